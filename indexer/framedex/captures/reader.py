@@ -1,0 +1,93 @@
+"""Decodes a capture folder into the shared vocabulary. The format is described in docs/capture-format.md."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from framedex_native import _native
+
+from framedex.captures.folders import METADATA_FILE
+from framedex.errors import FramedexError
+from framedex.model import (
+    Calls,
+    Capture,
+    CodeObject,
+    Function,
+    Module,
+    NativeFrame,
+    PythonFrame,
+    Stack,
+    Thread,
+)
+
+FORMAT = "framedex-capture"
+
+
+def read_capture(path: Path) -> Capture:
+    """Decode the capture in folder `path`. Damaged or truncated streams give what they hold and a list of problems.
+
+    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    """
+    metadata = _read_metadata(path)
+    decoded = _native.read_capture(os.fspath(path))
+    return Capture(
+        path=path,
+        metadata=metadata,
+        modules=tuple(_module(*entry) for entry in decoded["modules"]),
+        codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
+        frames=tuple(_frame(*entry) for entry in decoded["frames"]),
+        stacks=tuple(Stack(frames, python, reason or None) for frames, python, reason in decoded["stacks"]),
+        functions=tuple(Function(*entry) for entry in decoded["functions"]),
+        threads=tuple(Thread(*entry) for entry in decoded["threads"]),
+        calls=_calls(decoded["calls"], metadata.get("started_clock_ns", 0)),
+        problems=tuple(decoded["problems"]),
+    )
+
+
+def fingerprint_of(path: Path) -> str:
+    """What the recorder writes as `Module.fingerprint` of a file; empty if it cannot be read."""
+    return _native.fingerprint(os.fspath(path))
+
+
+def _read_metadata(path: Path) -> dict[str, Any]:
+    file = path / METADATA_FILE
+    try:
+        metadata = json.loads(file.read_text(encoding="utf-8", errors="replace"))
+    except FileNotFoundError:
+        raise FramedexError(
+            f"{path} is not a capture: it has no {METADATA_FILE}.",
+            "Name a folder that `framedex run` made, for example one below .framedex/captures.",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
+    if metadata.get("version") != _native.FORMAT_VERSION:
+        raise FramedexError(
+            f"{path} has capture format {metadata.get('version')}; this framedex reads {_native.FORMAT_VERSION}.",
+            "Read it with the framedex that recorded it, or record the program again.",
+        )
+    return metadata
+
+
+def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) -> Module:
+    return Module(path, base, size, build_id.hex() or None, fingerprint)
+
+
+def _frame(is_python: bool, owner: int, offset: int, line: int) -> NativeFrame | PythonFrame:
+    return PythonFrame(owner, offset, line) if is_python else NativeFrame(owner, offset)
+
+
+def _calls(columns: dict[str, Any], started: int) -> Calls:
+    return Calls(
+        thread=columns["thread"],
+        function=columns["function"],
+        stack=columns["stack"],
+        start=columns["start"] - started,
+        duration=columns["duration"],
+        error=columns["error"],
+        arguments=tuple(columns["arguments"]),
+    )

@@ -1,0 +1,367 @@
+"""The vocabulary that every room of framedex shares: what a capture holds, and what the index answers.
+
+Two groups of types, no logic. The first describes a *capture* as it was recorded (addresses, code objects); the second
+describes what the *index* knows of it (names, source locations, counts).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+
+# --- a capture, as recorded -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A binary mapped into the recorded process.
+
+    `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
+    None where the binary has none; `fingerprint` is then what identifies its content (see docs/capture-format.md).
+    """
+
+    path: str
+    base: int
+    size: int
+    build_id: str | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """A Python code object: where it came from and its location table (PEP 626 / CPython `Objects/locations.md`)."""
+
+    filename: str
+    qualname: str
+    first_line: int
+    line_table: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFrame:
+    """One native frame: an index into `Capture.modules` (-1: outside every module) and a byte offset from its base.
+
+    The offset is that of the return address, so a look-up of the calling instruction uses `offset - 1`.
+    """
+
+    module: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFrame:
+    """One Python frame: an index into `Capture.codes`, the byte offset of its current instruction, and its line.
+
+    `line` is 0 where the location table names none.
+    """
+
+    code: int
+    instruction: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A recorded stack: indices into `Capture.frames`, innermost first.
+
+    When the native and the Python frames could not be merged, `frames` holds the native ones, `python` the Python ones,
+    and `reason` says why in a sentence; otherwise `python` is empty and `reason` is None.
+    """
+
+    frames: tuple[int, ...]
+    python: tuple[int, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A boundary function that can be entered: `boundary` is for example `pjrt` or `mock_tpu`."""
+
+    boundary: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A recorded thread: the kernel's thread id and the name it had at its first call."""
+
+    tid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of a capture as columns of equal length, ordered by start time.
+
+    `thread`, `function` and `stack` index the capture's tuples. `start` is in nanoseconds since the recording began;
+    `duration` in nanoseconds, -1 where the call never returned; `error` is the PJRT error code (0: none, -1: never
+    returned). `arguments` holds one JSON object per call (`{}` where nothing was decoded): input fields first, then
+    the output fields, and `error_message` where an error came back.
+    """
+
+    thread: npt.NDArray[np.uint32]
+    function: npt.NDArray[np.uint32]
+    stack: npt.NDArray[np.uint32]
+    start: npt.NDArray[np.int64]
+    duration: npt.NDArray[np.int64]
+    error: npt.NDArray[np.int32]
+    arguments: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One run, decoded. `problems` lists in plain sentences what could not be read; the rest is whole."""
+
+    path: Path
+    metadata: dict[str, Any]
+    modules: tuple[Module, ...]
+    codes: tuple[CodeObject, ...]
+    frames: tuple[NativeFrame | PythonFrame, ...]
+    stacks: tuple[Stack, ...]
+    functions: tuple[Function, ...]
+    threads: tuple[Thread, ...]
+    calls: Calls
+    problems: tuple[str, ...]
+
+
+# --- what the index knows ---------------------------------------------------------------------------------------------
+
+
+class How(StrEnum):
+    """How a location is known. A bare guess is never shown as a fact."""
+
+    EXACT = "exact"  # DWARF or Python's own location table: the very line that was executing
+    SINGLE = "single"  # the only call of the next frame in this function's body
+    RANKED = "ranked"  # one of several calls, chosen by the rank of the return address
+    INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
+    DEFINITION = "definition"  # the line where the function is defined, not the line of the call
+    CLASS = "class"  # an implicit member: the line of its class
+    CANDIDATES = "candidates"  # several definitions fit; all are listed
+
+
+class Language(StrEnum):
+    """The language of a frame."""
+
+    PYTHON = "python"
+    NATIVE = "native"
+
+
+class Role(StrEnum):
+    """What a frame is to a reader: user and library code, glue between languages, or the interpreter itself."""
+
+    CODE = "code"
+    GLUE = "glue"
+    INTERPRETER = "interpreter"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source file: absolute path, 1-based line, and how it is known."""
+
+    path: str
+    line: int
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRow:
+    """A capture in the index. `started` is Unix time in seconds."""
+
+    id: int
+    path: str
+    started: float
+    command: str
+    calls: int
+    stacks: int
+    metadata: dict[str, Any]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRow:
+    """A function that was on some recorded stack.
+
+    `name` is what people read (`xla::PjRtCApiClient::BufferFromHostBuffer`, or a Python qualname); `symbol` the full
+    demangled or mangled text it came from; `module` the path of the binary or the Python file. `location` is where the
+    function begins, `end_line` its last line if known (0 otherwise).
+    """
+
+    id: int
+    language: Language
+    role: Role
+    name: str
+    symbol: str
+    module: str
+    location: Location | None
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """A frame of a stack, as shown: its function, the line where it stood, and the other lines it could be."""
+
+    id: int
+    function: FunctionRow
+    location: Location | None
+    candidates: tuple[Location, ...]
+    module: str
+    offset: int
+    inlined: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none."""
+
+    id: int
+    capture: int
+    function: str
+    boundary: str
+    thread: str
+    start: int
+    duration: int
+    error: int
+    arguments: dict[str, Any]
+    stack: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed."""
+
+    call: CallRow
+    capture: CaptureRow
+    frames: tuple[FrameRow, ...]
+    python: tuple[FrameRow, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StackHit:
+    """Calls that pass a line: the boundary function, a stack to look at, and how many calls share it.
+
+    `frame` is the frame on the line asked for, `position` its index in the stack counted from the outermost.
+    """
+
+    function: str
+    boundary: str
+    stack: int
+    latest_call: int
+    calls: int
+    total_duration: int
+    frame: FrameRow
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A recorded caller-callee pair. `calls` counts the boundary calls whose stack had it; `sites` the caller's lines."""
+
+    caller: FunctionRow
+    callee: FunctionRow
+    calls: int
+    sites: tuple[Location, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One frame inward or outward from a line: the frame on the line, the neighbour reached, and how many calls."""
+
+    origin: FrameRow
+    target: FrameRow
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineSummary:
+    """What was recorded through a line: for hovers.
+
+    `boundaries` are (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one
+    frame outward; `arguments` are a few distinct argument objects of the calls; `hows` how the frames on this line are
+    known.
+    """
+
+    path: str
+    line: int
+    calls: int
+    total_duration: int
+    boundaries: tuple[tuple[str, int, int], ...]
+    callers: tuple[tuple[FunctionRow, int], ...]
+    arguments: tuple[dict[str, Any], ...]
+    hows: tuple[How, ...]
+    latest_capture: CaptureRow
+
+
+@dataclass(frozen=True, slots=True)
+class CallFilter:
+    """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began."""
+
+    capture: int | None = None
+    function: str | None = None
+    thread: str | None = None
+    after: int | None = None
+    before: int | None = None
+    through: str | None = None
+    errors_only: bool = False
+
+
+# --- sources ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition in a source file. Lines are 1-based and inclusive.
+
+    `name` is the qualified name with `::` (C++; `(anonymous namespace)` for an unnamed one) or `.` (Python, like
+    `__qualname__`, with `<locals>`); `parameters` the parameter list as written, None where there is none.
+    """
+
+    name: str
+    kind: str  # function, method, class, lambda
+    parameters: str | None
+    line: int
+    end_line: int
+    is_const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A parsed source file. `modified` is mtime in ns, `size` in bytes; `problems` are sentences."""
+
+    path: str
+    language: str  # cpp, python
+    modified: int
+    size: int
+    digest: str
+    definitions: tuple[Definition, ...] = field(default=())
+    problems: tuple[str, ...] = ()
+
+
+# --- binaries ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSymbol:
+    """What a binary says of one address, one entry per inlined function, innermost first; the last is not inlined.
+
+    `symbol` is the demangled name as the demangler gives it, `name` the short readable form (no parameters, template
+    arguments elided where long). `unit` is the translation unit's file name from STT_FILE, None if unknown. `path` and
+    `line` come from DWARF (None, 0 without it).
+    """
+
+    name: str
+    symbol: str
+    mangled: str
+    path: str | None
+    line: int
+    inlined: bool
+    unit: str | None

@@ -1,0 +1,51 @@
+"""Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
+
+Writes the PJRT header, its layout check, the traced table, the table of UNIMPLEMENTED answers, and CPython's layouts.
+A file is only touched when its text changes, so that a build stays incremental.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import generate_header
+import generate_trace
+import pjrt_abi
+
+HERE = Path(__file__).parent
+
+
+def main(output: Path) -> None:
+    """Write every generated file into `output`."""
+    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json")
+    files = {
+        "pjrt_c_api.h": generate_header.header(abi),
+        "pjrt_layout_check.cc": generate_header.layout_check(abi),
+        "pjrt_enumerators.h": generate_trace.enumerators(abi),
+        "pjrt_traced_table.cc": generate_trace.traced_table(abi),
+        "pjrt_unimplemented.cc": generate_trace.unimplemented_table(abi),
+        "python_layout.h": cpython_layouts(json.loads((HERE / "cpython_layout.json").read_text())["layouts"]),
+    }
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = output / name
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def cpython_layouts(layouts: dict[str, dict[str, int]]) -> str:
+    """A header with the struct `PythonLayout` and one constant of it per minor version; -1: not in that version."""
+    names = sorted({name for layout in layouts.values() for name in layout})
+    lines = [generate_trace.NOTICE, "#pragma once", "namespace framedex::recorder {", "struct PythonLayout {"]
+    lines += ["  int minor;", *(f"  int {name.replace('.', '_')};" for name in names), "};"]
+    lines.append("inline constexpr PythonLayout kPythonLayouts[] = {")
+    for version, layout in layouts.items():
+        offsets = ", ".join(str(layout.get(name, -1)) for name in names)
+        lines.append(f"    {{{version.split('.')[1]}, {offsets}}},")
+    return "\n".join([*lines, "};", "}  // namespace framedex::recorder", ""])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,106 @@
+"""Measure where CPython keeps what the frame walker reads, and write it into cpython_layout.json.
+
+    python measure_cpython_layout.py PYTHON [PYTHON...]
+
+Each PYTHON is an interpreter with its headers. A C program is compiled against its internal headers (`Py_BUILD_CORE`)
+and prints byte offsets; the entry of that minor version in the data file is replaced, the others are kept. The layout
+of these structures is fixed within a minor version, because extension modules built for 3.N.0 must load into 3.N.x.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DATA = Path(__file__).with_name("cpython_layout.json")
+
+# A str keeps its kind and flags in bit fields: which bits of its state word they are, as a mask.
+STATE_MASK = "({{ PyASCIIObject text; memset(&text, 0, sizeof text); text.state.{0} = -1; *(unsigned*)&text.state; }})"
+
+# What the walker reads, as C expressions. `frame` is _PyInterpreterFrame, `code` PyCodeObject.
+COMMON = {
+    "frame.previous": "offsetof(_PyInterpreterFrame, previous)",
+    "frame.owner": "offsetof(_PyInterpreterFrame, owner)",
+    "code.filename": "offsetof(PyCodeObject, co_filename)",
+    "code.qualname": "offsetof(PyCodeObject, co_qualname)",
+    "code.line_table": "offsetof(PyCodeObject, co_linetable)",
+    "code.first_line": "offsetof(PyCodeObject, co_firstlineno)",
+    "code.instructions": "offsetof(PyCodeObject, co_code_adaptive)",
+    "bytes.size": "offsetof(PyBytesObject, ob_base.ob_size)",
+    "bytes.data": "offsetof(PyBytesObject, ob_sval)",
+    "text.length": "offsetof(PyASCIIObject, length)",
+    "text.state": "offsetof(PyASCIIObject, state)",
+    "text.kind_mask": STATE_MASK.format("kind"),
+    "text.compact_mask": STATE_MASK.format("compact"),
+    "text.ascii_mask": STATE_MASK.format("ascii"),
+    "text.ascii_data": "sizeof(PyASCIIObject)",
+    "text.compact_data": "sizeof(PyCompactUnicodeObject)",
+    "object.type": "offsetof(PyObject, ob_type)",
+}
+BY_MINOR = {
+    11: {
+        "thread.cframe": "offsetof(PyThreadState, cframe)",
+        "cframe.current_frame": "offsetof(_PyCFrame, current_frame)",
+        "cframe.previous": "offsetof(_PyCFrame, previous)",
+        "frame.code": "offsetof(_PyInterpreterFrame, f_code)",
+        "frame.instruction": "offsetof(_PyInterpreterFrame, prev_instr)",
+        "frame.is_entry": "offsetof(_PyInterpreterFrame, is_entry)",
+    },
+    12: {
+        "thread.cframe": "offsetof(PyThreadState, cframe)",
+        "cframe.current_frame": "offsetof(_PyCFrame, current_frame)",
+        "frame.code": "offsetof(_PyInterpreterFrame, f_code)",
+        "frame.instruction": "offsetof(_PyInterpreterFrame, prev_instr)",
+        "frame.owned_by_c_stack": "FRAME_OWNED_BY_CSTACK",
+        "code.version": "offsetof(PyCodeObject, co_version)",
+    },
+    13: {
+        "thread.current_frame": "offsetof(PyThreadState, current_frame)",
+        "frame.code": "offsetof(_PyInterpreterFrame, f_executable)",
+        "frame.instruction": "offsetof(_PyInterpreterFrame, instr_ptr)",
+        "frame.owned_by_c_stack": "FRAME_OWNED_BY_CSTACK",
+        "code.version": "offsetof(PyCodeObject, co_version)",
+    },
+}
+
+
+def main(interpreters: list[str]) -> int:
+    """Measure every interpreter named and rewrite the data file."""
+    if not interpreters:
+        print(__doc__, file=sys.stderr)
+        return 2
+    layouts = json.loads(DATA.read_text())["layouts"] if DATA.exists() else {}
+    for interpreter in interpreters:
+        minor, layout = measure(interpreter)
+        layouts[f"3.{minor}"] = layout
+    about = "Byte offsets inside CPython's structures on x86-64 Linux, written by measure_cpython_layout.py"
+    DATA.write_text(json.dumps({"about": about, "layouts": dict(sorted(layouts.items()))}, indent=1) + "\n")
+    return 0
+
+
+def measure(interpreter: str) -> tuple[int, dict[str, int]]:
+    """The minor version of an interpreter and its layout. Raises CalledProcessError when its headers do not compile."""
+    query = "import sys, sysconfig; print(sys.version_info.minor, sysconfig.get_paths()['include'])"
+    answer = subprocess.run([interpreter, "-c", query], check=True, capture_output=True, text=True).stdout.split()
+    minor, include = int(answer[0]), answer[1]
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "layout"
+        source = program.with_suffix(".c")
+        source.write_text(c_program(COMMON | BY_MINOR[minor]))
+        subprocess.run(["cc", "-w", f"-I{include}", f"-I{include}/internal", source, "-o", program], check=True)
+        output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    return minor, {name: int(value) for name, value in (line.split() for line in output.splitlines())}
+
+
+def c_program(expressions: dict[str, str]) -> str:
+    """A C program that prints `name value` per expression."""
+    prints = "\n".join(f'  printf("{name} %zu\\n", (size_t)({value}));' for name, value in expressions.items())
+    includes = "#define Py_BUILD_CORE 1\n#include <Python.h>\n#include <internal/pycore_frame.h>\n#include <stddef.h>\n"
+    return f"{includes}#include <stdio.h>\n#include <string.h>\nint main(void) {{\n{prints}\n  return 0;\n}}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,98 @@
+// framedex_native._native: the recorder and the capture decoder, for Python.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstring>
+
+#include "capture_reader/capture_reader.h"
+#include "recorder/modules.h"
+#include "recorder/recorder.h"
+
+namespace py = pybind11;
+namespace capture = framedex::capture;
+namespace recorder = framedex::recorder;
+
+namespace {
+
+// Names and paths on Linux are bytes; what is not UTF-8 becomes surrogates, as everywhere in Python.
+py::str text(const std::string& bytes) {
+  PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
+  if (decoded == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(decoded);
+}
+
+template <typename Number>
+py::array_t<Number> column(const std::vector<Number>& values) {
+  return py::array_t<Number>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::list texts(const std::vector<std::string>& values) {
+  py::list list;
+  for (const std::string& value : values) list.append(text(value));
+  return list;
+}
+
+py::dict calls_to_python(const capture::Calls& calls) {
+  py::dict columns;
+  columns["thread"] = column(calls.thread);
+  columns["function"] = column(calls.function);
+  columns["stack"] = column(calls.stack);
+  columns["start"] = column(calls.start);
+  columns["duration"] = column(calls.duration);
+  columns["error"] = column(calls.error);
+  columns["arguments"] = texts(calls.arguments);
+  return columns;
+}
+
+py::dict to_python(const capture::Capture& capture) {
+  py::list modules, codes, frames, stacks, functions, threads;
+  for (const capture::Module& module : capture.modules) {
+    modules.append(py::make_tuple(text(module.path), module.base, module.size, py::bytes(module.build_id),
+                                  text(module.fingerprint)));
+  }
+  for (const capture::Code& code : capture.codes) {
+    codes.append(py::make_tuple(text(code.filename), text(code.qualname), code.first_line, py::bytes(code.line_table)));
+  }
+  for (const capture::Frame& frame : capture.frames) {
+    frames.append(
+        py::make_tuple(frame.language == capture::FrameLanguage::kPython, frame.owner, frame.offset, frame.line));
+  }
+  for (const capture::Stack& stack : capture.stacks) {
+    stacks.append(
+        py::make_tuple(py::tuple(py::cast(stack.frames)), py::tuple(py::cast(stack.python)), text(stack.reason)));
+  }
+  for (const auto& [boundary, name] : capture.functions) functions.append(py::make_tuple(text(boundary), text(name)));
+  for (const capture::Thread& thread : capture.threads) threads.append(py::make_tuple(thread.id, text(thread.name)));
+  py::dict result;
+  result["modules"] = modules;
+  result["codes"] = codes;
+  result["frames"] = frames;
+  result["stacks"] = stacks;
+  result["functions"] = functions;
+  result["threads"] = threads;
+  result["calls"] = calls_to_python(capture.calls);
+  result["problems"] = texts(capture.problems);
+  return result;
+}
+
+py::dict read_capture(const std::string& folder) {
+  capture::Capture decoded;
+  {
+    py::gil_scoped_release release;
+    decoded = capture::read_capture(folder);
+  }
+  return to_python(decoded);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_native, module) {
+  module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
+  module.attr("FORMAT_VERSION") = capture::kVersion;
+  module.def("start", &recorder::start, py::arg("captures"));
+  module.def("stop", &recorder::stop);
+  module.def("current_capture", &recorder::current_capture);
+  module.def("read_capture", &read_capture, py::arg("folder"));
+  module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
+}

@@ -1,0 +1,282 @@
+#include "capture_reader/capture_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+#include "capture_reader/arguments_json.h"
+#include "capture_reader/stream_reader.h"
+
+namespace framedex::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct OpenCall {
+  uint32_t thread;
+  uint32_t function;
+  uint32_t stack;
+  int64_t start;
+  int64_t duration = -1;
+  int32_t error = -1;
+  JsonObject arguments;
+};
+
+const char* reason_text(MergeOutcome outcome) {
+  switch (outcome) {
+    case MergeOutcome::kMerged:
+      return "";
+    case MergeOutcome::kTruncated:
+      return "The stack is deeper than the recorder follows: its outermost frames are missing.";
+    case MergeOutcome::kNoHost:
+      return "A run of Python frames has no interpreter frame on the native stack.";
+    case MergeOutcome::kCountMismatch:
+      return "The native stack has an interpreter frame that no run of Python frames accounts for.";
+    case MergeOutcome::kHostMismatch:
+      return "Address and symbol disagree on which native frame runs a run of Python frames.";
+  }
+  return "The stack was not merged, for a reason that this version does not know.";
+}
+
+// Joins the streams. Ids are per stream on disk; here equal things from several threads get one number.
+class Decoder {
+ public:
+  explicit Decoder(std::string folder) : folder_(std::move(folder)) {}
+
+  Capture decode() {
+    read_process();
+    for (const fs::path& path : thread_streams()) read_thread(path.string());
+    emit_calls();
+    if (damaged_ != 0) problem(std::to_string(damaged_) + " damaged records were left out.");
+    return std::move(capture_);
+  }
+
+ private:
+  // What one thread's stream calls its own.
+  struct Scope {
+    uint32_t thread;
+    std::unordered_map<uint32_t, uint32_t> codes;
+    std::unordered_map<uint32_t, uint32_t> frames;
+    std::unordered_map<uint32_t, uint32_t> stacks;
+    std::unordered_map<uint64_t, size_t> open;  // call sequence -> position in calls_
+  };
+
+  void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
+
+  std::vector<fs::path> thread_streams() {
+    std::vector<std::pair<int, fs::path>> found;
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
+      int number = 0;
+      std::string name = entry.path().filename().string();
+      if (std::sscanf(name.c_str(), "thread-%d.fdx", &number) == 1) found.emplace_back(number, entry.path());
+    }
+    if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
+    std::sort(found.begin(), found.end());
+    std::vector<fs::path> paths;
+    for (auto& [number, path] : found) paths.push_back(std::move(path));
+    return paths;
+  }
+
+  void read_process() {
+    StreamReader stream(folder_ + "/process.fdx");
+    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+      if (record.kind == RecordKind::kModule) read_module(record.body);
+      if (record.kind == RecordKind::kFunction) read_function(record.body);
+    }
+    if (!stream.problem().empty()) problem(stream.problem());
+  }
+
+  void read_module(Body body) {
+    auto record = body.read<ModuleRecord>();
+    Module module{std::string(body.take(record.path_size)), std::string(body.take(record.build_id_size)),
+                  std::string(body.take(record.fingerprint_size)), record.base, record.size};
+    if (body.is_broken()) {
+      ++damaged_;
+      return;
+    }
+    module_ids_[record.id] = static_cast<int64_t>(capture_.modules.size());
+    capture_.modules.push_back(std::move(module));
+  }
+
+  void read_function(Body body) {
+    auto record = body.read<FunctionRecord>();
+    std::string boundary(body.take_terminated());
+    std::string name(body.take_terminated());
+    std::vector<std::string> values;
+    for (uint32_t i = 0; i < record.field_count && !body.is_broken(); ++i) values.emplace_back(body.take_terminated());
+    if (body.is_broken()) {
+      ++damaged_;
+      return;
+    }
+    function_ids_[record.id] = add_function(std::move(boundary), std::move(name), std::move(values));
+  }
+
+  uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values) {
+    capture_.functions.emplace_back(std::move(boundary), std::move(name));
+    value_names_.push_back(std::move(values));
+    return static_cast<uint32_t>(capture_.functions.size() - 1);
+  }
+
+  // A function whose description is lost (a damaged process.fdx) still has its calls.
+  uint32_t function_of(uint32_t id) {
+    auto [entry, is_new] = function_ids_.try_emplace(id, 0);
+    if (is_new) entry->second = add_function("unknown", "function_" + std::to_string(id), {});
+    return entry->second;
+  }
+
+  void read_thread(const std::string& path) {
+    StreamReader stream(path);
+    Scope scope{static_cast<uint32_t>(capture_.threads.size()), {}, {}, {}, {}};
+    capture_.threads.push_back({stream.header().thread_id, stream.header().thread_name});
+    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+      if (!read_record(record, &scope)) ++damaged_;
+    }
+    if (!stream.problem().empty()) problem(stream.problem());
+  }
+
+  bool read_record(Record& record, Scope* scope) {
+    switch (record.kind) {
+      case RecordKind::kCode:
+        return read_code(record.body, scope);
+      case RecordKind::kFrame:
+        return read_frame(record.body, scope);
+      case RecordKind::kStack:
+        return read_stack(record.body, scope);
+      case RecordKind::kCall:
+        return read_call(record.body, scope);
+      case RecordKind::kReturn:
+        return read_return(record.body, scope);
+      default:
+        return false;
+    }
+  }
+
+  bool read_code(Body body, Scope* scope) {
+    auto record = body.read<CodeRecord>();
+    Code code{std::string(body.take(record.filename_size)), std::string(body.take(record.qualname_size)),
+              std::string(body.take(record.line_table_size)), record.first_line};
+    if (body.is_broken()) return false;
+    auto key = std::make_tuple(code.filename, code.qualname, code.first_line, code.line_table);
+    auto [entry, is_new] = code_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.codes.size()));
+    if (is_new) capture_.codes.push_back(std::move(code));
+    scope->codes[record.id] = entry->second;
+    return true;
+  }
+
+  bool read_frame(Body body, Scope* scope) {
+    auto record = body.read<FrameRecord>();
+    if (body.is_broken()) return false;
+    Frame frame{record.language, -1, record.offset, 0};
+    if (record.language == FrameLanguage::kPython) {
+      auto code = scope->codes.find(record.owner);
+      if (code == scope->codes.end()) return false;
+      frame.owner = code->second;
+      const Code& source = capture_.codes[code->second];
+      frame.line = line_of(source.line_table, source.first_line, record.offset);
+    } else if (auto module = module_ids_.find(record.owner); module != module_ids_.end()) {
+      frame.owner = module->second;
+    }
+    auto key = std::make_tuple(frame.language, frame.owner, frame.offset);
+    auto [entry, is_new] = frame_ids_.try_emplace(key, static_cast<uint32_t>(capture_.frames.size()));
+    if (is_new) capture_.frames.push_back(frame);
+    scope->frames[record.id] = entry->second;
+    return true;
+  }
+
+  bool read_stack(Body body, Scope* scope) {
+    auto record = body.read<StackRecord>();
+    Stack stack{reason_text(record.outcome), {}, {}};
+    bool ok = read_frames(&body, record.frame_count, *scope, &stack.frames) &&
+              read_frames(&body, record.python_count, *scope, &stack.python);
+    if (!ok) return false;
+    scope->stacks[record.id] = add_stack(std::move(stack));
+    return true;
+  }
+
+  bool read_frames(Body* body, uint32_t count, const Scope& scope, std::vector<uint32_t>* frames) {
+    for (uint32_t i = 0; i < count; ++i) {
+      auto id = body->read<uint32_t>();
+      auto frame = scope.frames.find(id);
+      if (body->is_broken() || frame == scope.frames.end()) return false;
+      frames->push_back(frame->second);
+    }
+    return true;
+  }
+
+  uint32_t add_stack(Stack stack) {
+    auto key = std::make_tuple(stack.reason, stack.frames, stack.python);
+    auto [entry, is_new] = stack_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.stacks.size()));
+    if (is_new) capture_.stacks.push_back(std::move(stack));
+    return entry->second;
+  }
+
+  uint32_t stack_of(const Scope& scope, uint32_t id) {
+    auto stack = scope.stacks.find(id);
+    if (stack != scope.stacks.end()) return stack->second;
+    return add_stack({"The stack of this call is missing from the capture.", {}, {}});
+  }
+
+  bool read_call(Body body, Scope* scope) {
+    auto record = body.read<CallRecord>();
+    if (body.is_broken()) return false;
+    OpenCall call;
+    call.thread = scope->thread;
+    call.function = function_of(record.function);
+    call.stack = stack_of(*scope, record.stack);
+    call.start = static_cast<int64_t>(record.time);
+    bool ok = add_values(body, value_names_[call.function], &call.arguments);
+    scope->open[record.sequence] = calls_.size();
+    calls_.push_back(std::move(call));
+    return ok;
+  }
+
+  bool read_return(Body body, Scope* scope) {
+    auto record = body.read<ReturnRecord>();
+    auto open = scope->open.find(record.sequence);
+    if (body.is_broken() || open == scope->open.end()) return false;
+    OpenCall& call = calls_[open->second];
+    call.duration = std::max<int64_t>(0, static_cast<int64_t>(record.time) - call.start);
+    call.error = record.error;
+    scope->open.erase(open);
+    return add_values(body, value_names_[call.function], &call.arguments);
+  }
+
+  void emit_calls() {
+    std::vector<size_t> order(calls_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [this](size_t a, size_t b) { return calls_[a].start < calls_[b].start; });
+    Calls& calls = capture_.calls;
+    for (size_t index : order) {
+      const OpenCall& call = calls_[index];
+      calls.thread.push_back(call.thread);
+      calls.function.push_back(call.function);
+      calls.stack.push_back(call.stack);
+      calls.start.push_back(call.start);
+      calls.duration.push_back(call.duration);
+      calls.error.push_back(call.error);
+      calls.arguments.push_back(call.arguments.finish());
+    }
+  }
+
+  std::string folder_;
+  Capture capture_;
+  std::vector<OpenCall> calls_;
+  std::vector<std::vector<std::string>> value_names_;  // by function
+  std::unordered_map<uint32_t, int64_t> module_ids_;
+  std::unordered_map<uint32_t, uint32_t> function_ids_;
+  std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
+  std::map<std::tuple<FrameLanguage, int64_t, uint64_t>, uint32_t> frame_ids_;
+  std::map<std::tuple<std::string, std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t> stack_ids_;
+  size_t damaged_ = 0;
+};
+
+}  // namespace
+
+Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
+
+}  // namespace framedex::capture

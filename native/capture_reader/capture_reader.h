@@ -1,0 +1,76 @@
+// Decodes a capture folder into plain tables, with the streams of all threads joined.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "recorder/capture_format.h"
+
+namespace framedex::capture {
+
+struct Module {
+  std::string path;
+  std::string build_id;  // raw bytes
+  std::string fingerprint;
+  uint64_t base;
+  uint64_t size;
+};
+
+struct Code {
+  std::string filename;
+  std::string qualname;
+  std::string line_table;
+  int32_t first_line;
+};
+
+// Native: `owner` is a module (-1: none), `offset` bytes from its base. Python: `owner` is a code object, `offset` its
+// instruction in bytes, `line` what the location table says of it (0: nothing).
+struct Frame {
+  FrameLanguage language;
+  int64_t owner;
+  uint64_t offset;
+  int32_t line;
+};
+
+struct Stack {
+  std::string reason;  // why it is not merged (or truncated), empty if all is well
+  std::vector<uint32_t> frames;
+  std::vector<uint32_t> python;
+};
+
+struct Thread {
+  uint64_t id;
+  std::string name;
+};
+
+// One entry per call in every column, ordered by start.
+struct Calls {
+  std::vector<uint32_t> thread;
+  std::vector<uint32_t> function;
+  std::vector<uint32_t> stack;
+  std::vector<int64_t> start;          // ns of CLOCK_MONOTONIC
+  std::vector<int64_t> duration;       // ns, -1: never returned
+  std::vector<int32_t> error;          // -1: never returned
+  std::vector<std::string> arguments;  // a JSON object each
+};
+
+struct Capture {
+  std::vector<Module> modules;
+  std::vector<Code> codes;
+  std::vector<Frame> frames;
+  std::vector<Stack> stacks;
+  std::vector<std::pair<std::string, std::string>> functions;  // boundary, name
+  std::vector<Thread> threads;
+  Calls calls;
+  std::vector<std::string> problems;
+};
+
+// Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
+Capture read_capture(const std::string& folder);
+
+// The line of an instruction (byte offset) by a code object's location table; 0 if the table has none.
+int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction);
+
+}  // namespace framedex::capture

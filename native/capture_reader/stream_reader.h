@@ -1,0 +1,62 @@
+// Walks the records of one .fdx stream, trusting nothing in it.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recorder/capture_format.h"
+
+namespace framedex::capture {
+
+// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken.
+class Body {
+ public:
+  explicit Body(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename Struct>
+  Struct read() {
+    Struct value{};
+    std::string_view bytes = take(sizeof(Struct));
+    if (bytes.size() == sizeof(Struct)) std::memcpy(&value, bytes.data(), sizeof(Struct));
+    return value;
+  }
+  std::string_view take(size_t size);
+  // A text up to its terminating zero byte.
+  std::string_view take_terminated();
+
+  size_t remaining() const { return bytes_.size() - position_; }
+  bool is_broken() const { return broken_; }
+
+ private:
+  std::string_view bytes_;
+  size_t position_ = 0;
+  bool broken_ = false;
+};
+
+struct Record {
+  RecordKind kind;
+  Body body;
+};
+
+class StreamReader {
+ public:
+  // Reads the file. On failure `problem()` says why and next() gives nothing.
+  explicit StreamReader(const std::string& path);
+
+  const StreamHeader& header() const { return header_; }
+  // What is wrong with the stream, a sentence; empty if it was whole as far as it was read.
+  const std::string& problem() const { return problem_; }
+  // The next complete record; false at the end of what was written.
+  bool next(Record* record);
+
+ private:
+  std::string path_;
+  std::string bytes_;
+  StreamHeader header_{};
+  size_t position_ = 0;
+  std::string problem_;
+};
+
+}  // namespace framedex::capture

@@ -1,0 +1,58 @@
+#include "pjrt/mock/error.h"
+
+#include <utility>
+
+#include "pjrt/mock/unimplemented.h"
+
+namespace framedex::mock {
+namespace {
+
+struct Error : PJRT_Error {
+  PJRT_Error_Code code;
+  std::string message;
+};
+
+const Error* own(const PJRT_Error* error) { return static_cast<const Error*>(error); }
+
+void destroy(PJRT_Error* error) { delete own(error); }
+
+void read_message(const PJRT_Error* error, const char** message, size_t* size) {
+  *message = own(error)->message.data();
+  *size = own(error)->message.size();
+}
+
+PJRT_Error_Code read_code(const PJRT_Error* error) { return own(error)->code; }
+
+void for_each_payload(const PJRT_Error*, PJRT_Error_PayloadVisitor, void*) {}
+
+const PJRT_Error_FunctionTable kFunctions = {
+    PJRT_Error_FunctionTable_STRUCT_SIZE, sizeof(Error), nullptr, destroy, read_message, read_code, for_each_payload};
+
+}  // namespace
+
+PJRT_Error* make_error(PJRT_Error_Code code, std::string message) {
+  auto* error = new Error;
+  error->vtable = &kFunctions;
+  error->code = code;
+  error->message = std::move(message);
+  return error;
+}
+
+PJRT_Error* unimplemented(const char* function) {
+  return make_error(PJRT_Error_Code_UNIMPLEMENTED,
+                    std::string(function) + " is not implemented by framedex's mock TPU.");
+}
+
+void add_error_functions(PJRT_Api& api) {
+  api.PJRT_Error_Destroy = [](PJRT_Error_Destroy_Args* args) { destroy(args->error); };
+  api.PJRT_Error_Message = [](PJRT_Error_Message_Args* args) {
+    read_message(args->error, &args->message, &args->message_size);
+  };
+  api.PJRT_Error_GetCode = [](PJRT_Error_GetCode_Args* args) -> PJRT_Error* {
+    args->code = read_code(args->error);
+    return nullptr;
+  };
+  api.PJRT_Error_ForEachPayload = [](PJRT_Error_ForEachPayload_Args*) -> PJRT_Error* { return nullptr; };
+}
+
+}  // namespace framedex::mock

@@ -1,0 +1,50 @@
+// PJRT_Event: something that becomes ready once, with or without an error.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+struct Status {
+  PJRT_Error_Code code = PJRT_Error_Code_OK;
+  std::string message;
+
+  // A new error to hand to the caller, nullptr if there is none.
+  PJRT_Error* to_error() const;
+};
+
+// Shared by the handles (PJRT_Event) and by whoever makes it ready.
+class EventState {
+ public:
+  void set(Status status);
+  bool is_ready() const;
+  Status status() const;
+  Status wait();
+  // Runs `action` when the event is ready: at once if it already is. Never under the event's lock.
+  void on_ready(std::function<void(const Status&)> action);
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable became_ready_;
+  bool ready_ = false;
+  Status status_;
+  std::vector<std::function<void(const Status&)>> actions_;
+};
+
+// A handle to an event that is ready without error.
+PJRT_Event* ready_event();
+
+void add_event_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock
+
+struct PJRT_Event {
+  std::shared_ptr<framedex::mock::EventState> state;
+};

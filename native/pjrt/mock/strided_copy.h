@@ -1,0 +1,21 @@
+// Copies arrays between layouts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+using Strides = std::vector<int64_t>;  // bytes from one element to the next, per dimension
+
+Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
+// The strides that a host layout asks for; row-major without one.
+Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int64_t>& dims, int64_t element_bytes);
+
+void strided_copy(char* target, const Strides& target_strides, const char* source, const Strides& source_strides,
+                  const std::vector<int64_t>& dims, int64_t element_bytes);
+
+}  // namespace framedex::mock

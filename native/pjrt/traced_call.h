@@ -1,0 +1,44 @@
+// What the generated wrappers of the traced PJRT table need: struct_size checks, decoding helpers, the end of a call.
+#pragma once
+
+#include <cstring>
+
+#include "pjrt_c_api.h"
+#include "pjrt_enumerators.h"
+#include "recorder/recorder.h"
+
+namespace framedex::pjrt {
+
+// Whether the struct, as its caller knows it, has the member: callers of older versions pass shorter structs.
+template <typename Struct, typename Member>
+bool has(const Struct* arguments, Member Struct::* member) {
+  const char* end = reinterpret_cast<const char*>(&(arguments->*member)) + sizeof(Member);
+  return end <= reinterpret_cast<const char*>(arguments) + arguments->struct_size;
+}
+
+// Assigns to an output member if the caller's struct has it.
+template <typename Struct, typename Member, typename Value>
+void set(Struct* arguments, Member Struct::* member, Value value) {
+  if (has(arguments, member)) arguments->*member = static_cast<Member>(value);
+}
+
+inline size_t text_length(const char* text) { return text == nullptr ? 0 : std::strlen(text); }
+
+// Bits that one element takes in host memory, where types of less than a byte are kept one to a byte; 0: no data.
+int element_bits(PJRT_Buffer_Type type);
+// Size in bytes of a dense array in host memory.
+int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank);
+
+// Writes a list of named values as one text, `name=value, name=[1,2]`.
+void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_NamedValue* values, size_t count);
+
+// Ends a call with the code and message of `error` (nullptr: success), asked of the plug-in that made it.
+void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error);
+
+// Fills what a table has before its functions, as the plug-in has it.
+void copy_header(const PJRT_Api& plugin, PJRT_Api& table);
+
+// A table that records every call and forwards it to `plugin`. One plug-in per process.
+const PJRT_Api* trace(const PJRT_Api* plugin);
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,76 @@
+#include "recorder/arguments.h"
+
+namespace framedex::recorder {
+
+using capture::ValueHeader;
+using capture::ValueKind;
+
+namespace {
+
+// Printable, complete UTF-8: no control characters but tab and newline.
+bool is_printable(const char* bytes, size_t size) {
+  for (size_t i = 0; i < size;) {
+    auto first = static_cast<unsigned char>(bytes[i]);
+    if (first < 0x20 && first != '\n' && first != '\t') return false;
+    if (first == 0x7F) return false;
+    size_t length = first < 0x80                    ? 1
+                    : first >= 0xC2 && first < 0xE0 ? 2
+                    : first >= 0xE0 && first < 0xF0 ? 3
+                    : first >= 0xF0 && first < 0xF5 ? 4
+                                                    : 0;
+    if (length == 0 || i + length > size) return false;
+    for (size_t k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(bytes[i + k]) & 0xC0) != 0x80) return false;
+    }
+    i += length;
+  }
+  return true;
+}
+
+}  // namespace
+
+void ArgumentWriter::text(uint16_t field, std::string_view value) {
+  if (char* payload = append(field, ValueKind::kText, static_cast<uint32_t>(value.size()), value.size())) {
+    std::memcpy(payload, value.data(), value.size());
+  }
+}
+
+void ArgumentWriter::text_or_size(uint16_t field, const char* bytes, size_t size) {
+  if (bytes == nullptr) return;
+  if (size <= kMaximumText && is_printable(bytes, size)) {
+    text(field, {bytes, size});
+  } else {
+    auto wide = static_cast<int64_t>(size);
+    scalar(field, ValueKind::kSize, &wide);
+  }
+}
+
+void ArgumentWriter::addresses(uint16_t field, const void* const* values, size_t count) {
+  size_t kept = values == nullptr ? 0 : (count < kMaximumElements ? count : kMaximumElements);
+  size_t bytes = kept * sizeof(void*);
+  if (char* payload = append(field, ValueKind::kAddresses, static_cast<uint32_t>(kept), bytes)) {
+    if (bytes != 0) std::memcpy(payload, values, bytes);
+  }
+}
+
+char* ArgumentWriter::append(uint16_t field, ValueKind kind, uint32_t count, size_t payload_size) {
+  size_t needed = sizeof(ValueHeader) + capture::padded(payload_size);
+  // The last header's worth of space is kept for kMore.
+  if (full_ || size_ + needed > kCapacity - sizeof(ValueHeader)) {
+    if (!full_) {
+      ValueHeader more{0, ValueKind::kMore, 0, 0};
+      std::memcpy(data_ + size_, &more, sizeof(more));
+      size_ += sizeof(more);
+      full_ = true;
+    }
+    return nullptr;
+  }
+  ValueHeader header{field, kind, 0, count};
+  std::memcpy(data_ + size_, &header, sizeof(header));
+  char* payload = data_ + size_ + sizeof(header);
+  if (payload_size % 8 != 0) std::memset(payload + payload_size / 8 * 8, 0, 8);
+  size_ += needed;
+  return payload;
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,148 @@
+// What a capture folder holds on disk, shared by the recorder that writes it and the reader that decodes it.
+//
+// A capture is a folder: capture.json (metadata, written by rename), process.fdx (modules and boundary functions) and
+// one thread-N.fdx per recorded thread. An .fdx stream is a header of 64 bytes, then segments of kSegmentSize bytes; a
+// record never crosses a segment. A record's 8-byte header is stored last, with release order, so a record is there
+// whole or not at all, even when the process is killed. See docs/capture-format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace framedex::capture {
+
+inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
+inline constexpr uint32_t kVersion = 1;
+inline constexpr size_t kSegmentSize = 256 * 1024;
+inline constexpr uint16_t kRecordMark = 0xFDFD;
+inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
+
+enum class StreamKind : uint32_t { kProcess = 1, kThread = 2 };
+
+struct StreamHeader {
+  char magic[8];
+  uint32_t version;
+  StreamKind kind;
+  uint64_t thread_id;
+  uint32_t stop_reason;  // StopReason
+  uint32_t reserved;
+  char thread_name[32];
+};
+static_assert(sizeof(StreamHeader) == 64);
+
+enum class StopReason : uint32_t { kNone = 0, kDiskFull = 1 };
+
+enum class RecordKind : uint16_t {
+  kPadding = 1,  // the rest of a segment
+  kModule = 2,
+  kFunction = 3,
+  kCode = 4,
+  kFrame = 5,
+  kStack = 6,
+  kCall = 7,
+  kReturn = 8,
+};
+
+struct RecordHeader {
+  uint32_t size;  // bytes, this header included; a multiple of 8
+  RecordKind kind;
+  uint16_t mark;  // kRecordMark
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+// Followed by path, build-id (raw bytes), fingerprint (text).
+struct ModuleRecord {
+  uint32_t id;
+  uint32_t path_size;
+  uint32_t build_id_size;
+  uint32_t fingerprint_size;
+  uint64_t base;
+  uint64_t size;
+};
+
+// Followed by field_count + 2 texts, each ended by a zero byte: boundary, name, then the names of the values.
+struct FunctionRecord {
+  uint32_t id;
+  uint32_t field_count;
+};
+
+// Followed by filename, qualname, location table.
+struct CodeRecord {
+  uint32_t id;
+  int32_t first_line;
+  uint32_t filename_size;
+  uint32_t qualname_size;
+  uint32_t line_table_size;
+  uint32_t reserved;
+};
+
+enum class FrameLanguage : uint32_t { kNative = 0, kPython = 1 };
+
+// `owner` is a module (native; kNoModule: outside all) or a code object (Python); `offset` bytes into it.
+struct FrameRecord {
+  uint32_t id;
+  FrameLanguage language;
+  uint32_t owner;
+  uint32_t reserved;
+  uint64_t offset;
+};
+
+// Why a stack was not merged. The texts that users read are in capture_reader.cc.
+enum class MergeOutcome : uint32_t {
+  kMerged = 0,
+  kTruncated = 1,      // deeper than kMaximumFrames: the outermost frames are missing
+  kNoHost = 2,         // a run of Python frames whose interpreter frame is not on the native stack
+  kCountMismatch = 3,  // interpreter frames on the native stack that no run of Python frames accounts for
+  kHostMismatch = 4,   // address and symbol name different interpreter frames
+};
+
+// Followed by frame_count + python_count frame ids (uint32), innermost first.
+struct StackRecord {
+  uint32_t id;
+  MergeOutcome outcome;
+  uint32_t frame_count;
+  uint32_t python_count;
+};
+
+// Followed by values. `sequence` counts the calls of the thread; `time` is CLOCK_MONOTONIC in nanoseconds.
+struct CallRecord {
+  uint64_t sequence;
+  uint64_t time;
+  uint32_t function;
+  uint32_t stack;
+};
+
+// Followed by values.
+struct ReturnRecord {
+  uint64_t sequence;
+  uint64_t time;
+  int32_t error;
+  uint32_t reserved;
+};
+
+enum class ValueKind : uint8_t {
+  kInteger = 1,    // int64
+  kReal = 2,       // double
+  kBoolean = 3,    // int64 0 or 1
+  kAddress = 4,    // uint64
+  kText = 5,       // `count` bytes of UTF-8
+  kIntegers = 6,   // `count` int64
+  kAddresses = 7,  // `count` uint64
+  kSize = 8,       // int64: bytes that were there and not recorded
+  kMore = 9,       // no payload: further values did not fit
+};
+
+inline constexpr uint16_t kErrorMessageField = 0xFFFF;
+
+// Followed by the payload, padded to 8 bytes. `field` indexes the names of the function's record.
+struct ValueHeader {
+  uint16_t field;
+  ValueKind kind;
+  uint8_t reserved;
+  uint32_t count;
+};
+static_assert(sizeof(ValueHeader) == 8);
+
+constexpr size_t padded(size_t size) { return (size + 7) & ~size_t{7}; }
+
+}  // namespace framedex::capture

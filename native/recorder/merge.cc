@@ -1,0 +1,66 @@
+#include "recorder/merge.h"
+
+namespace framedex::recorder {
+
+using capture::MergeOutcome;
+
+namespace {
+
+MergedStack unmerged(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
+                     MergeOutcome reason, MergedFrame* merged) {
+  size_t count = 0;
+  for (size_t i = 0; i < native_count; ++i) merged[count++] = MergedFrame::native(native[i]);
+  size_t python_kept = 0;
+  for (size_t i = 0; i < python_count; ++i) {
+    if (python[i].is_shim) continue;
+    merged[count++] = MergedFrame::python(python[i]);
+    ++python_kept;
+  }
+  return {reason, native_count, python_kept};
+}
+
+bool contains(const NativeFrame& frame, uintptr_t address) { return frame.sp <= address && address < frame.end; }
+
+}  // namespace
+
+MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
+                  uintptr_t evaluator, MergedFrame* merged) {
+  auto two_stacks = [&](MergeOutcome reason) {
+    return unmerged(native, native_count, python, python_count, reason, merged);
+  };
+  size_t count = 0;
+  size_t next = 0;  // the first native frame not yet handed out
+  for (size_t begin = 0; begin < python_count;) {
+    size_t end = begin;
+    while (end < python_count && python[end].marker == 0) ++end;
+    if (end == python_count) return two_stacks(MergeOutcome::kNoHost);
+    uintptr_t marker = python[end].marker;
+
+    size_t host = next;
+    while (host < native_count && !contains(native[host], marker)) {
+      bool is_evaluator = evaluator != 0 && native[host].function == evaluator;
+      if (is_evaluator) return two_stacks(MergeOutcome::kCountMismatch);
+      merged[count++] = MergedFrame::native(native[host++]);
+    }
+    if (host == native_count) return two_stacks(MergeOutcome::kNoHost);
+    if (evaluator != 0 && native[host].function != evaluator) return two_stacks(MergeOutcome::kHostMismatch);
+
+    size_t run = count;
+    for (size_t i = begin; i <= end; ++i) {
+      if (!python[i].is_shim) merged[count++] = MergedFrame::python(python[i]);
+    }
+    // An evaluator that has already left its last Python frame stays as the native frame it is.
+    if (count == run) merged[count++] = MergedFrame::native(native[host]);
+    next = host + 1;
+    begin = end + 1;
+  }
+  for (; next < native_count; ++next) {
+    if (evaluator != 0 && python_count > 0 && native[next].function == evaluator) {
+      return two_stacks(MergeOutcome::kCountMismatch);
+    }
+    merged[count++] = MergedFrame::native(native[next]);
+  }
+  return {MergeOutcome::kMerged, count, 0};
+}
+
+}  // namespace framedex::recorder

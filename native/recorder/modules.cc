@@ -1,0 +1,116 @@
+#include "recorder/modules.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace framedex::recorder {
+namespace {
+
+constexpr size_t kBlocks = 64;
+constexpr size_t kBlockSize = 4096;
+
+struct Search {
+  uintptr_t address;
+  ModuleInfo* module;
+};
+
+bool covers(const dl_phdr_info& object, uintptr_t address) {
+  for (size_t i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = object.dlpi_phdr[i];
+    uintptr_t begin = object.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && begin <= address && address < begin + segment.p_memsz) return true;
+  }
+  return false;
+}
+
+std::string build_id(const dl_phdr_info& object, const ElfW(Phdr) & notes) {
+  const char* note = reinterpret_cast<const char*>(object.dlpi_addr + notes.p_vaddr);
+  const char* end = note + notes.p_memsz;
+  while (note + sizeof(ElfW(Nhdr)) <= end) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, note, sizeof(header));
+    const char* name = note + sizeof(header);
+    const char* description = name + (header.n_namesz + 3) / 4 * 4;
+    bool is_gnu = header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0;
+    if (header.n_type == NT_GNU_BUILD_ID && is_gnu) return {description, header.n_descsz};
+    note = description + (header.n_descsz + 3) / 4 * 4;
+  }
+  return {};
+}
+
+std::string resolved_path(const char* name) {
+  std::array<char, PATH_MAX> path;
+  // The executable itself has no name.
+  const char* file = name[0] == '\0' ? "/proc/self/exe" : name;
+  return realpath(file, path.data()) != nullptr ? path.data() : name;
+}
+
+int visit(dl_phdr_info* object, size_t, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  if (!covers(*object, search.address)) return 0;
+  ModuleInfo& module = *search.module;
+  module.path = resolved_path(object->dlpi_name);
+  module.base = object->dlpi_addr;
+  for (size_t i = 0; i < object->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & segment = object->dlpi_phdr[i];
+    if (segment.p_type == PT_LOAD) module.size = std::max<uint64_t>(module.size, segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_NOTE && module.build_id.empty()) module.build_id = build_id(*object, segment);
+  }
+  return 1;
+}
+
+uint64_t fnv1a(uint64_t hash, const char* bytes, size_t size) {
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3u;
+  return hash;
+}
+
+}  // namespace
+
+bool find_module(uintptr_t address, ModuleInfo* module) {
+  Search search{address, module};
+  return dl_iterate_phdr(visit, &search) != 0;
+}
+
+uint64_t unload_count() {
+  uint64_t count = 0;
+  auto read = [](dl_phdr_info* object, size_t, void* result) {
+    *static_cast<uint64_t*>(result) = object->dlpi_subs;
+    return 1;
+  };
+  dl_iterate_phdr(read, &count);
+  return count;
+}
+
+std::string fingerprint(const std::string& path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  struct stat status;
+  uint64_t hash = 0xCBF29CE484222325u;
+  bool ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  auto size = ok ? static_cast<uint64_t>(status.st_size) : 0;
+  std::array<char, kBlockSize> block;
+  for (uint64_t i = 0; ok && i < kBlocks; ++i) {
+    uint64_t last = size > kBlockSize ? size - kBlockSize : 0;
+    auto offset = static_cast<off_t>(last / (kBlocks - 1) * i + last % (kBlocks - 1) * i / (kBlocks - 1));
+    ssize_t count = pread(file, block.data(), block.size(), offset);
+    ok = count >= 0;
+    if (ok) hash = fnv1a(hash, block.data(), static_cast<size_t>(count));
+  }
+  close(file);
+  if (!ok) return {};
+  std::array<char, 48> text;
+  std::snprintf(text.data(), text.size(), "%llx-%016llx", static_cast<unsigned long long>(size),
+                static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,29 @@
+// Which binary an address belongs to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "recorder/export.h"
+
+namespace framedex::recorder {
+
+struct ModuleInfo {
+  std::string path;      // resolved; the name the loader gives where there is no file (vdso)
+  std::string build_id;  // raw bytes of the GNU build-id note, empty without one
+  uint64_t base = 0;     // load address: what is subtracted from an address to get the ELF virtual address
+  uint64_t size = 0;     // from base to the end of the last loaded segment
+};
+
+// Finds the module of an address. False for code outside every module (JIT). Takes the loader's lock: not for the path
+// of a repeated stack.
+bool find_module(uintptr_t address, ModuleInfo* module);
+
+// How many objects have been unloaded so far: when it changes, addresses may mean something else.
+uint64_t unload_count();
+
+// What identifies a binary without a build-id: its size and a hash over blocks spread evenly through it, as text
+// (docs/capture-format.md). Empty if the file cannot be read.
+FRAMEDEX_EXPORT std::string fingerprint(const std::string& path);
+
+}  // namespace framedex::recorder

@@ -1,0 +1,166 @@
+#include "recorder/python_runtime.h"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace framedex::recorder {
+namespace {
+
+template <typename Pointer>
+Pointer find_symbol(const char* name) {
+  return reinterpret_cast<Pointer>(dlsym(RTLD_DEFAULT, name));
+}
+
+template <typename Value>
+Value read(uintptr_t base, int offset) {
+  return *reinterpret_cast<const Value*>(base + static_cast<uintptr_t>(offset));
+}
+
+void append_utf8(std::string& text, uint32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+  } else if (c < 0x800) {
+    text += static_cast<char>(0xC0 | c >> 6);
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    text += static_cast<char>(0xE0 | c >> 12);
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    text += static_cast<char>(0xF0 | c >> 18);
+    text += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+template <typename Unit>
+std::string encode(uintptr_t data, size_t length) {
+  std::string text;
+  text.reserve(length);
+  for (size_t i = 0; i < length; ++i) append_utf8(text, reinterpret_cast<const Unit*>(data)[i]);
+  return text;
+}
+
+uint32_t mix(uint64_t value) { return static_cast<uint32_t>((value * 0x9E3779B97F4A7C15u) >> 32); }
+
+bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
+
+}  // namespace
+
+PythonRuntime PythonRuntime::find() {
+  PythonRuntime runtime;
+  auto get_version = find_symbol<const char* (*)()>("Py_GetVersion");
+  runtime.thread_state_ = find_symbol<ThreadState>("PyGILState_GetThisThreadState");
+  runtime.is_initialized_ = find_symbol<Predicate>("Py_IsInitialized");
+  if (get_version == nullptr || runtime.thread_state_ == nullptr || runtime.is_initialized_ == nullptr) {
+    runtime.problem_ = "no Python interpreter in this process";
+    return runtime;
+  }
+  runtime.version_ = get_version();
+  int major = 0;
+  int minor = 0;
+  std::sscanf(runtime.version_.c_str(), "%d.%d", &major, &minor);
+  for (const PythonLayout& layout : kPythonLayouts) {
+    if (major == 3 && layout.minor == minor) runtime.layout_ = &layout;
+  }
+  if (runtime.layout_ == nullptr || runtime.version_.find("free-threading") != std::string::npos) {
+    runtime.layout_ = nullptr;
+    runtime.problem_ = "Python " + runtime.version_ + " is not supported (3.11, 3.12 and 3.13 are)";
+    return runtime;
+  }
+  runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");
+  if (runtime.is_finalizing_ == nullptr) runtime.is_finalizing_ = find_symbol<Predicate>("_Py_IsFinalizing");
+  runtime.code_type_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
+  runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
+  return runtime;
+}
+
+size_t PythonRuntime::walk(PythonFrame* frames, size_t capacity) const {
+  uintptr_t thread_state = current_thread_state();
+  if (thread_state == 0) return 0;
+  if (layout_->frame_is_entry >= 0) return walk_entry_frames(thread_state, frames, capacity);
+  uintptr_t holder = layout_->thread_cframe >= 0 ? read<uintptr_t>(thread_state, layout_->thread_cframe) : thread_state;
+  int offset = layout_->thread_cframe >= 0 ? layout_->cframe_current_frame : layout_->thread_current_frame;
+  return walk_shim_frames(read<uintptr_t>(holder, offset), frames, capacity);
+}
+
+uintptr_t PythonRuntime::current_thread_state() const {
+  if (layout_ == nullptr || is_initialized_() == 0) return 0;
+  // While the interpreter goes down, other threads' states are freed under them.
+  if (is_finalizing_ != nullptr && is_finalizing_() != 0 && !is_main_thread()) return 0;
+  return reinterpret_cast<uintptr_t>(thread_state_());
+}
+
+// CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
+size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity) const {
+  size_t count = 0;
+  auto cframe = read<uintptr_t>(thread_state, layout_->thread_cframe);
+  auto frame = read<uintptr_t>(cframe, layout_->cframe_current_frame);
+  for (; frame != 0 && count < capacity; frame = read<uintptr_t>(frame, layout_->frame_previous)) {
+    PythonFrame& entry = frames[count++] = read_frame(frame);
+    if (read<bool>(frame, layout_->frame_is_entry)) {
+      entry.marker = cframe;
+      cframe = read<uintptr_t>(cframe, layout_->cframe_previous);
+    }
+  }
+  return count;
+}
+
+// CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator.
+size_t PythonRuntime::walk_shim_frames(uintptr_t frame, PythonFrame* frames, size_t capacity) const {
+  size_t count = 0;
+  for (; frame != 0 && count < capacity; frame = read<uintptr_t>(frame, layout_->frame_previous)) {
+    bool is_shim = read<char>(frame, layout_->frame_owner) == layout_->frame_owned_by_c_stack;
+    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(frame);
+  }
+  return count;
+}
+
+PythonFrame PythonRuntime::read_frame(uintptr_t frame) const {
+  auto code = read<uintptr_t>(frame, layout_->frame_code);
+  auto instruction = read<uintptr_t>(frame, layout_->frame_instruction);
+  auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout_->code_instructions)));
+  uint32_t identity =
+      mix(read<uint64_t>(code, layout_->code_filename)) ^ mix(read<uint64_t>(code, layout_->code_qualname) + 1) ^
+      mix(read<uint64_t>(code, layout_->code_line_table) + 2) ^ mix(read<uint32_t>(code, layout_->code_first_line));
+  if (layout_->code_version >= 0) identity ^= mix(read<uint32_t>(code, layout_->code_version) + 3);
+  return {code, offset, identity, 0, false};
+}
+
+CodeText PythonRuntime::read_code(uintptr_t code) const {
+  CodeText text;
+  if (code_type_ != 0 && read<uintptr_t>(code, layout_->object_type) != code_type_) return text;
+  text.filename = read_text(read<uintptr_t>(code, layout_->code_filename));
+  text.qualname = read_text(read<uintptr_t>(code, layout_->code_qualname));
+  text.first_line = read<int>(code, layout_->code_first_line);
+  auto table = read<uintptr_t>(code, layout_->code_line_table);
+  auto size = read<size_t>(table, layout_->bytes_size);
+  text.line_table.assign(reinterpret_cast<const char*>(table + static_cast<uintptr_t>(layout_->bytes_data)), size);
+  return text;
+}
+
+std::string PythonRuntime::read_text(uintptr_t text) const {
+  if (text == 0) return {};
+  auto state = read<uint32_t>(text, layout_->text_state);
+  auto length = read<size_t>(text, layout_->text_length);
+  if ((state & static_cast<uint32_t>(layout_->text_compact_mask)) == 0) return "?";
+  if ((state & static_cast<uint32_t>(layout_->text_ascii_mask)) != 0) {
+    return {reinterpret_cast<const char*>(text + static_cast<uintptr_t>(layout_->text_ascii_data)), length};
+  }
+  uintptr_t data = text + static_cast<uintptr_t>(layout_->text_compact_data);
+  auto mask = static_cast<uint32_t>(layout_->text_kind_mask);
+  switch ((state & mask) / (mask & -mask)) {
+    case 1:
+      return encode<uint8_t>(data, length);
+    case 2:
+      return encode<uint16_t>(data, length);
+    default:
+      return encode<uint32_t>(data, length);
+  }
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,64 @@
+// The CPython in this process, if there is one: found at run time, so that one build serves every version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "python_layout.h"
+
+namespace framedex::recorder {
+
+// A frame of the interpreter's own chain. `code` stays alive as long as the frame is on the stack.
+struct PythonFrame {
+  uintptr_t code;
+  uint32_t instruction;  // byte offset into the code's instructions
+  uint32_t identity;     // tells apart two code objects that had the same address
+  uintptr_t marker;      // an address inside the native frame that runs this frame's run; 0 but on a run's last frame
+  bool is_shim;          // a marker of 3.12 and later that ends a run and is no frame of the program
+};
+
+// What is copied of a code object when it is first seen.
+struct CodeText {
+  std::string filename;
+  std::string qualname;
+  std::string line_table;
+  int first_line = 0;
+};
+
+class PythonRuntime {
+ public:
+  // Looks the interpreter up among the loaded libraries. Without one, or with an unsupported one, walks nothing.
+  static PythonRuntime find();
+
+  // Why Python frames are not recorded, empty if they are: no interpreter, or a version without a known layout.
+  const std::string& problem() const { return problem_; }
+  const std::string& version() const { return version_; }
+  // The start of _PyEval_EvalFrameDefault, 0 if its symbol is not exported.
+  uintptr_t evaluator() const { return evaluator_; }
+
+  // The Python frames of the calling thread, innermost first. Needs no GIL: only this thread changes its own chain.
+  size_t walk(PythonFrame* frames, size_t capacity) const;
+  CodeText read_code(uintptr_t code) const;
+
+ private:
+  using ThreadState = void* (*)();
+  using Predicate = int (*)();
+
+  uintptr_t current_thread_state() const;
+  size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity) const;
+  size_t walk_shim_frames(uintptr_t frame, PythonFrame* frames, size_t capacity) const;
+  PythonFrame read_frame(uintptr_t frame) const;
+  std::string read_text(uintptr_t text) const;
+
+  const PythonLayout* layout_ = nullptr;
+  ThreadState thread_state_ = nullptr;
+  Predicate is_initialized_ = nullptr;
+  Predicate is_finalizing_ = nullptr;
+  uintptr_t code_type_ = 0;
+  uintptr_t evaluator_ = 0;
+  std::string version_;
+  std::string problem_;
+};
+
+}  // namespace framedex::recorder

@@ -1,0 +1,172 @@
+#include "recorder/recorder.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+
+#include "recorder/thread_recorder.h"
+
+namespace framedex::recorder {
+namespace {
+
+// The process-wide state. Leaked on purpose: calls come after static destructors have run.
+struct State {
+  std::atomic<Session*> session{nullptr};
+  // Set in a forked child of a recorded process, until its first call begins a capture of its own.
+  std::atomic<bool> child_pending{false};
+  std::mutex mutex;
+  std::vector<Function> functions;
+  std::string captures;
+  pthread_key_t thread_exit;
+
+  State() {
+    pthread_key_create(&thread_exit, forget_thread);
+    pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); }, after_fork_in_child);
+  }
+  static State& instance() {
+    static auto* state = new State;
+    return *state;
+  }
+  static void after_fork_in_child();
+  static void forget_thread(void* thread);
+};
+
+// Plain data without a destructor: the recorder of this thread, or nullptr. A pthread key frees it at thread exit,
+// which leaves the main thread recordable to the very end of the process.
+thread_local ThreadRecorder* current_thread = nullptr;
+thread_local bool starting_thread = false;
+
+void State::after_fork_in_child() {
+  State& state = instance();
+  new (&state.mutex) std::mutex;
+  if (state.session.exchange(nullptr) != nullptr) state.child_pending = true;
+  // The parent's streams are not ours to write or to unmap.
+  current_thread = nullptr;
+  pthread_setspecific(state.thread_exit, nullptr);
+}
+
+// Other destructors of the thread may still make calls; those begin a stream of their own.
+void State::forget_thread(void* thread) {
+  delete static_cast<ThreadRecorder*>(thread);
+  current_thread = nullptr;
+}
+
+class ErrnoScope {
+ public:
+  ErrnoScope() : saved_(errno) {}
+  ~ErrnoScope() { errno = saved_; }
+
+ private:
+  int saved_;
+};
+
+void start_in_child(State& state) {
+  if (!state.child_pending.exchange(false)) return;
+  try {
+    start(state.captures);
+  } catch (const std::exception&) {
+    // The parent has said what is wrong with the folder, if anything is.
+  }
+}
+
+// The recorder of this thread for the session being recorded, nullptr if there is none.
+ThreadRecorder* thread_recorder(Session* session) {
+  if (current_thread != nullptr && current_thread->session() == session) return current_thread;
+  if (starting_thread) return nullptr;
+  starting_thread = true;
+  State& state = State::instance();
+  // A call of the stopped recording may be under way further out on this stack: then its recorder stays.
+  if (current_thread != nullptr && !current_thread->has_open_calls()) delete current_thread;
+  current_thread = ThreadRecorder::create(session).release();
+  pthread_setspecific(state.thread_exit, current_thread);
+  starting_thread = false;
+  return current_thread;
+}
+
+}  // namespace
+
+uint32_t register_functions(const Function* functions, size_t count) {
+  State& state = State::instance();
+  std::lock_guard lock(state.mutex);
+  auto first = static_cast<uint32_t>(state.functions.size());
+  state.functions.insert(state.functions.end(), functions, functions + count);
+  if (Session* session = state.session.load()) session->describe_functions(state.functions);
+  return first;
+}
+
+std::string start(const std::string& captures) {
+  State& state = State::instance();
+  std::lock_guard lock(state.mutex);
+  if (Session* session = state.session.load()) {
+    throw std::runtime_error("a recording is already running, into " + session->folder() + ". Stop it first.");
+  }
+  Session* session = Session::create(captures);
+  session->describe_functions(state.functions);
+  state.captures = captures;
+  state.child_pending = false;
+  state.session.store(session, std::memory_order_release);
+  return session->folder();
+}
+
+std::string stop() {
+  State& state = State::instance();
+  std::lock_guard lock(state.mutex);
+  Session* session = state.session.exchange(nullptr);
+  return session != nullptr ? session->folder() : std::string();
+}
+
+std::string current_capture() {
+  Session* session = State::instance().session.load();
+  return session != nullptr ? session->folder() : std::string();
+}
+
+void start_from_environment() noexcept {
+  const char* captures = std::getenv("FRAMEDEX_OUT");
+  const char* record = std::getenv("FRAMEDEX_RECORD");
+  if (captures == nullptr || captures[0] == '\0') return;
+  if (record != nullptr && std::strcmp(record, "0") == 0) return;
+  if (!current_capture().empty()) return;
+  try {
+    start(captures);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
+  }
+}
+
+Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
+  State& state = State::instance();
+  if (state.child_pending.load(std::memory_order_relaxed)) start_in_child(state);
+  Session* session = state.session.load(std::memory_order_acquire);
+  if (session == nullptr) return;
+  ErrnoScope errno_scope;
+  ThreadRecorder* thread = thread_recorder(session);
+  if (thread != nullptr && !thread->is_busy()) thread_ = thread;
+}
+
+Call::~Call() {
+  if (thread_ != nullptr && sequence_ != 0) leave(0, {});
+}
+
+ArgumentWriter& Call::arguments() { return thread_->arguments(); }
+
+// Not inlined, so that its frame address separates the recorder's frames from the caller's.
+__attribute__((noinline)) void Call::enter() noexcept {
+  ErrnoScope errno_scope;
+  // The caller's stack pointer after the return: two words above this frame's saved frame pointer.
+  auto innermost = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 2 * sizeof(void*);
+  sequence_ = thread_->enter(function_, innermost);
+}
+
+void Call::leave(int error, std::string_view message) noexcept {
+  ErrnoScope errno_scope;
+  thread_->leave(sequence_, error, message, monotonic_nanoseconds());
+  thread_ = nullptr;
+}
+
+}  // namespace framedex::recorder

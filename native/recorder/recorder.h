@@ -1,0 +1,62 @@
+// The recorder's public face: boundary functions, the calls into them, and switching recording on and off.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "recorder/arguments.h"
+
+namespace framedex::recorder {
+
+class ThreadRecorder;
+
+// A boundary function and the names of the values that its calls carry. The texts must live as long as the process.
+struct Function {
+  const char* boundary;
+  const char* name;
+  const char* const* value_names;
+  size_t value_count;
+};
+
+// Makes functions known, once, and returns the number of the first; the others follow it.
+FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t count);
+
+// Starts recording into a new folder below `captures`. Throws std::runtime_error with a message for the user.
+FRAMEDEX_EXPORT std::string start(const std::string& captures);
+// Stops recording; calls under way are still completed. Returns the capture's folder, empty if nothing was recording.
+FRAMEDEX_EXPORT std::string stop();
+// The folder of the capture being written, empty if none is.
+FRAMEDEX_EXPORT std::string current_capture();
+// Starts if FRAMEDEX_OUT names a folder and FRAMEDEX_RECORD is not 0. A failure is one line on stderr, never fatal.
+FRAMEDEX_EXPORT void start_from_environment() noexcept;
+
+// One entry into a boundary. Does nothing unless recording is on, and never throws or changes the caller's errno.
+//
+//   Call call(function);
+//   if (call.is_recording()) { ...write inputs to call.arguments()...; call.enter(); }
+//   ...the call itself...
+//   if (call.is_recording()) { ...write outputs...; call.leave(error, message); }
+class FRAMEDEX_EXPORT Call {
+ public:
+  explicit Call(uint32_t function) noexcept;
+  // Leaves without outputs if leave() was not reached (an exception passes).
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool is_recording() const { return thread_ != nullptr; }
+  ArgumentWriter& arguments();
+  // Records the stack of the caller and the arguments written so far.
+  void enter() noexcept;
+  // Records the end: `error` 0 for success, else the boundary's own code with a message.
+  void leave(int error, std::string_view message) noexcept;
+
+ private:
+  ThreadRecorder* thread_;
+  uint32_t function_;
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace framedex::recorder

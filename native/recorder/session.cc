@@ -1,0 +1,192 @@
+#include "recorder/session.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+#include "recorder/json.h"
+
+namespace framedex::recorder {
+namespace {
+
+using capture::FunctionRecord;
+using capture::ModuleRecord;
+using capture::RecordKind;
+using capture::StreamKind;
+
+uint64_t nanoseconds(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+[[noreturn]] void fail(const std::string& what, int error) {
+  throw std::runtime_error(what + ": " + std::strerror(error) +
+                           ". Name a folder that can be written (framedex run -o DIR, or FRAMEDEX_OUT).");
+}
+
+// mkdir -p
+void make_folders(const std::string& path) {
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    mkdir(path.substr(0, slash).c_str(), 0755);
+  }
+  if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) fail("cannot create the folder " + path, errno);
+}
+
+// A new folder named after the time (UTC) and the process.
+std::string make_capture_folder(const std::string& captures) {
+  make_folders(captures);
+  time_t now = time(nullptr);
+  tm utc;
+  gmtime_r(&now, &utc);
+  std::array<char, 32> stamp;
+  strftime(stamp.data(), stamp.size(), "%Y%m%d-%H%M%S", &utc);
+  std::string base = captures + "/" + stamp.data() + "-" + std::to_string(getpid());
+  std::string folder = base;
+  for (int attempt = 2; mkdir(folder.c_str(), 0755) != 0; ++attempt) {
+    if (errno != EEXIST) fail("cannot create the capture folder " + folder, errno);
+    folder = base + "-" + std::to_string(attempt);
+  }
+  return folder;
+}
+
+std::vector<std::string> command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> arguments;
+  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  return arguments;
+}
+
+std::string working_folder() {
+  std::array<char, PATH_MAX> path;
+  return getcwd(path.data(), path.size()) != nullptr ? path.data() : "";
+}
+
+std::string executable() {
+  std::array<char, PATH_MAX> path;
+  return realpath("/proc/self/exe", path.data()) != nullptr ? path.data() : "";
+}
+
+void copy_text(char*& target, std::string_view text) {
+  std::memcpy(target, text.data(), text.size());
+  target += text.size();
+}
+
+void copy_terminated(char*& target, std::string_view text) {
+  copy_text(target, text);
+  *target++ = '\0';
+}
+
+}  // namespace
+
+Session* Session::create(const std::string& captures) {
+  auto* session = new Session(make_capture_folder(captures));
+  session->process_ =
+      Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess, static_cast<uint64_t>(getpid()), "");
+  if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
+  session->write_metadata();
+  return session;
+}
+
+void Session::describe_functions(const std::vector<Function>& functions) {
+  std::lock_guard lock(mutex_);
+  for (; functions_described_ < functions.size(); ++functions_described_) {
+    const Function& function = functions[functions_described_];
+    size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
+    for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
+    char* body = process_->begin(size);
+    if (body == nullptr) return;
+    FunctionRecord record{static_cast<uint32_t>(functions_described_), static_cast<uint32_t>(function.value_count)};
+    std::memcpy(body, &record, sizeof(record));
+    body += sizeof(record);
+    copy_terminated(body, function.boundary);
+    copy_terminated(body, function.name);
+    for (size_t i = 0; i < function.value_count; ++i) copy_terminated(body, function.value_names[i]);
+    process_->commit(RecordKind::kFunction);
+  }
+}
+
+uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
+  ModuleInfo module;
+  *base = 0;
+  if (!find_module(address, &module)) return capture::kNoModule;
+  *base = module.base;
+  std::lock_guard lock(mutex_);
+  for (size_t id = 0; id < modules_.size(); ++id) {
+    if (modules_[id].base == module.base && modules_[id].path == module.path) return static_cast<uint32_t>(id);
+  }
+  auto id = static_cast<uint32_t>(modules_.size());
+  modules_.push_back({module.base, module.size, module.path});
+  write_module(id, module);
+  return id;
+}
+
+void Session::write_module(uint32_t id, const ModuleInfo& module) {
+  std::string mark = fingerprint(module.path);
+  char* body = process_->begin(sizeof(ModuleRecord) + module.path.size() + module.build_id.size() + mark.size());
+  if (body == nullptr) return;
+  ModuleRecord record{id,
+                      static_cast<uint32_t>(module.path.size()),
+                      static_cast<uint32_t>(module.build_id.size()),
+                      static_cast<uint32_t>(mark.size()),
+                      module.base,
+                      module.size};
+  std::memcpy(body, &record, sizeof(record));
+  body += sizeof(record);
+  copy_text(body, module.path);
+  copy_text(body, module.build_id);
+  copy_text(body, mark);
+  process_->commit(RecordKind::kModule);
+}
+
+std::unique_ptr<Stream> Session::create_thread_stream() {
+  uint32_t number;
+  {
+    std::lock_guard lock(mutex_);
+    number = threads_++;
+  }
+  std::array<char, 16> name{};
+  pthread_getname_np(pthread_self(), name.data(), name.size());
+  auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
+  return Stream::create(folder_ + "/thread-" + std::to_string(number) + ".fdx", StreamKind::kThread, thread,
+                        name.data());
+}
+
+void Session::write_metadata() const {
+  utsname host{};
+  uname(&host);
+  const char* launcher = std::getenv("FRAMEDEX_METADATA");
+  JsonObject metadata;
+  metadata.text("format", "framedex-capture");
+  metadata.number("version", capture::kVersion);
+  metadata.number("started_unix_ns", nanoseconds(CLOCK_REALTIME));
+  metadata.number("started_clock_ns", nanoseconds(CLOCK_MONOTONIC));
+  metadata.number("pid", static_cast<uint64_t>(getpid()));
+  metadata.text("executable", executable());
+  metadata.texts("argv", command_line());
+  metadata.text("cwd", working_folder());
+  metadata.text("host", host.nodename);
+  metadata.text("system", std::string(host.sysname) + " " + host.release + " " + host.machine);
+  metadata.text("python", python_.version());
+  metadata.text("python_problem", python_.problem());
+  metadata.text("launcher", launcher != nullptr ? launcher : "");
+  std::string path = folder_ + "/capture.json";
+  std::ofstream file(path + ".tmp", std::ios::binary);
+  file << metadata.finish() << "\n";
+  file.close();
+  if (!file || rename((path + ".tmp").c_str(), path.c_str()) != 0) fail("cannot write " + path, errno);
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,171 @@
+#include "recorder/thread_recorder.h"
+
+#include <cstring>
+#include <ctime>
+
+namespace framedex::recorder {
+
+using capture::CallRecord;
+using capture::CodeRecord;
+using capture::FrameLanguage;
+using capture::FrameRecord;
+using capture::MergeOutcome;
+using capture::RecordKind;
+using capture::ReturnRecord;
+using capture::StackRecord;
+
+namespace {
+
+// A code object whose location table would not fit a segment keeps its first line only.
+constexpr size_t kMaximumLineTable = capture::kSegmentSize / 2;
+constexpr size_t kMaximumName = 4096;
+
+std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
+
+void copy_text(char*& target, std::string_view text) {
+  std::memcpy(target, text.data(), text.size());
+  target += text.size();
+}
+
+class BusyScope {
+ public:
+  explicit BusyScope(bool& busy) : busy_(busy) { busy_ = true; }
+  ~BusyScope() { busy_ = false; }
+
+ private:
+  bool& busy_;
+};
+
+}  // namespace
+
+uint64_t monotonic_nanoseconds() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
+  std::unique_ptr<Stream> stream = session->create_thread_stream();
+  if (stream == nullptr) return nullptr;
+  return std::unique_ptr<ThreadRecorder>(new ThreadRecorder(session, std::move(stream)));
+}
+
+ThreadRecorder::ThreadRecorder(Session* session, std::unique_ptr<Stream> stream)
+    : session_(session),
+      stream_(std::move(stream)),
+      unloads_(unload_count()),
+      native_(new NativeFrame[kMaximumFrames]),
+      python_(new PythonFrame[kMaximumFrames]),
+      merged_(new MergedFrame[2 * kMaximumFrames]) {}
+
+uint64_t ThreadRecorder::enter(uint32_t function, uintptr_t innermost) {
+  BusyScope busy(busy_);
+  uint32_t stack = stack_id(innermost);
+  uint64_t sequence = next_sequence_++;
+  if (char* body = stream_->begin(sizeof(CallRecord) + arguments_.size())) {
+    std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
+    CallRecord record{sequence, monotonic_nanoseconds(), function, stack};
+    std::memcpy(body, &record, sizeof(record));
+    stream_->commit(RecordKind::kCall);
+  }
+  arguments_.clear();
+  ++open_calls_;
+  return sequence;
+}
+
+void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view message, uint64_t time) {
+  BusyScope busy(busy_);
+  --open_calls_;
+  if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
+  if (char* body = stream_->begin(sizeof(ReturnRecord) + arguments_.size())) {
+    ReturnRecord record{sequence, time, error, 0};
+    std::memcpy(body, &record, sizeof(record));
+    std::memcpy(body + sizeof(record), arguments_.data(), arguments_.size());
+    stream_->commit(RecordKind::kReturn);
+  }
+  arguments_.clear();
+}
+
+uint32_t ThreadRecorder::stack_id(uintptr_t innermost) {
+  const PythonRuntime& runtime = session_->python();
+  size_t native_count = unwind(innermost, native_.get(), kMaximumFrames);
+  size_t python_count = runtime.walk(python_.get(), kMaximumFrames);
+  MergedStack stack =
+      merge(native_.get(), native_count, python_.get(), python_count, runtime.evaluator(), merged_.get());
+  if (native_count == kMaximumFrames || python_count == kMaximumFrames) stack.outcome = MergeOutcome::kTruncated;
+  auto [id, is_new] = stacks_.intern(stack, merged_.get());
+  if (is_new) write_stack(id, stack);
+  return id;
+}
+
+void ThreadRecorder::write_stack(uint32_t id, const MergedStack& stack) {
+  forget_unloaded();
+  size_t count = stack.frame_count + stack.python_count;
+  std::vector<uint32_t> ids(count);
+  for (size_t i = 0; i < count; ++i) ids[i] = frame_id(merged_[i]);
+  char* body = stream_->begin(sizeof(StackRecord) + count * sizeof(uint32_t));
+  if (body == nullptr) return;
+  StackRecord record{id, stack.outcome, static_cast<uint32_t>(stack.frame_count),
+                     static_cast<uint32_t>(stack.python_count)};
+  std::memcpy(body, &record, sizeof(record));
+  std::memcpy(body + sizeof(record), ids.data(), count * sizeof(uint32_t));
+  stream_->commit(RecordKind::kStack);
+}
+
+uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
+  WordPair key{frame.first, frame.second};
+  uint32_t id = frames_.find(key);
+  if (id != FlatMap::kAbsent) return id;
+  FrameRecord record{next_frame_, FrameLanguage::kPython, 0, 0, frame.instruction()};
+  if (frame.is_python()) {
+    record.owner = code_id(frame);
+  } else {
+    uint64_t base = 0;
+    record.language = FrameLanguage::kNative;
+    // The byte before a return address belongs to the call, and so to the caller's module.
+    record.owner = session_->module_of(frame.first - 1, &base);
+    record.offset = frame.first - base;
+  }
+  if (char* body = stream_->begin(sizeof(record))) {
+    std::memcpy(body, &record, sizeof(record));
+    stream_->commit(RecordKind::kFrame);
+  }
+  frames_.insert(key, next_frame_);
+  return next_frame_++;
+}
+
+uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
+  WordPair key{frame.first, frame.identity()};
+  uint32_t id = codes_.find(key);
+  if (id != FlatMap::kAbsent) return id;
+  CodeText code = session_->python().read_code(frame.first);
+  std::string_view filename = shortened(code.filename, kMaximumName);
+  std::string_view qualname = shortened(code.qualname, kMaximumName);
+  std::string_view line_table = code.line_table.size() <= kMaximumLineTable ? std::string_view(code.line_table) : "";
+  if (char* body = stream_->begin(sizeof(CodeRecord) + filename.size() + qualname.size() + line_table.size())) {
+    CodeRecord record{next_code_,
+                      code.first_line,
+                      static_cast<uint32_t>(filename.size()),
+                      static_cast<uint32_t>(qualname.size()),
+                      static_cast<uint32_t>(line_table.size()),
+                      0};
+    std::memcpy(body, &record, sizeof(record));
+    body += sizeof(record);
+    copy_text(body, filename);
+    copy_text(body, qualname);
+    copy_text(body, line_table);
+    stream_->commit(RecordKind::kCode);
+  }
+  codes_.insert(key, next_code_);
+  return next_code_++;
+}
+
+// After a library was unloaded its addresses may mean another: what was known of addresses is looked up anew.
+void ThreadRecorder::forget_unloaded() {
+  uint64_t unloads = unload_count();
+  if (unloads == unloads_) return;
+  unloads_ = unloads;
+  frames_.clear();
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,60 @@
+// What a recorded thread keeps: its stream, the stacks and frames it has seen, and scratch space.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "recorder/merge.h"
+#include "recorder/session.h"
+#include "recorder/stack_table.h"
+
+namespace framedex::recorder {
+
+class ThreadRecorder {
+ public:
+  // Deeper stacks lose their outermost frames and are marked as truncated.
+  static constexpr size_t kMaximumFrames = 4096;
+
+  // nullptr if the stream cannot be made.
+  static std::unique_ptr<ThreadRecorder> create(Session* session);
+
+  const Session* session() const { return session_; }
+  ArgumentWriter& arguments() { return arguments_; }
+  // True while this thread is inside the recorder: a signal handler that lands here records nothing.
+  bool is_busy() const { return busy_; }
+  bool has_open_calls() const { return open_calls_ != 0; }
+
+  // Records the frames whose stack pointer is at or above `innermost`; returns the call's number on this thread.
+  uint64_t enter(uint32_t function, uintptr_t innermost);
+  void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);
+
+ private:
+  ThreadRecorder(Session* session, std::unique_ptr<Stream> stream);
+
+  uint32_t stack_id(uintptr_t innermost);
+  void write_stack(uint32_t id, const MergedStack& stack);
+  uint32_t frame_id(const MergedFrame& frame);
+  uint32_t code_id(const MergedFrame& frame);
+  void forget_unloaded();
+
+  Session* session_;
+  std::unique_ptr<Stream> stream_;
+  StackTable stacks_;
+  FlatMap frames_;
+  FlatMap codes_;
+  uint32_t next_frame_ = 0;
+  uint32_t next_code_ = 0;
+  uint64_t next_sequence_ = 1;
+  uint64_t open_calls_ = 0;
+  uint64_t unloads_;
+  bool busy_ = false;
+  ArgumentWriter arguments_;
+  // Untouched pages cost nothing, so these are sized for the deepest stack.
+  std::unique_ptr<NativeFrame[]> native_;
+  std::unique_ptr<PythonFrame[]> python_;
+  std::unique_ptr<MergedFrame[]> merged_;
+};
+
+uint64_t monotonic_nanoseconds();
+
+}  // namespace framedex::recorder
