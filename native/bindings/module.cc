@@ -94,5 +94,6 @@ PYBIND11_MODULE(_native, module) {
   module.def("stop", &recorder::stop);
   module.def("current_capture", &recorder::current_capture);
   module.def("read_capture", &read_capture, py::arg("folder"));
+  module.def("count_records", &capture::count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -41,6 +41,20 @@ const char* reason_text(MergeOutcome outcome) {
   return "The stack was not merged, for a reason that this version does not know.";
 }
 
+// The streams of the threads, in the order in which the threads began.
+std::vector<std::string> thread_streams(const std::string& folder, std::error_code* error) {
+  std::vector<std::pair<int, std::string>> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, *error)) {
+    int number = 0;
+    std::string name = entry.path().filename().string();
+    if (std::sscanf(name.c_str(), "thread-%d.fdx", &number) == 1) found.emplace_back(number, entry.path().string());
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::string> paths;
+  for (auto& [number, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
 // Joins the streams. Ids are per stream on disk; here equal things from several threads get one number.
 class Decoder {
  public:
@@ -48,7 +62,9 @@ class Decoder {
 
   Capture decode() {
     read_process();
-    for (const fs::path& path : thread_streams()) read_thread(path.string());
+    std::error_code error;
+    for (const std::string& path : thread_streams(folder_, &error)) read_thread(path);
+    if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
     emit_calls();
     if (damaged_ != 0) problem(std::to_string(damaged_) + " damaged records were left out.");
     return std::move(capture_);
@@ -65,21 +81,6 @@ class Decoder {
   };
 
   void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
-
-  std::vector<fs::path> thread_streams() {
-    std::vector<std::pair<int, fs::path>> found;
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error)) {
-      int number = 0;
-      std::string name = entry.path().filename().string();
-      if (std::sscanf(name.c_str(), "thread-%d.fdx", &number) == 1) found.emplace_back(number, entry.path());
-    }
-    if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
-    std::sort(found.begin(), found.end());
-    std::vector<fs::path> paths;
-    for (auto& [number, path] : found) paths.push_back(std::move(path));
-    return paths;
-  }
 
   void read_process() {
     StreamReader stream(folder_ + "/process.fdx");
@@ -278,5 +279,19 @@ class Decoder {
 }  // namespace
 
 Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
+
+std::pair<size_t, size_t> count_records(const std::string& folder) {
+  size_t calls = 0;
+  size_t stacks = 0;
+  std::error_code ignored;
+  for (const std::string& path : thread_streams(folder, &ignored)) {
+    StreamReader stream(path);
+    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+      calls += record.kind == RecordKind::kCall;
+      stacks += record.kind == RecordKind::kStack;
+    }
+  }
+  return {calls, stacks};
+}
 
 }  // namespace framedex::capture

@@ -70,6 +70,9 @@ struct Capture {
 // Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
 Capture read_capture(const std::string& folder);
 
+// How many calls and how many stacks the streams of `folder` hold, without decoding them.
+std::pair<size_t, size_t> count_records(const std::string& folder);
+
 // The line of an instruction (byte offset) by a code object's location table; 0 if the table has none.
 int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction);
 

@@ -1,0 +1,42 @@
+# make demo    set up, record jax.device_put on the mock TPU, and show the trace
+# make test    set up with the development tools, then every check
+# make format  rewrite the sources in the project's style
+
+VENV := .venv
+BIN := $(VENV)/bin
+NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
+BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt scripts/set-up $(NATIVE) $(wildcard native/abi/*)
+
+.PHONY: demo test check pytest format clean
+
+demo: $(VENV)/set-up
+	@demo/demo $(BIN)/framedex
+
+test: check pytest
+
+check: $(VENV)/set-up-dev
+	@echo "check: ruff"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@echo "check: mypy"
+	@$(BIN)/mypy
+	@echo "check: clang-format"
+	@$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+
+pytest: $(VENV)/set-up-dev
+	@scripts/other-pythons
+	@$(BIN)/python -m pytest
+
+format: $(VENV)/set-up-dev
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+	@$(BIN)/clang-format -i $(NATIVE)
+
+$(VENV)/set-up: $(BUILT_FROM)
+	@scripts/set-up $(VENV)
+
+$(VENV)/set-up-dev: $(BUILT_FROM)
+	@scripts/set-up $(VENV) dev
+	@touch $(VENV)/set-up
+
+clean:
+	rm -rf $(VENV) .venv-3.* build demo/.framedex

@@ -1,0 +1,206 @@
+"""Starts a program under the mock TPU, waits for it, and finds the captures it left."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import framedex_native
+from framedex_native import _native
+
+from framedex.captures import capture_folders, captures_below
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+
+SUPPORTED_PYTHON = ((3, 11), (3, 13))
+SUPPORTED_JAXLIB = ((0, 8), (0, 12))
+_FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
+    number of devices and the memory of each in bytes (None: the mock's default)."""
+
+    python: str
+    arguments: tuple[str, ...]
+    captures: Path | None
+    devices: int
+    memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How the program ended (`status` negative: by that signal), and the captures it made."""
+
+    status: int
+    captures: tuple[Path, ...]
+
+    def summary(self) -> str:
+        """One line: what was recorded and what to type next, or why there is nothing."""
+        ended = f"the program was ended by {signal.Signals(-self.status).name}; " if self.status < 0 else ""
+        if os.environ.get("FRAMEDEX_RECORD") == "0":
+            return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
+        if not self.captures:
+            return f"{ended}nothing was recorded: {_why_nothing()}"
+        counts = [_native.count_records(os.fspath(capture)) for capture in self.captures]
+        calls, stacks = sum(count[0] for count in counts), sum(count[1] for count in counts)
+        where = printable(_short(self.captures[0]))
+        more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
+        return f"{ended}recorded {calls:,} calls with {stacks:,} stacks in {where}{more}. Next: framedex index"
+
+    def raise_signal(self) -> None:
+        """End this process by the signal that ended the program, without a second core file."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(-self.status, signal.SIG_DFL)
+        os.kill(os.getpid(), -self.status)
+
+
+def check_python(python: str) -> None:
+    """Raise FramedexError unless this interpreter and its jaxlib are ones that framedex knows how to record."""
+    versions = _own_versions() if python == sys.executable else _versions_of(python)
+    first, last = SUPPORTED_PYTHON
+    if not first <= _version(versions["python"]) <= last:
+        raise FramedexError(
+            f"{python} is Python {versions['python']}, which framedex cannot record.",
+            "Use one of Python 3.11 to 3.13: `framedex run --python PATH ...`.",
+        )
+    jaxlib = versions.get("jaxlib")
+    if jaxlib is None:
+        raise FramedexError(
+            f"{python} has no jaxlib.",
+            f"Install it with `{python} -m pip install jax`, or name another Python: `framedex run --python PATH ...`.",
+        )
+    oldest, newest = SUPPORTED_JAXLIB
+    if not oldest <= _version(jaxlib) <= newest:
+        raise FramedexError(
+            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)}.",
+            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<={_dotted(newest)}.*'",
+        )
+
+
+def launch(what: Launch) -> Outcome:
+    """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
+    captures = (what.captures or captures_below(Path.cwd())).absolute()
+    _make_folder(captures)
+    run_id = uuid.uuid4().hex
+    try:
+        process = subprocess.Popen([what.python, *what.arguments], env=_environment(what, captures, run_id))
+    except OSError as error:
+        raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
+    with _standing_aside(process):
+        status = process.wait()
+    return Outcome(status, tuple(_captures_of(captures, run_id)))
+
+
+def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
+    try:
+        library = framedex_native.library_path()
+    except FileNotFoundError as error:
+        raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
+    environment = dict(os.environ)
+    environment["TPU_LIBRARY_PATH"] = os.fspath(library)
+    environment["FRAMEDEX_OUT"] = os.fspath(captures)
+    environment["FRAMEDEX_DEVICES"] = str(what.devices)
+    if what.memory is not None:
+        environment["FRAMEDEX_HBM"] = str(what.memory)
+    metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
+    environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
+    return environment
+
+
+def _make_folder(captures: Path) -> None:
+    try:
+        captures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FramedexError(
+            f"The folder for captures, {captures}, cannot be made: {error.strerror}.",
+            "Name one that can be written: framedex run -o DIR ...",
+        ) from None
+    if not os.access(captures, os.W_OK | os.X_OK):
+        raise FramedexError(f"{captures} cannot be written.", "Name another folder: framedex run -o DIR ...")
+
+
+@contextmanager
+def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """While the program runs, signals are its affair: a terminal's reach it by themselves, the others are passed on."""
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        process.send_signal(number)
+
+    before = {number: signal.signal(number, forward) for number in _FORWARDED_SIGNALS}
+    before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _captures_of(captures: Path, run_id: str) -> Iterator[Path]:
+    """The captures of one run; others may be recording into the same folder."""
+    for folder in capture_folders(captures):
+        try:
+            metadata = json.loads((folder / "capture.json").read_text(errors="replace"))
+            launcher = json.loads(metadata["launcher"] or "{}")
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if launcher.get("run") == run_id:
+            yield folder
+
+
+def _why_nothing() -> str:
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    if platforms and "tpu" not in platforms.split(","):
+        return f"JAX_PLATFORMS={printable(platforms)} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
+    return "the program never opened JAX's devices (a call such as jax.devices() or jax.device_put does)."
+
+
+def _short(path: Path) -> str:
+    """The path as seen from here, where it is below."""
+    return os.fspath(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def _own_versions() -> dict[str, str]:
+    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+    try:
+        versions["jaxlib"] = importlib.metadata.version("jaxlib")
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    return versions
+
+
+def _versions_of(python: str) -> dict[str, str]:
+    program = (
+        "import importlib.metadata as m, json, sys\n"
+        "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
+        "try: versions['jaxlib'] = m.version('jaxlib')\n"
+        "except m.PackageNotFoundError: pass\n"
+        "print(json.dumps(versions))"
+    )
+    try:
+        answer = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout
+        versions: dict[str, str] = json.loads(answer)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        raise FramedexError(f"{python} is not a Python that can be run.", "Check --python.") from None
+    return versions
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
