@@ -76,6 +76,16 @@ py::dict to_python(const capture::Capture& capture) {
   return result;
 }
 
+py::dict count_records(const std::string& folder) {
+  capture::RecordCounts counts = capture::count_records(folder);
+  py::dict result;
+  result["calls"] = counts.calls;
+  result["stacks"] = counts.stacks;
+  result["verified"] = counts.verified;
+  result["different"] = counts.different;
+  return result;
+}
+
 py::dict read_capture(const std::string& folder) {
   capture::Capture decoded;
   {
@@ -94,6 +104,6 @@ PYBIND11_MODULE(_native, module) {
   module.def("stop", &recorder::stop);
   module.def("current_capture", &recorder::current_capture);
   module.def("read_capture", &read_capture, py::arg("folder"));
-  module.def("count_records", &capture::count_records, py::arg("folder"));
+  module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

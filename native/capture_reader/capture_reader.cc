@@ -9,6 +9,7 @@
 
 #include "capture_reader/arguments_json.h"
 #include "capture_reader/stream_reader.h"
+#include "capture_reader/timeline.h"
 
 namespace framedex::capture {
 namespace {
@@ -19,8 +20,9 @@ struct OpenCall {
   uint32_t thread;
   uint32_t function;
   uint32_t stack;
-  int64_t start;
-  int64_t duration = -1;
+  uint64_t start;
+  uint64_t end = 0;
+  bool has_returned = false;
   int32_t error = -1;
   JsonObject arguments;
 };
@@ -151,6 +153,8 @@ class Decoder {
         return read_call(record.body, scope);
       case RecordKind::kReturn:
         return read_return(record.body, scope);
+      case RecordKind::kClock:
+        return read_clock(record.body);
       default:
         return false;
     }
@@ -228,7 +232,7 @@ class Decoder {
     call.thread = scope->thread;
     call.function = function_of(record.function);
     call.stack = stack_of(*scope, record.stack);
-    call.start = static_cast<int64_t>(record.time);
+    call.start = record.time;
     bool ok = add_values(body, value_names_[call.function], &call.arguments);
     scope->open[record.sequence] = calls_.size();
     calls_.push_back(std::move(call));
@@ -240,13 +244,22 @@ class Decoder {
     auto open = scope->open.find(record.sequence);
     if (body.is_broken() || open == scope->open.end()) return false;
     OpenCall& call = calls_[open->second];
-    call.duration = std::max<int64_t>(0, static_cast<int64_t>(record.time) - call.start);
+    call.end = std::max(record.time, call.start);
+    call.has_returned = true;
     call.error = record.error;
     scope->open.erase(open);
     return add_values(body, value_names_[call.function], &call.arguments);
   }
 
+  bool read_clock(Body body) {
+    auto record = body.read<ClockRecord>();
+    if (body.is_broken()) return false;
+    timeline_.add(record);
+    return true;
+  }
+
   void emit_calls() {
+    timeline_.finish();
     std::vector<size_t> order(calls_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -257,8 +270,9 @@ class Decoder {
       calls.thread.push_back(call.thread);
       calls.function.push_back(call.function);
       calls.stack.push_back(call.stack);
-      calls.start.push_back(call.start);
-      calls.duration.push_back(call.duration);
+      int64_t start = timeline_.nanoseconds(call.start);
+      calls.start.push_back(start);
+      calls.duration.push_back(call.has_returned ? timeline_.nanoseconds(call.end) - start : -1);
       calls.error.push_back(call.error);
       calls.arguments.push_back(call.arguments.finish());
     }
@@ -266,6 +280,7 @@ class Decoder {
 
   std::string folder_;
   Capture capture_;
+  Timeline timeline_;
   std::vector<OpenCall> calls_;
   std::vector<std::vector<std::string>> value_names_;  // by function
   std::unordered_map<uint32_t, int64_t> module_ids_;
@@ -280,18 +295,19 @@ class Decoder {
 
 Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
 
-std::pair<size_t, size_t> count_records(const std::string& folder) {
-  size_t calls = 0;
-  size_t stacks = 0;
+RecordCounts count_records(const std::string& folder) {
+  RecordCounts counts;
   std::error_code ignored;
   for (const std::string& path : thread_streams(folder, &ignored)) {
     StreamReader stream(path);
+    counts.verified += stream.header().verified;
+    counts.different += stream.header().different;
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
-      calls += record.kind == RecordKind::kCall;
-      stacks += record.kind == RecordKind::kStack;
+      counts.calls += record.kind == RecordKind::kCall;
+      counts.stacks += record.kind == RecordKind::kStack;
     }
   }
-  return {calls, stacks};
+  return counts;
 }
 
 }  // namespace framedex::capture

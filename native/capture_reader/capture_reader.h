@@ -70,8 +70,14 @@ struct Capture {
 // Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
 Capture read_capture(const std::string& folder);
 
-// How many calls and how many stacks the streams of `folder` hold, without decoding them.
-std::pair<size_t, size_t> count_records(const std::string& folder);
+// What the streams of a capture hold, counted without decoding them.
+struct RecordCounts {
+  uint64_t calls = 0;
+  uint64_t stacks = 0;
+  uint64_t verified = 0;   // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
+  uint64_t different = 0;  // of those, how many differed
+};
+RecordCounts count_records(const std::string& folder);
 
 // The line of an instruction (byte offset) by a code object's location table; 0 if the table has none.
 int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction);

@@ -19,14 +19,20 @@ inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
 enum class StreamKind : uint32_t { kProcess = 1, kThread = 2 };
 
+// The unit of the times in a stream. Ticks of the processor's counter are tied to nanoseconds by clock records.
+enum class ClockKind : uint32_t { kNanoseconds = 0, kCounter = 1 };
+
 struct StreamHeader {
   char magic[8];
   uint32_t version;
   StreamKind kind;
   uint64_t thread_id;
   uint32_t stop_reason;  // StopReason
-  uint32_t reserved;
-  char thread_name[32];
+  ClockKind clock;
+  // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
+  uint64_t verified;
+  uint64_t different;
+  char thread_name[16];
 };
 static_assert(sizeof(StreamHeader) == 64);
 
@@ -41,6 +47,7 @@ enum class RecordKind : uint16_t {
   kStack = 6,
   kCall = 7,
   kReturn = 8,
+  kClock = 9,
 };
 
 struct RecordHeader {
@@ -104,7 +111,7 @@ struct StackRecord {
   uint32_t python_count;
 };
 
-// Followed by values. `sequence` counts the calls of the thread; `time` is CLOCK_MONOTONIC in nanoseconds.
+// Followed by values. `sequence` counts the calls of the thread; `time` is in the unit of the stream's clock.
 struct CallRecord {
   uint64_t sequence;
   uint64_t time;
@@ -118,6 +125,12 @@ struct ReturnRecord {
   uint64_t time;
   int32_t error;
   uint32_t reserved;
+};
+
+// The same moment by the stream's clock and by CLOCK_MONOTONIC.
+struct ClockRecord {
+  uint64_t time;
+  uint64_t nanoseconds;
 };
 
 enum class ValueKind : uint8_t {

@@ -24,7 +24,7 @@ bool contains(const NativeFrame& frame, uintptr_t address) { return frame.sp <= 
 }  // namespace
 
 MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
-                  uintptr_t evaluator, MergedFrame* merged) {
+                  bool has_evaluator, MergedFrame* merged) {
   auto two_stacks = [&](MergeOutcome reason) {
     return unmerged(native, native_count, python, python_count, reason, merged);
   };
@@ -38,12 +38,11 @@ MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFr
 
     size_t host = next;
     while (host < native_count && !contains(native[host], marker)) {
-      bool is_evaluator = evaluator != 0 && native[host].function == evaluator;
-      if (is_evaluator) return two_stacks(MergeOutcome::kCountMismatch);
+      if (native[host].rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
       merged[count++] = MergedFrame::native(native[host++]);
     }
     if (host == native_count) return two_stacks(MergeOutcome::kNoHost);
-    if (evaluator != 0 && native[host].function != evaluator) return two_stacks(MergeOutcome::kHostMismatch);
+    if (has_evaluator && !native[host].rule.is_evaluator()) return two_stacks(MergeOutcome::kHostMismatch);
 
     size_t run = count;
     for (size_t i = begin; i <= end; ++i) {
@@ -55,9 +54,7 @@ MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFr
     begin = end + 1;
   }
   for (; next < native_count; ++next) {
-    if (evaluator != 0 && python_count > 0 && native[next].function == evaluator) {
-      return two_stacks(MergeOutcome::kCountMismatch);
-    }
+    if (python_count > 0 && native[next].rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
     merged[count++] = MergedFrame::native(native[next]);
   }
   return {MergeOutcome::kMerged, count, 0};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 namespace framedex::recorder {
 namespace {
@@ -16,7 +17,16 @@ Pointer find_symbol(const char* name) {
 
 template <typename Value>
 Value read(uintptr_t base, int offset) {
-  return *reinterpret_cast<const Value*>(base + static_cast<uintptr_t>(offset));
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const void*>(base + static_cast<uintptr_t>(offset)), sizeof(value));
+  return value;
+}
+
+// Reads a word and notes what was read.
+uintptr_t read_logged(uintptr_t base, int offset, ReadLog* log) {
+  auto value = read<uintptr_t>(base, offset);
+  log->word(base + static_cast<uintptr_t>(offset), value);
+  return value;
 }
 
 void append_utf8(std::string& text, uint32_t c) {
@@ -79,13 +89,11 @@ PythonRuntime PythonRuntime::find() {
   return runtime;
 }
 
-size_t PythonRuntime::walk(PythonFrame* frames, size_t capacity) const {
-  uintptr_t thread_state = current_thread_state();
+size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
   if (thread_state == 0) return 0;
-  if (layout_->frame_is_entry >= 0) return walk_entry_frames(thread_state, frames, capacity);
-  uintptr_t holder = layout_->thread_cframe >= 0 ? read<uintptr_t>(thread_state, layout_->thread_cframe) : thread_state;
-  int offset = layout_->thread_cframe >= 0 ? layout_->cframe_current_frame : layout_->thread_current_frame;
-  return walk_shim_frames(read<uintptr_t>(holder, offset), frames, capacity);
+  bool has_entry_flags = layout_->frame_is_entry >= 0;
+  return has_entry_flags ? walk_entry_frames(thread_state, frames, capacity, log)
+                         : walk_shim_frames(thread_state, frames, capacity, log);
 }
 
 uintptr_t PythonRuntime::current_thread_state() const {
@@ -96,38 +104,52 @@ uintptr_t PythonRuntime::current_thread_state() const {
 }
 
 // CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
-size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity) const {
+size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
+                                        ReadLog* log) const {
   size_t count = 0;
-  auto cframe = read<uintptr_t>(thread_state, layout_->thread_cframe);
-  auto frame = read<uintptr_t>(cframe, layout_->cframe_current_frame);
-  for (; frame != 0 && count < capacity; frame = read<uintptr_t>(frame, layout_->frame_previous)) {
-    PythonFrame& entry = frames[count++] = read_frame(frame);
-    if (read<bool>(frame, layout_->frame_is_entry)) {
+  auto cframe = read_logged(thread_state, layout_->thread_cframe, log);
+  auto frame = read_logged(cframe, layout_->cframe_current_frame, log);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout_->frame_previous, log)) {
+    PythonFrame& entry = frames[count++] = read_frame(frame, log);
+    bool is_entry = read<bool>(frame, layout_->frame_is_entry);
+    log->byte(frame + static_cast<uintptr_t>(layout_->frame_is_entry), is_entry);
+    if (is_entry) {
       entry.marker = cframe;
-      cframe = read<uintptr_t>(cframe, layout_->cframe_previous);
+      cframe = read_logged(cframe, layout_->cframe_previous, log);
     }
   }
   return count;
 }
 
-// CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator.
-size_t PythonRuntime::walk_shim_frames(uintptr_t frame, PythonFrame* frames, size_t capacity) const {
+// CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
+size_t PythonRuntime::walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
+                                       ReadLog* log) const {
   size_t count = 0;
-  for (; frame != 0 && count < capacity; frame = read<uintptr_t>(frame, layout_->frame_previous)) {
+  bool has_cframe = layout_->thread_cframe >= 0;
+  uintptr_t holder = has_cframe ? read_logged(thread_state, layout_->thread_cframe, log) : thread_state;
+  int offset = has_cframe ? layout_->cframe_current_frame : layout_->thread_current_frame;
+  auto frame = read_logged(holder, offset, log);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout_->frame_previous, log)) {
     bool is_shim = read<char>(frame, layout_->frame_owner) == layout_->frame_owned_by_c_stack;
-    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(frame);
+    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(frame, log);
   }
   return count;
 }
 
-PythonFrame PythonRuntime::read_frame(uintptr_t frame) const {
-  auto code = read<uintptr_t>(frame, layout_->frame_code);
-  auto instruction = read<uintptr_t>(frame, layout_->frame_instruction);
+PythonFrame PythonRuntime::read_frame(uintptr_t frame, ReadLog* log) const {
+  auto code = read_logged(frame, layout_->frame_code, log);
+  auto instruction = read_logged(frame, layout_->frame_instruction, log);
   auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout_->code_instructions)));
-  uint32_t identity =
-      mix(read<uint64_t>(code, layout_->code_filename)) ^ mix(read<uint64_t>(code, layout_->code_qualname) + 1) ^
-      mix(read<uint64_t>(code, layout_->code_line_table) + 2) ^ mix(read<uint32_t>(code, layout_->code_first_line));
-  if (layout_->code_version >= 0) identity ^= mix(read<uint32_t>(code, layout_->code_version) + 3);
+  // Another code object may come to lie at this address. From 3.12 on, each has a version of its own; before that, one
+  // with the same name and the same location table is the same to a reader.
+  uint32_t identity;
+  if (layout_->code_version >= 0) {
+    // The version is 4 bytes, and what lies beside it in the word does not change while the code object lives.
+    identity = static_cast<uint32_t>(read_logged(code, layout_->code_version, log));
+  } else {
+    identity =
+        mix(read_logged(code, layout_->code_qualname, log)) ^ mix(read_logged(code, layout_->code_line_table, log) + 1);
+  }
   return {code, offset, identity, 0, false};
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "python_layout.h"
+#include "recorder/replay.h"
 
 namespace framedex::recorder {
 
@@ -37,18 +38,20 @@ class PythonRuntime {
   // The start of _PyEval_EvalFrameDefault, 0 if its symbol is not exported.
   uintptr_t evaluator() const { return evaluator_; }
 
-  // The Python frames of the calling thread, innermost first. Needs no GIL: only this thread changes its own chain.
-  size_t walk(PythonFrame* frames, size_t capacity) const;
+  // The calling thread's state, 0 where it has none or the interpreter is not in a state to be looked at.
+  uintptr_t current_thread_state() const;
+  // The Python frames of the calling thread, innermost first; what was read goes into `log`. Needs no GIL: only this
+  // thread changes its own chain.
+  size_t walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   CodeText read_code(uintptr_t code) const;
 
  private:
   using ThreadState = void* (*)();
   using Predicate = int (*)();
 
-  uintptr_t current_thread_state() const;
-  size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity) const;
-  size_t walk_shim_frames(uintptr_t frame, PythonFrame* frames, size_t capacity) const;
-  PythonFrame read_frame(uintptr_t frame) const;
+  size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
+  size_t walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
+  PythonFrame read_frame(uintptr_t frame, ReadLog* log) const;
   std::string read_text(uintptr_t text) const;
 
   const PythonLayout* layout_ = nullptr;

@@ -20,6 +20,7 @@ struct State {
   std::atomic<Session*> session{nullptr};
   // Set in a forked child of a recorded process, until its first call begins a capture of its own.
   std::atomic<bool> child_pending{false};
+  std::atomic<uint32_t> forks{0};
   std::mutex mutex;
   std::vector<Function> functions;
   std::string captures;
@@ -45,6 +46,7 @@ thread_local bool starting_thread = false;
 void State::after_fork_in_child() {
   State& state = instance();
   new (&state.mutex) std::mutex;
+  state.forks.fetch_add(1, std::memory_order_relaxed);
   if (state.session.exchange(nullptr) != nullptr) state.child_pending = true;
   // The parent's streams are not ours to write or to unmap.
   current_thread = nullptr;
@@ -155,17 +157,21 @@ Call::~Call() {
 
 ArgumentWriter& Call::arguments() { return thread_->arguments(); }
 
-// Not inlined, so that its frame address separates the recorder's frames from the caller's.
+// Not inlined, so that its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, so
+// that the caller's registers are where the pointer says.
 __attribute__((noinline)) void Call::enter() noexcept {
   ErrnoScope errno_scope;
-  // The caller's stack pointer after the return: two words above this frame's saved frame pointer.
-  auto innermost = reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) + 2 * sizeof(void*);
-  sequence_ = thread_->enter(function_, innermost);
+  auto* frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
+  StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
+  forks_ = State::instance().forks.load(std::memory_order_relaxed);
+  sequence_ = thread_->enter(function_, start);
 }
 
 void Call::leave(int error, std::string_view message) noexcept {
   ErrnoScope errno_scope;
-  thread_->leave(sequence_, error, message, monotonic_nanoseconds());
+  // A child that was forked off inside the call returns from it too; the record of that is its parent's to write.
+  bool is_ours = forks_ == State::instance().forks.load(std::memory_order_relaxed);
+  if (is_ours) thread_->leave(sequence_, error, message, thread_->session()->clock().now());
   thread_ = nullptr;
 }
 

@@ -56,6 +56,7 @@ class FRAMEDEX_EXPORT Call {
  private:
   ThreadRecorder* thread_;
   uint32_t function_;
+  uint32_t forks_ = 0;  // how often this process had been forked off when the call was entered
   uint64_t sequence_ = 0;
 };
 

@@ -93,9 +93,11 @@ void copy_terminated(char*& target, std::string_view text) {
 
 Session* Session::create(const std::string& captures) {
   auto* session = new Session(make_capture_folder(captures));
-  session->process_ =
-      Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess, static_cast<uint64_t>(getpid()), "");
+  session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess,
+                                     capture::ClockKind::kNanoseconds, static_cast<uint64_t>(getpid()), "");
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
+  const char* verify = std::getenv("FRAMEDEX_VERIFY");
+  session->verifies_ = verify != nullptr && std::strcmp(verify, "1") == 0;
   session->write_metadata();
   return session;
 }
@@ -160,8 +162,8 @@ std::unique_ptr<Stream> Session::create_thread_stream() {
   std::array<char, 16> name{};
   pthread_getname_np(pthread_self(), name.data(), name.size());
   auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
-  return Stream::create(folder_ + "/thread-" + std::to_string(number) + ".fdx", StreamKind::kThread, thread,
-                        name.data());
+  return Stream::create(folder_ + "/thread-" + std::to_string(number) + ".fdx", StreamKind::kThread, clock_.kind(),
+                        thread, name.data());
 }
 
 void Session::write_metadata() const {

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "recorder/clock.h"
 #include "recorder/modules.h"
 #include "recorder/python_runtime.h"
 #include "recorder/recorder.h"
 #include "recorder/stream.h"
+#include "recorder/unwinder.h"
 
 namespace framedex::recorder {
 
@@ -21,6 +23,10 @@ class Session {
 
   const std::string& folder() const { return folder_; }
   const PythonRuntime& python() const { return python_; }
+  Unwinder& unwinder() { return unwinder_; }
+  Clock clock() const { return clock_; }
+  // Whether every stack is walked a second time by libgcc and compared (FRAMEDEX_VERIFY=1).
+  bool verifies() const { return verifies_; }
 
   // Writes descriptions of the functions registered since the last time.
   void describe_functions(const std::vector<Function>& functions);
@@ -36,12 +42,19 @@ class Session {
     std::string path;
   };
 
-  explicit Session(std::string folder) : folder_(std::move(folder)), python_(PythonRuntime::find()) {}
+  explicit Session(std::string folder)
+      : folder_(std::move(folder)),
+        python_(PythonRuntime::find()),
+        unwinder_(python_.evaluator()),
+        clock_(Clock::find()) {}
   void write_metadata() const;
   void write_module(uint32_t id, const ModuleInfo& module);
 
   std::string folder_;
   PythonRuntime python_;
+  Unwinder unwinder_;
+  Clock clock_;
+  bool verifies_ = false;
   std::mutex mutex_;
   std::unique_ptr<Stream> process_;
   std::vector<KnownModule> modules_;

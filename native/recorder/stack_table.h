@@ -21,13 +21,15 @@ class StackTable {
     hash |= 1;  // {0, 0} is no key
     for (uint64_t probe = 0;; ++probe) {
       uint32_t id = by_hash_.find({hash, probe});
-      if (id == FlatMap::kAbsent) return {add({hash, probe}, stack, frames, count), true};
-      if (equals(entries_[id], stack, frames, count)) return {id, false};
+      if (id == FlatMap::kAbsent) return {first_ + add({hash, probe}, stack, frames, count), true};
+      if (equals(entries_[id], stack, frames, count)) return {first_ + id, false};
     }
   }
 
+  // Forgets the stacks; numbers are not given out again.
   void clear() {
     by_hash_.clear();
+    first_ += static_cast<uint32_t>(entries_.size());
     entries_.clear();
     arena_.clear();
   }
@@ -53,6 +55,7 @@ class StackTable {
            std::memcmp(arena_.data() + entry.begin, frames, count * sizeof(MergedFrame)) == 0;
   }
 
+  uint32_t first_ = 0;
   FlatMap by_hash_;
   std::vector<Entry> entries_;
   std::vector<MergedFrame> arena_;

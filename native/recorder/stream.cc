@@ -27,8 +27,8 @@ void* map_segment(int file, size_t offset) {
 
 }  // namespace
 
-std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, uint64_t thread_id,
-                                       std::string_view thread_name) {
+std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
+                                       uint64_t thread_id, std::string_view thread_name) {
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return nullptr;
   void* segment = map_segment(file, 0);
@@ -42,6 +42,7 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamK
   auto* header = static_cast<StreamHeader*>(segment);
   header->version = capture::kVersion;
   header->kind = kind;
+  header->clock = clock;
   header->thread_id = thread_id;
   thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));

@@ -14,8 +14,8 @@ namespace framedex::recorder {
 class Stream {
  public:
   // Creates `path`, or returns nullptr with errno set.
-  static std::unique_ptr<Stream> create(const std::string& path, capture::StreamKind kind, uint64_t thread_id,
-                                        std::string_view thread_name);
+  static std::unique_ptr<Stream> create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
+                                        uint64_t thread_id, std::string_view thread_name);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -24,6 +24,11 @@ class Stream {
   // stream only after commit().
   char* begin(size_t size);
   void commit(capture::RecordKind kind);
+
+  void count_verified(bool is_different) {
+    header_->verified += 1;
+    header_->different += is_different;
+  }
 
  private:
   Stream(int file, capture::StreamHeader* header) : file_(file), header_(header) {}

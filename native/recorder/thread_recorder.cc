@@ -1,11 +1,11 @@
 #include "recorder/thread_recorder.h"
 
 #include <cstring>
-#include <ctime>
 
 namespace framedex::recorder {
 
 using capture::CallRecord;
+using capture::ClockRecord;
 using capture::CodeRecord;
 using capture::FrameLanguage;
 using capture::FrameRecord;
@@ -19,6 +19,10 @@ namespace {
 // A code object whose location table would not fit a segment keeps its first line only.
 constexpr size_t kMaximumLineTable = capture::kSegmentSize / 2;
 constexpr size_t kMaximumName = 4096;
+// How often, in calls, a thread that meets only known stacks looks whether a library was unloaded, and ties its clock
+// to CLOCK_MONOTONIC. The first calls do the latter at every power of two.
+constexpr uint64_t kCheckInterval = 64;
+constexpr uint64_t kAnchorInterval = 4096;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
 
@@ -38,12 +42,6 @@ class BusyScope {
 
 }  // namespace
 
-uint64_t monotonic_nanoseconds() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
-
 std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
   std::unique_ptr<Stream> stream = session->create_thread_stream();
   if (stream == nullptr) return nullptr;
@@ -53,18 +51,21 @@ std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
 ThreadRecorder::ThreadRecorder(Session* session, std::unique_ptr<Stream> stream)
     : session_(session),
       stream_(std::move(stream)),
+      stack_end_(find_stack_end()),
       unloads_(unload_count()),
       native_(new NativeFrame[kMaximumFrames]),
       python_(new PythonFrame[kMaximumFrames]),
       merged_(new MergedFrame[2 * kMaximumFrames]) {}
 
-uint64_t ThreadRecorder::enter(uint32_t function, uintptr_t innermost) {
+uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   BusyScope busy(busy_);
-  uint32_t stack = stack_id(innermost);
   uint64_t sequence = next_sequence_++;
+  if (sequence % kCheckInterval == 0) forget_unloaded();
+  if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
+  uint32_t stack = stack_id(start);
   if (char* body = stream_->begin(sizeof(CallRecord) + arguments_.size())) {
     std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
-    CallRecord record{sequence, monotonic_nanoseconds(), function, stack};
+    CallRecord record{sequence, session_->clock().now(), function, stack};
     std::memcpy(body, &record, sizeof(record));
     stream_->commit(RecordKind::kCall);
   }
@@ -86,12 +87,37 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
   arguments_.clear();
 }
 
-uint32_t ThreadRecorder::stack_id(uintptr_t innermost) {
+uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
+  uintptr_t thread_state = session_->python().current_thread_state();
+  uint32_t id = replay_.find(start, thread_state);
+  if (id == ReplayCache::kUnknown) id = walk(start, thread_state);
+  if (session_->verifies()) stream_->count_verified(id != walk_with_libgcc(start, thread_state));
+  return id;
+}
+
+uint32_t ThreadRecorder::walk(const StartRegisters& start, uintptr_t thread_state) {
+  forget_unloaded();
+  ReadLog& log = replay_.begin(start);
+  WalkedBy walked_by;
+  size_t count = session_->unwinder().walk(start, stack_end_, native_.get(), kMaximumFrames, &walked_by);
+  bool needs_rbp = false;
+  bool can_replay = walked_by == WalkedBy::kRules && log_native_reads(native_.get(), count, &log, &needs_rbp);
+  uint32_t id = merge_and_intern(count, thread_state, &log);
+  if (can_replay) replay_.remember(start, thread_state, needs_rbp, id);
+  return id;
+}
+
+uint32_t ThreadRecorder::walk_with_libgcc(const StartRegisters& start, uintptr_t thread_state) {
+  ReadLog unused;
+  size_t count = session_->unwinder().walk_with_libgcc(start.sp, native_.get(), kMaximumFrames);
+  return merge_and_intern(count, thread_state, &unused);
+}
+
+uint32_t ThreadRecorder::merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log) {
   const PythonRuntime& runtime = session_->python();
-  size_t native_count = unwind(innermost, native_.get(), kMaximumFrames);
-  size_t python_count = runtime.walk(python_.get(), kMaximumFrames);
+  size_t python_count = runtime.walk(thread_state, python_.get(), kMaximumFrames, log);
   MergedStack stack =
-      merge(native_.get(), native_count, python_.get(), python_count, runtime.evaluator(), merged_.get());
+      merge(native_.get(), native_count, python_.get(), python_count, runtime.evaluator() != 0, merged_.get());
   if (native_count == kMaximumFrames || python_count == kMaximumFrames) stack.outcome = MergeOutcome::kTruncated;
   auto [id, is_new] = stacks_.intern(stack, merged_.get());
   if (is_new) write_stack(id, stack);
@@ -99,7 +125,6 @@ uint32_t ThreadRecorder::stack_id(uintptr_t innermost) {
 }
 
 void ThreadRecorder::write_stack(uint32_t id, const MergedStack& stack) {
-  forget_unloaded();
   size_t count = stack.frame_count + stack.python_count;
   std::vector<uint32_t> ids(count);
   for (size_t i = 0; i < count; ++i) ids[i] = frame_id(merged_[i]);
@@ -166,6 +191,17 @@ void ThreadRecorder::forget_unloaded() {
   if (unloads == unloads_) return;
   unloads_ = unloads;
   frames_.clear();
+  stacks_.clear();
+  replay_.clear();
+  session_->unwinder().forget();
+}
+
+void ThreadRecorder::anchor_clock() {
+  if (char* body = stream_->begin(sizeof(ClockRecord))) {
+    ClockRecord record{session_->clock().now(), monotonic_nanoseconds()};
+    std::memcpy(body, &record, sizeof(record));
+    stream_->commit(RecordKind::kClock);
+  }
 }
 
 }  // namespace framedex::recorder

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "recorder/merge.h"
+#include "recorder/replay.h"
 #include "recorder/session.h"
 #include "recorder/stack_table.h"
 
@@ -24,21 +25,28 @@ class ThreadRecorder {
   bool is_busy() const { return busy_; }
   bool has_open_calls() const { return open_calls_ != 0; }
 
-  // Records the frames whose stack pointer is at or above `innermost`; returns the call's number on this thread.
-  uint64_t enter(uint32_t function, uintptr_t innermost);
+  // Records the stack that begins at `start`; returns the call's number on this thread.
+  uint64_t enter(uint32_t function, const StartRegisters& start);
+  // `time` by the session's clock.
   void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);
 
  private:
   ThreadRecorder(Session* session, std::unique_ptr<Stream> stream);
 
-  uint32_t stack_id(uintptr_t innermost);
+  uint32_t stack_id(const StartRegisters& start);
+  uint32_t walk(const StartRegisters& start, uintptr_t thread_state);
+  uint32_t walk_with_libgcc(const StartRegisters& start, uintptr_t thread_state);
+  uint32_t merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log);
   void write_stack(uint32_t id, const MergedStack& stack);
   uint32_t frame_id(const MergedFrame& frame);
   uint32_t code_id(const MergedFrame& frame);
   void forget_unloaded();
+  void anchor_clock();
 
   Session* session_;
   std::unique_ptr<Stream> stream_;
+  uintptr_t stack_end_;
+  ReplayCache replay_;
   StackTable stacks_;
   FlatMap frames_;
   FlatMap codes_;
@@ -54,7 +62,5 @@ class ThreadRecorder {
   std::unique_ptr<PythonFrame[]> python_;
   std::unique_ptr<MergedFrame[]> merged_;
 };
-
-uint64_t monotonic_nanoseconds();
 
 }  // namespace framedex::recorder

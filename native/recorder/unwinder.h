@@ -4,18 +4,52 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/rule_cache.h"
+
 namespace framedex::recorder {
+
+// Where a walk begins: a call site, as its caller will find the registers again.
+struct StartRegisters {
+  uintptr_t pc;   // return address into the first frame
+  uintptr_t sp;   // its stack pointer
+  uintptr_t rbp;  // its rbp
+};
 
 // One native frame. While it runs, its locals lie in [sp, end): sp is its stack pointer, end its CFA.
 struct NativeFrame {
   uintptr_t pc;  // return address into this frame (for a signal frame: the interrupted instruction + 1)
   uintptr_t sp;
   uintptr_t end;
-  uintptr_t function;  // where the function's unwind entry begins, 0 if unknown
+  uintptr_t rbp;
+  FrameRule rule;  // what led from this frame to the next; without offsets where libgcc did the walk
 };
 
-// The frames whose stack pointer is at or above `innermost`, innermost first. Returns how many were written, at most
-// `capacity`. Neither allocates nor calls into Python.
-size_t unwind(uintptr_t innermost, NativeFrame* frames, size_t capacity);
+enum class WalkedBy { kRules, kLibgcc };
+
+// Neither allocates nor calls into Python; takes a lock only for return addresses that it has not seen.
+class Unwinder {
+ public:
+  explicit Unwinder(uintptr_t evaluator) : evaluator_(evaluator), rules_(evaluator) {}
+
+  // Writes the frames from `start` outwards, at most `capacity`, and returns how many. `stack_end` is the end of the
+  // calling thread's stack: what does not lie below it (a coroutine's stack) is left to libgcc.
+  size_t walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity, WalkedBy* walked_by);
+
+  // The same by libgcc alone: the oracle of the tests.
+  size_t walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) const;
+
+  // To be called when a library was unloaded.
+  void forget() { rules_.clear(); }
+
+ private:
+  // The number of frames, or 0 where a rule is exotic or the stack is not what the rules say.
+  size_t walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity);
+
+  uintptr_t evaluator_;
+  RuleCache rules_;
+};
+
+// The end of the calling thread's stack. Slow on the main thread: ask once per thread.
+uintptr_t find_stack_end();
 
 }  // namespace framedex::recorder

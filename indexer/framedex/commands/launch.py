@@ -17,11 +17,10 @@ from pathlib import Path
 from types import FrameType
 
 import framedex_native
-from framedex_native import _native
-
 from framedex.captures import capture_folders, captures_below
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex_native import _native
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -55,7 +54,7 @@ class Outcome:
         if not self.captures:
             return f"{ended}nothing was recorded: {_why_nothing()}"
         counts = [_native.count_records(os.fspath(capture)) for capture in self.captures]
-        calls, stacks = sum(count[0] for count in counts), sum(count[1] for count in counts)
+        calls, stacks = sum(count["calls"] for count in counts), sum(count["stacks"] for count in counts)
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         return f"{ended}recorded {calls:,} calls with {stacks:,} stacks in {where}{more}. Next: framedex index"

@@ -1,0 +1,64 @@
+// How a frame leads to its caller: the part of DWARF call frame information that real code uses, in one word.
+#pragma once
+
+#include <cstdint>
+
+namespace framedex::recorder {
+
+// At a call site, the caller's stack pointer (the CFA) is a register plus an offset, the return address lies 8 bytes
+// below the CFA, and the caller's rbp is either still in rbp or saved at a fixed distance from the CFA. What is beyond
+// that form is `exotic`, and left to libgcc.
+class FrameRule {
+ public:
+  constexpr FrameRule() = default;
+
+  static FrameRule end() { return FrameRule(kEnd); }
+  // No unwind entry covers the address: code made at run time, or the end of a foreign stack.
+  static FrameRule unknown() { return FrameRule(kEnd | kUnknown); }
+  static FrameRule exotic() { return FrameRule(kExotic); }
+  // `cfa_offset` and `saved_rbp_offset` (from the CFA) must fit 24 bits; see fits().
+  static FrameRule standard(bool cfa_from_rbp, bool cfa_is_indirect, int64_t cfa_offset, bool saves_rbp,
+                            int64_t saved_rbp_offset);
+  static bool fits(int64_t offset) { return offset >= -(1 << 23) && offset < (1 << 23); }
+  FrameRule with_evaluator_mark() const { return FrameRule(bits_ | kEvaluator); }
+  static FrameRule from_bits(uint64_t bits) { return FrameRule(bits); }
+
+  uint64_t bits() const { return bits_; }
+  // The frame of code compiled with frame pointers: CFA = rbp + 16, the caller's rbp at [rbp].
+  bool is_frame_pointer() const { return static_cast<int64_t>(bits_) < 0; }
+  bool is_end() const { return (bits_ & kEnd) != 0; }
+  bool is_unknown() const { return (bits_ & kUnknown) != 0; }
+  bool is_exotic() const { return (bits_ & kExotic) != 0; }
+  bool needs_care() const { return (bits_ & (kEnd | kExotic | kCfaIndirect)) != 0; }
+  bool cfa_from_rbp() const { return (bits_ & kCfaFromRbp) != 0; }
+  // The CFA is not register + offset but the word stored there (GCC's realigned stacks).
+  bool cfa_is_indirect() const { return (bits_ & kCfaIndirect) != 0; }
+  bool saves_rbp() const { return (bits_ & kSavesRbp) != 0; }
+  // The frame is _PyEval_EvalFrameDefault's.
+  bool is_evaluator() const { return (bits_ & kEvaluator) != 0; }
+  int64_t cfa_offset() const { return static_cast<int64_t>(bits_ << 32) >> 40; }
+  int64_t saved_rbp_offset() const { return static_cast<int64_t>(bits_ << 8) >> 40; }
+
+ private:
+  enum : uint64_t {
+    kValid = 1,
+    kEnd = 2,
+    kExotic = 4,
+    kCfaFromRbp = 8,
+    kCfaIndirect = 16,
+    kSavesRbp = 32,
+    kEvaluator = 64,
+    kUnknown = 128,
+    kFramePointer = uint64_t{1} << 63,
+  };
+
+  explicit constexpr FrameRule(uint64_t bits) : bits_(bits | kValid) {}
+  // Bits 0-7 flags, 8-31 CFA offset, 32-55 offset of the saved rbp, 63 the frame pointer form.
+  uint64_t bits_ = 0;
+};
+
+// The rule at a return address, worked out from its unwind entry. `evaluator` is the start of
+// _PyEval_EvalFrameDefault, 0 if unknown. Asks the loader: not for the path of a repeated stack.
+FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator);
+
+}  // namespace framedex::recorder

@@ -1,0 +1,95 @@
+#include "recorder/unwinder.h"
+
+#include <pthread.h>
+#include <unwind.h>
+
+namespace framedex::recorder {
+namespace {
+
+struct LibgccWalk {
+  uintptr_t innermost;
+  uintptr_t evaluator;
+  NativeFrame* frames;
+  size_t capacity;
+  size_t count;
+};
+
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
+  auto& walk = *static_cast<LibgccWalk*>(argument);
+  // In a callback of _Unwind_Backtrace, the "CFA" of the context is still that of the next inner frame: the stack
+  // pointer of the frame visited.
+  auto sp = static_cast<uintptr_t>(_Unwind_GetCFA(context));
+  if (walk.count > 0) walk.frames[walk.count - 1].end = sp;
+  if (sp < walk.innermost) return _URC_NO_REASON;
+  if (walk.count == walk.capacity) return _URC_END_OF_STACK;
+  int before_instruction = 0;
+  uintptr_t pc = _Unwind_GetIPInfo(context, &before_instruction);
+  uintptr_t function = _Unwind_GetRegionStart(context);
+  // libgcc ends with a frame it has no unwind entry for.
+  if (pc == 0 || function == 0) return _URC_END_OF_STACK;
+  FrameRule rule = FrameRule::exotic();
+  if (walk.evaluator != 0 && function == walk.evaluator) rule = rule.with_evaluator_mark();
+  walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, UINTPTR_MAX, 0, rule};
+  return _URC_NO_REASON;
+}
+
+uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
+
+}  // namespace
+
+size_t Unwinder::walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity,
+                      WalkedBy* walked_by) {
+  size_t count = walk_with_rules(start, stack_end, frames, capacity);
+  *walked_by = count != 0 ? WalkedBy::kRules : WalkedBy::kLibgcc;
+  return count != 0 ? count : walk_with_libgcc(start.sp, frames, capacity);
+}
+
+size_t Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) const {
+  LibgccWalk walk{innermost, evaluator_, frames, capacity, 0};
+  _Unwind_Backtrace(visit, &walk);
+  return walk.count;
+}
+
+size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
+  uintptr_t pc = start.pc;
+  uintptr_t sp = start.sp;
+  uintptr_t rbp = start.rbp;
+  auto is_on_stack = [&](uintptr_t address) { return address > sp && address < stack_end && address % 8 == 0; };
+  for (size_t count = 0; count < capacity;) {
+    FrameRule rule = rules_.find(pc);
+    uintptr_t cfa;
+    if (__builtin_expect(rule.is_frame_pointer(), 1)) {
+      cfa = rbp + 16;
+    } else if (!rule.needs_care()) {
+      cfa = (rule.cfa_from_rbp() ? rbp : sp) + static_cast<uintptr_t>(rule.cfa_offset());
+    } else if (rule.is_exotic()) {
+      return 0;
+    } else if (rule.is_end()) {
+      if (!rule.is_unknown()) frames[count++] = {pc, sp, UINTPTR_MAX, rbp, rule};
+      return count;
+    } else {
+      uintptr_t slot = rbp + static_cast<uintptr_t>(rule.cfa_offset());
+      if (!is_on_stack(slot)) return 0;
+      cfa = word_at(slot);
+    }
+    if (__builtin_expect(!is_on_stack(cfa), 0)) return 0;
+    frames[count++] = {pc, sp, cfa, rbp, rule};
+    if (rule.saves_rbp()) rbp = word_at(cfa + static_cast<uintptr_t>(rule.saved_rbp_offset()));
+    pc = word_at(cfa - 8);
+    sp = cfa;
+    if (pc == 0) return count;
+  }
+  return capacity;
+}
+
+uintptr_t find_stack_end() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  void* begin = nullptr;
+  size_t size = 0;
+  pthread_attr_getstack(&attributes, &begin, &size);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uintptr_t>(begin) + size;
+}
+
+}  // namespace framedex::recorder
