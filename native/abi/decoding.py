@@ -39,7 +39,7 @@ def values(abi: Abi, struct: Struct) -> list[Value]:
 
 
 def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool) -> Iterator[Value]:
-    counts = {_count_name(struct, field) for field in struct.fields}
+    counts = {_count_name(struct, field) for field in struct.fields if _is_counted(abi, struct, field)}
     for field in struct.fields:
         if field.name is None or field.name in BOOKKEEPING or field.name in counts:
             continue
@@ -84,6 +84,12 @@ def _count_name(struct: Struct, field: Field) -> str | None:
     return None
 
 
+def _is_counted(abi: Abi, struct: Struct, field: Field) -> bool:
+    """Whether what is recorded of a field says its count as well; the size of plain memory is a value of its own."""
+    count = _count_name(struct, field)
+    return count is not None and f"args->{count}" in (_statement(abi, struct, field, "args") or "")
+
+
 def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | None:
     """The C++ statement that records one field, None where there is nothing to say (callbacks, deleters)."""
     access = f"{pointer}->{field.name}"
@@ -106,7 +112,7 @@ def _scalar(abi: Abi, c_type: str, access: str) -> str | None:
     if c_type in REAL:
         return f"{{writer}}.real({{index}}, {access});"
     if c_type in abi.enums:
-        return f"{{writer}}.text({{index}}, enumerator({access}));"
+        return f"enumeration({{writer}}, {{index}}, {access});"
     return None
 
 

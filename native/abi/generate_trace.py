@@ -11,14 +11,14 @@ NOTICE = "// Generated from native/abi; do not edit."
 
 
 def enumerators(abi: Abi) -> str:
-    """`enumerator(value)` for every enum: its name without the enum's prefix, or the number if it is unknown."""
+    """`enumerator(value)` for every enum: its name without the enum's prefix, or nullptr if it is unknown."""
     lines = [NOTICE, "#pragma once", '#include "pjrt_c_api.h"', "namespace framedex::pjrt {"]
     for enum, members in abi.enums.items():
         lines.append(f"inline const char* enumerator({enum} value) {{")
         lines.append("  switch (static_cast<int>(value)) {")
         for value, member in {number: name for name, number in reversed(members.items())}.items():
             lines.append(f'    case {value}: return "{_short(enum, member)}";')
-        lines.append('    default: return "(unknown)";')
+        lines.append("    default: return nullptr;")
         lines.append("  }\n}")
     return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
 

@@ -48,6 +48,7 @@ BY_MINOR = {
         "frame.code": "offsetof(_PyInterpreterFrame, f_code)",
         "frame.instruction": "offsetof(_PyInterpreterFrame, prev_instr)",
         "frame.is_entry": "offsetof(_PyInterpreterFrame, is_entry)",
+        "type.deallocate": "offsetof(PyTypeObject, tp_dealloc)",
     },
     12: {
         "thread.cframe": "offsetof(PyThreadState, cframe)",

@@ -36,8 +36,10 @@ std::string value_json(ValueKind kind, uint32_t count, Body payload) {
       return signed_text(payload.read<uint64_t>());
     case ValueKind::kReal:
       return real(payload.read<double>());
-    case ValueKind::kBoolean:
-      return payload.read<uint64_t>() != 0 ? "true" : "false";
+    case ValueKind::kSmall:
+      return std::to_string(count);
+    case ValueKind::kTruth:
+      return count != 0 ? "true" : "false";
     case ValueKind::kAddress:
       return hexadecimal(payload.read<uint64_t>());
     case ValueKind::kText:
@@ -62,6 +64,8 @@ size_t payload_size(const ValueHeader& header) {
     case ValueKind::kAddresses:
       return size_t{header.count} * sizeof(uint64_t);
     case ValueKind::kMore:
+    case ValueKind::kSmall:
+    case ValueKind::kTruth:
       return 0;
     default:
       return sizeof(uint64_t);
@@ -79,7 +83,7 @@ std::string name_of(const ValueHeader& header, const std::vector<std::string>& n
 bool add_values(Body body, const std::vector<std::string>& names, JsonObject* object) {
   while (body.remaining() >= sizeof(ValueHeader)) {
     auto header = body.read<ValueHeader>();
-    if (header.kind < ValueKind::kInteger || header.kind > ValueKind::kMore) return false;
+    if (header.kind < ValueKind::kInteger || header.kind > ValueKind::kTruth) return false;
     Body payload(body.take(payload_size(header)));
     if (body.is_broken()) return false;
     object->member(name_of(header, names), value_json(header.kind, header.count, payload));

@@ -1,7 +1,7 @@
 #include "capture_reader/stream_reader.h"
 
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace framedex::capture {
 
@@ -29,52 +29,64 @@ std::string_view Body::take_terminated() {
 }
 
 StreamReader::StreamReader(const std::string& path) : path_(path) {
+  std::error_code error;  // set for what is no regular file, too
+  uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
+  if (error || !file) {
     problem_ = path_ + " cannot be read.";
     return;
   }
-  bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  bytes_.resize(size);
+  file.read(bytes_.data(), static_cast<std::streamsize>(size));
+  bytes_.resize(static_cast<size_t>(file.gcount()));
   if (bytes_.size() < sizeof(header_)) {
     problem_ = path_ + " ends within its header.";
-    bytes_.clear();
     return;
   }
   std::memcpy(&header_, bytes_.data(), sizeof(header_));
   header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
   if (std::memcmp(header_.magic, kMagic, sizeof(kMagic)) != 0) {
     problem_ = path_ + " is not a framedex stream.";
-    bytes_.clear();
-  } else if (header_.version != kVersion) {
+    return;
+  }
+  if (header_.version != kVersion) {
     problem_ = path_ + " has format version " + std::to_string(header_.version) + "; this framedex reads " +
                std::to_string(kVersion) + ".";
-    bytes_.clear();
-  } else if (header_.stop_reason == static_cast<uint32_t>(StopReason::kDiskFull)) {
+    return;
+  }
+  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kDiskFull)) {
     problem_ = path_ + " stops early: the disk was full.";
   }
   position_ = sizeof(header_);
+  ended_ = false;
 }
 
 bool StreamReader::next(Record* record) {
-  while (position_ + sizeof(RecordHeader) <= bytes_.size()) {
+  while (!ended_ && position_ + sizeof(RecordHeader) <= bytes_.size()) {
     RecordHeader header;
     std::memcpy(&header, bytes_.data() + position_, sizeof(header));
     // Where nothing was committed yet there are zeros: the end of the stream.
-    if (header.size == 0 && header.mark == 0) return false;
-    size_t available = bytes_.size() - position_;
-    bool is_sane = header.mark == kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0;
-    if (!is_sane || header.size > available) {
-      problem_ = path_ + (is_sane ? " is cut off" : " is damaged") + " at byte " + std::to_string(position_) +
-                 "; what comes before is used.";
-      position_ = bytes_.size();
+    if (header.size == 0 && header.mark == 0) {
+      ended_ = true;
       return false;
     }
+    size_t available = bytes_.size() - position_;
+    bool is_sane = header.mark == kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0;
+    if (!is_sane) return end_with("is damaged");
+    if (header.size > available) return end_with("is cut off");
     std::string_view body(bytes_.data() + position_ + sizeof(header), header.size - sizeof(header));
     position_ += header.size;
     if (header.kind == RecordKind::kPadding) continue;
     *record = {header.kind, Body(body)};
     return true;
   }
+  // The writer always leaves room for one more header after the last record.
+  return ended_ ? false : end_with("is cut off");
+}
+
+bool StreamReader::end_with(const char* what) {
+  problem_ = path_ + " " + what + " at byte " + std::to_string(position_) + "; what comes before is used.";
+  ended_ = true;
   return false;
 }
 

@@ -52,10 +52,14 @@ class StreamReader {
   bool next(Record* record);
 
  private:
+  // Ends the stream with a problem; returns false.
+  bool end_with(const char* what);
+
   std::string path_;
   std::string bytes_;
   StreamHeader header_{};
   size_t position_ = 0;
+  bool ended_ = true;
   std::string problem_;
 };
 

@@ -24,6 +24,17 @@ void set(Struct* arguments, Member Struct::* member, Value value) {
 
 inline size_t text_length(const char* text) { return text == nullptr ? 0 : std::strlen(text); }
 
+// Writes an enumerator's name, or its number where it is newer than the description of the ABI.
+template <typename Enum>
+void enumeration(recorder::ArgumentWriter& writer, uint16_t field, Enum value) {
+  const char* name = enumerator(value);
+  if (name != nullptr) {
+    writer.text(field, name);
+  } else {
+    writer.integer(field, static_cast<int64_t>(value));
+  }
+}
+
 // Bits that one element takes in host memory, where types of less than a byte are kept one to a byte; 0: no data.
 int element_bits(PJRT_Buffer_Type type);
 // Size in bytes of a dense array in host memory.

@@ -23,11 +23,14 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   const char* data() const { return data_; }
   size_t size() const { return size_; }
 
-  void integer(uint16_t field, int64_t value) { scalar(field, capture::ValueKind::kInteger, &value); }
-  void boolean(uint16_t field, bool value) {
-    int64_t wide = value;
-    scalar(field, capture::ValueKind::kBoolean, &wide);
+  void integer(uint16_t field, int64_t value) {
+    if (value >= 0 && value <= UINT32_MAX) {
+      append(field, capture::ValueKind::kSmall, static_cast<uint32_t>(value), 0);
+    } else {
+      scalar(field, capture::ValueKind::kInteger, &value);
+    }
   }
+  void boolean(uint16_t field, bool value) { append(field, capture::ValueKind::kTruth, value, 0); }
   void real(uint16_t field, double value) { scalar(field, capture::ValueKind::kReal, &value); }
   void address(uint16_t field, const void* value) { scalar(field, capture::ValueKind::kAddress, &value); }
   void text(uint16_t field, std::string_view value);

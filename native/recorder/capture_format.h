@@ -136,13 +136,14 @@ struct ClockRecord {
 enum class ValueKind : uint8_t {
   kInteger = 1,    // int64
   kReal = 2,       // double
-  kBoolean = 3,    // int64 0 or 1
   kAddress = 4,    // uint64
   kText = 5,       // `count` bytes of UTF-8
   kIntegers = 6,   // `count` int64
   kAddresses = 7,  // `count` uint64
   kSize = 8,       // int64: bytes that were there and not recorded
   kMore = 9,       // no payload: further values did not fit
+  kSmall = 10,     // no payload: an integer from 0 to 2^32 - 1, in `count`
+  kTruth = 11,     // no payload: 0 or 1 in `count`
 };
 
 inline constexpr uint16_t kErrorMessageField = 0xFFFF;

@@ -28,6 +28,7 @@ class FrameRule {
   bool is_frame_pointer() const { return static_cast<int64_t>(bits_) < 0; }
   bool is_end() const { return (bits_ & kEnd) != 0; }
   bool is_unknown() const { return (bits_ & kUnknown) != 0; }
+  bool is_known_end() const { return (bits_ & (kEnd | kUnknown)) == kEnd; }
   bool is_exotic() const { return (bits_ & kExotic) != 0; }
   bool needs_care() const { return (bits_ & (kEnd | kExotic | kCfaIndirect)) != 0; }
   bool cfa_from_rbp() const { return (bits_ & kCfaFromRbp) != 0; }

@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -23,9 +25,9 @@ Value read(uintptr_t base, int offset) {
 }
 
 // Reads a word and notes what was read.
-uintptr_t read_logged(uintptr_t base, int offset, ReadLog* log) {
+uintptr_t read_logged(uintptr_t base, int offset, ReadLog::Writer& log) {
   auto value = read<uintptr_t>(base, offset);
-  log->word(base + static_cast<uintptr_t>(offset), value);
+  log.word(base + static_cast<uintptr_t>(offset), value);
   return value;
 }
 
@@ -55,7 +57,38 @@ std::string encode(uintptr_t data, size_t length) {
   return text;
 }
 
-uint32_t mix(uint64_t value) { return static_cast<uint32_t>((value * 0x9E3779B97F4A7C15u) >> 32); }
+// CPython 3.11 gives a code object nothing to tell it from another that comes to lie at its address later, its name and
+// its tables at theirs. So the deaths of code objects are counted by address. Addresses that share a counter do no
+// harm: the recorder then looks once more at a code object that it has seen.
+std::array<std::atomic<uint64_t>, 1024> code_deaths{};
+using Deallocate = void (*)(void*);
+Deallocate deallocate_code = nullptr;
+
+std::atomic<uint64_t>& deaths_at(uintptr_t code) { return code_deaths[code / 16 % code_deaths.size()]; }
+
+void count_and_deallocate(void* code) {
+  deaths_at(reinterpret_cast<uintptr_t>(code)).fetch_add(1, std::memory_order_relaxed);
+  deallocate_code(code);
+}
+
+void count_code_deaths(uintptr_t code_type, int deallocate) {
+  if (code_type == 0 || deallocate_code != nullptr) return;
+  auto* slot = reinterpret_cast<Deallocate*>(code_type + static_cast<uintptr_t>(deallocate));
+  deallocate_code = *slot;
+  *slot = count_and_deallocate;
+}
+
+PythonFrame read_frame(const PythonLayout& layout, uintptr_t frame, ReadLog::Writer& log) {
+  auto code = read_logged(frame, layout.frame_code, log);
+  auto instruction = read_logged(frame, layout.frame_instruction, log);
+  auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout.code_instructions)));
+  // Another code object may come to lie at this address. From 3.12 on, each has a version of its own: 4 bytes, and what
+  // lies beside them in the word does not change while the code object lives.
+  bool has_version = layout.code_version >= 0;
+  auto identity = has_version ? read_logged(code, layout.code_version, log)
+                              : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
+  return {code, offset, static_cast<uint32_t>(identity), 0, false};
+}
 
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
 
@@ -86,6 +119,7 @@ PythonRuntime PythonRuntime::find() {
   if (runtime.is_finalizing_ == nullptr) runtime.is_finalizing_ = find_symbol<Predicate>("_Py_IsFinalizing");
   runtime.code_type_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
   runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
+  if (runtime.layout_->code_version < 0) count_code_deaths(runtime.code_type_, runtime.layout_->type_deallocate);
   return runtime;
 }
 
@@ -106,16 +140,18 @@ uintptr_t PythonRuntime::current_thread_state() const {
 // CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
 size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
                                         ReadLog* log) const {
+  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
+  ReadLog::Writer writer(log);
   size_t count = 0;
-  auto cframe = read_logged(thread_state, layout_->thread_cframe, log);
-  auto frame = read_logged(cframe, layout_->cframe_current_frame, log);
-  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout_->frame_previous, log)) {
-    PythonFrame& entry = frames[count++] = read_frame(frame, log);
-    bool is_entry = read<bool>(frame, layout_->frame_is_entry);
-    log->byte(frame + static_cast<uintptr_t>(layout_->frame_is_entry), is_entry);
+  auto cframe = read_logged(thread_state, layout.thread_cframe, writer);
+  auto frame = read_logged(cframe, layout.cframe_current_frame, writer);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
+    PythonFrame& entry = frames[count++] = read_frame(layout, frame, writer);
+    bool is_entry = read<bool>(frame, layout.frame_is_entry);
+    writer.byte(frame + static_cast<uintptr_t>(layout.frame_is_entry), is_entry);
     if (is_entry) {
       entry.marker = cframe;
-      cframe = read_logged(cframe, layout_->cframe_previous, log);
+      cframe = read_logged(cframe, layout.cframe_previous, writer);
     }
   }
   return count;
@@ -124,33 +160,18 @@ size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* fra
 // CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
 size_t PythonRuntime::walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
                                        ReadLog* log) const {
+  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
+  ReadLog::Writer writer(log);
   size_t count = 0;
-  bool has_cframe = layout_->thread_cframe >= 0;
-  uintptr_t holder = has_cframe ? read_logged(thread_state, layout_->thread_cframe, log) : thread_state;
-  int offset = has_cframe ? layout_->cframe_current_frame : layout_->thread_current_frame;
-  auto frame = read_logged(holder, offset, log);
-  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout_->frame_previous, log)) {
-    bool is_shim = read<char>(frame, layout_->frame_owner) == layout_->frame_owned_by_c_stack;
-    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(frame, log);
+  bool has_cframe = layout.thread_cframe >= 0;
+  uintptr_t holder = has_cframe ? read_logged(thread_state, layout.thread_cframe, writer) : thread_state;
+  int offset = has_cframe ? layout.cframe_current_frame : layout.thread_current_frame;
+  auto frame = read_logged(holder, offset, writer);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
+    bool is_shim = read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack;
+    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(layout, frame, writer);
   }
   return count;
-}
-
-PythonFrame PythonRuntime::read_frame(uintptr_t frame, ReadLog* log) const {
-  auto code = read_logged(frame, layout_->frame_code, log);
-  auto instruction = read_logged(frame, layout_->frame_instruction, log);
-  auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout_->code_instructions)));
-  // Another code object may come to lie at this address. From 3.12 on, each has a version of its own; before that, one
-  // with the same name and the same location table is the same to a reader.
-  uint32_t identity;
-  if (layout_->code_version >= 0) {
-    // The version is 4 bytes, and what lies beside it in the word does not change while the code object lives.
-    identity = static_cast<uint32_t>(read_logged(code, layout_->code_version, log));
-  } else {
-    identity =
-        mix(read_logged(code, layout_->code_qualname, log)) ^ mix(read_logged(code, layout_->code_line_table, log) + 1);
-  }
-  return {code, offset, identity, 0, false};
 }
 
 CodeText PythonRuntime::read_code(uintptr_t code) const {

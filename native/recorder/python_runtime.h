@@ -51,7 +51,6 @@ class PythonRuntime {
 
   size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   size_t walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
-  PythonFrame read_frame(uintptr_t frame, ReadLog* log) const;
   std::string read_text(uintptr_t text) const;
 
   const PythonLayout* layout_ = nullptr;

@@ -15,12 +15,17 @@
 namespace framedex::recorder {
 namespace {
 
-// The process-wide state. Leaked on purpose: calls come after static destructors have run.
-struct State {
+// What every call looks at: constant-initialized, so that looking costs a load.
+struct Switch {
   std::atomic<Session*> session{nullptr};
   // Set in a forked child of a recorded process, until its first call begins a capture of its own.
   std::atomic<bool> child_pending{false};
   std::atomic<uint32_t> forks{0};
+};
+Switch recording;
+
+// The rest of the process-wide state. Leaked on purpose: calls come after static destructors have run.
+struct State {
   std::mutex mutex;
   std::vector<Function> functions;
   std::string captures;
@@ -40,14 +45,17 @@ struct State {
 
 // Plain data without a destructor: the recorder of this thread, or nullptr. A pthread key frees it at thread exit,
 // which leaves the main thread recordable to the very end of the process.
-thread_local ThreadRecorder* current_thread = nullptr;
-thread_local bool starting_thread = false;
+// Found through the thread pointer alone (the library takes its few bytes of the space that the loader keeps for this).
+#define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
+FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
+FRAMEDEX_FAST_TLS bool starting_thread = false;
 
 void State::after_fork_in_child() {
   State& state = instance();
   new (&state.mutex) std::mutex;
-  state.forks.fetch_add(1, std::memory_order_relaxed);
-  if (state.session.exchange(nullptr) != nullptr) state.child_pending = true;
+  recording.forks.fetch_add(1, std::memory_order_relaxed);
+  if (recording.session.exchange(nullptr) != nullptr) recording.child_pending = true;
+  SegmentSupplier::forget_in_child();
   // The parent's streams are not ours to write or to unmap.
   current_thread = nullptr;
   pthread_setspecific(state.thread_exit, nullptr);
@@ -68,10 +76,10 @@ class ErrnoScope {
   int saved_;
 };
 
-void start_in_child(State& state) {
-  if (!state.child_pending.exchange(false)) return;
+void start_in_child() {
+  if (!recording.child_pending.exchange(false)) return;
   try {
-    start(state.captures);
+    start(State::instance().captures);
   } catch (const std::exception&) {
     // The parent has said what is wrong with the folder, if anything is.
   }
@@ -98,33 +106,33 @@ uint32_t register_functions(const Function* functions, size_t count) {
   std::lock_guard lock(state.mutex);
   auto first = static_cast<uint32_t>(state.functions.size());
   state.functions.insert(state.functions.end(), functions, functions + count);
-  if (Session* session = state.session.load()) session->describe_functions(state.functions);
+  if (Session* session = recording.session.load()) session->describe_functions(state.functions);
   return first;
 }
 
 std::string start(const std::string& captures) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
-  if (Session* session = state.session.load()) {
+  if (Session* session = recording.session.load()) {
     throw std::runtime_error("a recording is already running, into " + session->folder() + ". Stop it first.");
   }
   Session* session = Session::create(captures);
   session->describe_functions(state.functions);
   state.captures = captures;
-  state.child_pending = false;
-  state.session.store(session, std::memory_order_release);
+  recording.child_pending = false;
+  recording.session.store(session, std::memory_order_release);
   return session->folder();
 }
 
 std::string stop() {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
-  Session* session = state.session.exchange(nullptr);
+  Session* session = recording.session.exchange(nullptr);
   return session != nullptr ? session->folder() : std::string();
 }
 
 std::string current_capture() {
-  Session* session = State::instance().session.load();
+  Session* session = recording.session.load();
   return session != nullptr ? session->folder() : std::string();
 }
 
@@ -142,9 +150,8 @@ void start_from_environment() noexcept {
 }
 
 Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
-  State& state = State::instance();
-  if (state.child_pending.load(std::memory_order_relaxed)) start_in_child(state);
-  Session* session = state.session.load(std::memory_order_acquire);
+  if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
+  Session* session = recording.session.load(std::memory_order_acquire);
   if (session == nullptr) return;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
@@ -163,14 +170,14 @@ __attribute__((noinline)) void Call::enter() noexcept {
   ErrnoScope errno_scope;
   auto* frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
   StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
-  forks_ = State::instance().forks.load(std::memory_order_relaxed);
+  forks_ = recording.forks.load(std::memory_order_relaxed);
   sequence_ = thread_->enter(function_, start);
 }
 
 void Call::leave(int error, std::string_view message) noexcept {
   ErrnoScope errno_scope;
   // A child that was forked off inside the call returns from it too; the record of that is its parent's to write.
-  bool is_ours = forks_ == State::instance().forks.load(std::memory_order_relaxed);
+  bool is_ours = forks_ == recording.forks.load(std::memory_order_relaxed);
   if (is_ours) thread_->leave(sequence_, error, message, thread_->session()->clock().now());
   thread_ = nullptr;
 }

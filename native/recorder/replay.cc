@@ -3,23 +3,23 @@
 namespace framedex::recorder {
 
 bool log_native_reads(const NativeFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp) {
-  // From the outermost frame inwards: is the rbp that this frame hands to its caller used by a rule further out?
-  std::vector<bool> restores_used_rbp(count);
+  // From the outermost frame inwards, to know whether the rbp that a frame hands to its caller is used further out. The
+  // order is free here: all of this is the thread's own stack.
+  ReadLog::Writer writer(log);
   bool is_used = false;
   for (size_t i = count; i-- > 0;) {
-    FrameRule rule = frames[i].rule;
-    if (rule.is_unknown() || rule.is_exotic() || rule.cfa_is_indirect()) return false;
-    restores_used_rbp[i] = is_used && rule.saves_rbp();
-    if (rule.saves_rbp()) is_used = false;
-    if (!rule.is_end() && rule.cfa_from_rbp()) is_used = true;
+    const NativeFrame& frame = frames[i];
+    FrameRule rule = frame.rule;
+    if (rule.needs_care() && !rule.is_known_end()) return false;
+    if (i + 1 < count) {
+      writer.word(frame.end - 8, frames[i + 1].pc);
+      if (is_used && rule.saves_rbp()) {
+        writer.word(frame.end + static_cast<uintptr_t>(rule.saved_rbp_offset()), frames[i + 1].rbp);
+      }
+    }
+    is_used = (is_used && !rule.saves_rbp()) || rule.cfa_from_rbp();
   }
   *needs_start_rbp = is_used;
-  for (size_t i = 0; i + 1 < count; ++i) {
-    const NativeFrame& frame = frames[i];
-    log->word(frame.end - 8, frames[i + 1].pc);
-    if (restores_used_rbp[i])
-      log->word(frame.end + static_cast<uintptr_t>(frame.rule.saved_rbp_offset()), frames[i + 1].rbp);
-  }
   return true;
 }
 

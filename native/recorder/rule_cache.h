@@ -49,13 +49,13 @@ class RuleCache {
     std::atomic<uint64_t> rule{0};
   };
   struct Table {
-    explicit Table(size_t size) : slots(new Slot[size]), mask(size - 1), shift(64 - __builtin_ctzll(size)) {}
-    size_t index_of(uintptr_t address) const { return (address * 0x9E3779B97F4A7C15u) >> shift; }
+    explicit Table(size_t size) : slots(new Slot[size]), mask(size - 1) {}
+    // Cheap on purpose: it lies on the path from one frame to the next, and code addresses differ in their low bits.
+    size_t index_of(uintptr_t address) const { return (address ^ address >> 15) & mask; }
     void insert(uintptr_t address, uint64_t rule);
 
     std::unique_ptr<Slot[]> slots;
     size_t mask;
-    int shift;
     size_t used = 0;
   };
 

@@ -16,9 +16,7 @@ class StackTable {
   // The number of the stack, and whether it was new. Allocates only for a new one.
   std::pair<uint32_t, bool> intern(const MergedStack& stack, const MergedFrame* frames) {
     size_t count = stack.frame_count + stack.python_count;
-    uint64_t hash = hash_words(static_cast<uint64_t>(stack.outcome), stack.frame_count);
-    for (size_t i = 0; i < count; ++i) hash = hash_words(hash_words(hash, frames[i].first), frames[i].second);
-    hash |= 1;  // {0, 0} is no key
+    uint64_t hash = hash_of(stack, frames, count);
     for (uint64_t probe = 0;; ++probe) {
       uint32_t id = by_hash_.find({hash, probe});
       if (id == FlatMap::kAbsent) return {first_ + add({hash, probe}, stack, frames, count), true};
@@ -40,6 +38,16 @@ class StackTable {
     size_t count;
     MergedStack stack;
   };
+
+  // Every frame is mixed with its position and added, so that one frame does not wait for another.
+  static uint64_t hash_of(const MergedStack& stack, const MergedFrame* frames, size_t count) {
+    uint64_t hash = hash_words(static_cast<uint64_t>(stack.outcome), stack.frame_count);
+    for (size_t i = 0; i < count; ++i) {
+      uint64_t mixed = (frames[i].first ^ i << 56) * 0x9E3779B97F4A7C15u ^ frames[i].second * 0xC2B2AE3D27D4EB4Fu;
+      hash += (mixed ^ mixed >> 32) * 0x165667B19E3779F9u;
+    }
+    return hash | 1;  // {0, 0} is no key
+  }
 
   uint32_t add(WordPair key, const MergedStack& stack, const MergedFrame* frames, size_t count) {
     auto id = static_cast<uint32_t>(entries_.size());

@@ -1,7 +1,5 @@
 #include "recorder/stream.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,84 +12,69 @@ using capture::RecordHeader;
 using capture::RecordKind;
 using capture::StreamHeader;
 
-namespace {
-
-// Space on the disk, not only in the file's length: writing into a hole of a full disk is a SIGBUS.
-void* map_segment(int file, size_t offset) {
-  if (int error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize)) {
-    errno = error;
-    return MAP_FAILED;
-  }
-  return mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
-}
-
-}  // namespace
-
 std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
                                        uint64_t thread_id, std::string_view thread_name) {
-  int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return nullptr;
-  void* segment = map_segment(file, 0);
-  if (segment == MAP_FAILED) {
+  std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
+  if (file == nullptr) return nullptr;
+  char* segment = file->map(0);
+  if (segment == nullptr) {
     int error = errno;
-    close(file);
     unlink(path.c_str());
     errno = error;
     return nullptr;
   }
-  auto* header = static_cast<StreamHeader*>(segment);
+  auto* header = reinterpret_cast<StreamHeader*>(segment);
   header->version = capture::kVersion;
   header->kind = kind;
   header->clock = clock;
   header->thread_id = thread_id;
   thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
-  std::unique_ptr<Stream> stream(new Stream(file, header));
-  stream->segment_ = static_cast<char*>(segment);
-  stream->used_ = sizeof(StreamHeader);
-  return stream;
+  return std::unique_ptr<Stream>(new Stream(std::move(file), segment));
 }
+
+Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment)
+    : file_(std::move(file)),
+      header_(reinterpret_cast<StreamHeader*>(segment)),
+      segment_(segment),
+      next_(segment + sizeof(StreamHeader)),
+      limit_(segment + kSegmentSize / 2) {}
 
 Stream::~Stream() {
-  if (segment_ != nullptr && segment_ != reinterpret_cast<char*>(header_)) munmap(segment_, kSegmentSize);
-  munmap(header_, kSegmentSize);
-  close(file_);
+  auto* first = reinterpret_cast<char*>(header_);
+  if (segment_ != first) unmap_segment(segment_);
+  unmap_segment(first);
 }
 
-char* Stream::begin(size_t size) {
-  size_t needed = capture::padded(sizeof(RecordHeader) + size);
-  if (stopped_ || needed + sizeof(RecordHeader) > kSegmentSize) return nullptr;
+bool Stream::make_room() {
   // A header's worth is always left for the padding record.
-  if (used_ + needed + sizeof(RecordHeader) > kSegmentSize && !next_segment()) return nullptr;
-  pending_ = needed;
-  return segment_ + used_ + sizeof(RecordHeader);
-}
-
-void Stream::commit(RecordKind kind) {
-  publish(segment_ + used_, pending_, kind);
-  used_ += pending_;
+  char* end = segment_ + kSegmentSize - sizeof(RecordHeader);
+  if (stopped_ || pending_ + sizeof(RecordHeader) > kSegmentSize) return false;
+  if (limit_ != end) {
+    // Half a segment is some thousand records: time enough to make the next one ready.
+    SegmentSupplier::instance().prepare(file_, segment_offset_ + kSegmentSize);
+    limit_ = end;
+  }
+  return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
 }
 
 bool Stream::next_segment() {
-  void* segment = map_segment(file_, segment_offset_ + kSegmentSize);
-  if (segment == MAP_FAILED) {
+  SegmentSupplier& supplier = SegmentSupplier::instance();
+  size_t offset = segment_offset_ + kSegmentSize;
+  char* segment = supplier.take(*file_, offset);
+  if (segment == nullptr) segment = file_->map(offset);
+  if (segment == nullptr) {
     stopped_ = true;
     header_->stop_reason = static_cast<uint32_t>(capture::StopReason::kDiskFull);
     return false;
   }
-  publish(segment_ + used_, kSegmentSize - used_, RecordKind::kPadding);
-  if (segment_ != reinterpret_cast<char*>(header_)) munmap(segment_, kSegmentSize);
-  segment_ = static_cast<char*>(segment);
-  segment_offset_ += kSegmentSize;
-  used_ = 0;
-  return true;
-}
-
-void Stream::publish(char* record, size_t size, RecordKind kind) {
-  RecordHeader header{static_cast<uint32_t>(size), kind, capture::kRecordMark};
-  uint64_t word;
-  std::memcpy(&word, &header, sizeof(word));
-  reinterpret_cast<std::atomic<uint64_t>*>(record)->store(word, std::memory_order_release);
+  publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);
+  if (segment_ != reinterpret_cast<char*>(header_)) supplier.retire(segment_);
+  segment_ = segment;
+  segment_offset_ = offset;
+  next_ = segment;
+  limit_ = segment + kSegmentSize / 2;
+  return pending_ <= kSegmentSize / 2 || make_room();
 }
 
 }  // namespace framedex::recorder

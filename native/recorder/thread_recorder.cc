@@ -51,11 +51,8 @@ std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
 ThreadRecorder::ThreadRecorder(Session* session, std::unique_ptr<Stream> stream)
     : session_(session),
       stream_(std::move(stream)),
-      stack_end_(find_stack_end()),
-      unloads_(unload_count()),
-      native_(new NativeFrame[kMaximumFrames]),
-      python_(new PythonFrame[kMaximumFrames]),
-      merged_(new MergedFrame[2 * kMaximumFrames]) {}
+      walker_(session->python(), session->unwinder()),
+      unloads_(unload_count()) {}
 
 uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   BusyScope busy(busy_);
@@ -88,49 +85,28 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
 }
 
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
-  uintptr_t thread_state = session_->python().current_thread_state();
-  uint32_t id = replay_.find(start, thread_state);
-  if (id == ReplayCache::kUnknown) id = walk(start, thread_state);
-  if (session_->verifies()) stream_->count_verified(id != walk_with_libgcc(start, thread_state));
-  return id;
+  StackWalker::Found found = walker_.find(start);
+  if (__builtin_expect(found.is_new, 0)) {
+    // The walk may have gone by rules, and the ids by addresses, of a library that is gone.
+    if (forget_unloaded()) found = walker_.walk(start);
+    write_stack(found);
+  }
+  if (session_->verifies()) {
+    StackWalker::Found truth = walker_.walk_with_libgcc(start);
+    if (truth.is_new) write_stack(truth);
+    stream_->count_verified(truth.id != found.id);
+  }
+  return found.id;
 }
 
-uint32_t ThreadRecorder::walk(const StartRegisters& start, uintptr_t thread_state) {
-  forget_unloaded();
-  ReadLog& log = replay_.begin(start);
-  WalkedBy walked_by;
-  size_t count = session_->unwinder().walk(start, stack_end_, native_.get(), kMaximumFrames, &walked_by);
-  bool needs_rbp = false;
-  bool can_replay = walked_by == WalkedBy::kRules && log_native_reads(native_.get(), count, &log, &needs_rbp);
-  uint32_t id = merge_and_intern(count, thread_state, &log);
-  if (can_replay) replay_.remember(start, thread_state, needs_rbp, id);
-  return id;
-}
-
-uint32_t ThreadRecorder::walk_with_libgcc(const StartRegisters& start, uintptr_t thread_state) {
-  ReadLog unused;
-  size_t count = session_->unwinder().walk_with_libgcc(start.sp, native_.get(), kMaximumFrames);
-  return merge_and_intern(count, thread_state, &unused);
-}
-
-uint32_t ThreadRecorder::merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log) {
-  const PythonRuntime& runtime = session_->python();
-  size_t python_count = runtime.walk(thread_state, python_.get(), kMaximumFrames, log);
-  MergedStack stack =
-      merge(native_.get(), native_count, python_.get(), python_count, runtime.evaluator() != 0, merged_.get());
-  if (native_count == kMaximumFrames || python_count == kMaximumFrames) stack.outcome = MergeOutcome::kTruncated;
-  auto [id, is_new] = stacks_.intern(stack, merged_.get());
-  if (is_new) write_stack(id, stack);
-  return id;
-}
-
-void ThreadRecorder::write_stack(uint32_t id, const MergedStack& stack) {
+void ThreadRecorder::write_stack(const StackWalker::Found& found) {
+  const MergedStack& stack = found.stack;
   size_t count = stack.frame_count + stack.python_count;
   std::vector<uint32_t> ids(count);
-  for (size_t i = 0; i < count; ++i) ids[i] = frame_id(merged_[i]);
+  for (size_t i = 0; i < count; ++i) ids[i] = frame_id(walker_.frames()[i]);
   char* body = stream_->begin(sizeof(StackRecord) + count * sizeof(uint32_t));
   if (body == nullptr) return;
-  StackRecord record{id, stack.outcome, static_cast<uint32_t>(stack.frame_count),
+  StackRecord record{found.id, stack.outcome, static_cast<uint32_t>(stack.frame_count),
                      static_cast<uint32_t>(stack.python_count)};
   std::memcpy(body, &record, sizeof(record));
   std::memcpy(body + sizeof(record), ids.data(), count * sizeof(uint32_t));
@@ -185,15 +161,14 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
   return next_code_++;
 }
 
-// After a library was unloaded its addresses may mean another: what was known of addresses is looked up anew.
-void ThreadRecorder::forget_unloaded() {
+// After a library was unloaded its addresses may mean another: what was known of addresses is found out anew.
+bool ThreadRecorder::forget_unloaded() {
   uint64_t unloads = unload_count();
-  if (unloads == unloads_) return;
+  if (unloads == unloads_) return false;
   unloads_ = unloads;
   frames_.clear();
-  stacks_.clear();
-  replay_.clear();
-  session_->unwinder().forget();
+  walker_.forget();
+  return true;
 }
 
 void ThreadRecorder::anchor_clock() {

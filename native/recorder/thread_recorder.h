@@ -1,21 +1,17 @@
-// What a recorded thread keeps: its stream, the stacks and frames it has seen, and scratch space.
+// What a recorded thread keeps: its stream, and the stacks and frames that stand in it.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "recorder/merge.h"
-#include "recorder/replay.h"
+#include "recorder/flat_map.h"
 #include "recorder/session.h"
-#include "recorder/stack_table.h"
+#include "recorder/stack_walker.h"
 
 namespace framedex::recorder {
 
 class ThreadRecorder {
  public:
-  // Deeper stacks lose their outermost frames and are marked as truncated.
-  static constexpr size_t kMaximumFrames = 4096;
-
   // nullptr if the stream cannot be made.
   static std::unique_ptr<ThreadRecorder> create(Session* session);
 
@@ -34,20 +30,15 @@ class ThreadRecorder {
   ThreadRecorder(Session* session, std::unique_ptr<Stream> stream);
 
   uint32_t stack_id(const StartRegisters& start);
-  uint32_t walk(const StartRegisters& start, uintptr_t thread_state);
-  uint32_t walk_with_libgcc(const StartRegisters& start, uintptr_t thread_state);
-  uint32_t merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log);
-  void write_stack(uint32_t id, const MergedStack& stack);
+  void write_stack(const StackWalker::Found& found);
   uint32_t frame_id(const MergedFrame& frame);
   uint32_t code_id(const MergedFrame& frame);
-  void forget_unloaded();
+  bool forget_unloaded();
   void anchor_clock();
 
   Session* session_;
   std::unique_ptr<Stream> stream_;
-  uintptr_t stack_end_;
-  ReplayCache replay_;
-  StackTable stacks_;
+  StackWalker walker_;
   FlatMap frames_;
   FlatMap codes_;
   uint32_t next_frame_ = 0;
@@ -57,10 +48,6 @@ class ThreadRecorder {
   uint64_t unloads_;
   bool busy_ = false;
   ArgumentWriter arguments_;
-  // Untouched pages cost nothing, so these are sized for the deepest stack.
-  std::unique_ptr<NativeFrame[]> native_;
-  std::unique_ptr<PythonFrame[]> python_;
-  std::unique_ptr<MergedFrame[]> merged_;
 };
 
 }  // namespace framedex::recorder

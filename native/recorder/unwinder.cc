@@ -54,7 +54,8 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
   uintptr_t pc = start.pc;
   uintptr_t sp = start.sp;
   uintptr_t rbp = start.rbp;
-  auto is_on_stack = [&](uintptr_t address) { return address > sp && address < stack_end && address % 8 == 0; };
+  // Strictly between the stack pointer and the end of the stack, and aligned.
+  auto is_on_stack = [&](uintptr_t address) { return address - sp - 1 < stack_end - sp - 1 && address % 8 == 0; };
   for (size_t count = 0; count < capacity;) {
     FrameRule rule = rules_.find(pc);
     uintptr_t cfa;

@@ -1,6 +1,7 @@
 #include "pjrt/mock/client.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -45,9 +46,15 @@ std::optional<int64_t> environment_number(const char* name, int64_t fallback, in
   return value;
 }
 
+// JAX goes on with the CPU, without a word, when its TPU cannot be opened: the reason is said here as well.
+PJRT_Error* refuse(PJRT_Error_Code code, const std::string& message) {
+  std::fprintf(stderr, "framedex: the mock TPU cannot be opened: %s\n", message.c_str());
+  return make_error(code, message);
+}
+
 PJRT_Error* invalid_setting(const char* name, const std::string& expected) {
-  return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                    std::string(name) + "=" + std::getenv(name) + " is not " + expected + ".");
+  return refuse(PJRT_Error_Code_INVALID_ARGUMENT,
+                std::string(name) + "=" + std::getenv(name) + " is not " + expected + ".");
 }
 
 PJRT_Error* create_client(PJRT_Client_Create_Args* args) {
@@ -59,9 +66,9 @@ PJRT_Error* create_client(PJRT_Client_Create_Args* args) {
   try {
     args->client = new PJRT_Client(static_cast<int>(*devices), *limit);
   } catch (const std::bad_alloc&) {
-    return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                      "the host refuses " + std::to_string(*devices) + " address ranges of " + std::to_string(*limit) +
-                          " bytes for simulated device memory; set FRAMEDEX_HBM (framedex run --hbm) to less.");
+    return refuse(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                  "the host refuses " + std::to_string(*devices) + " address ranges of " + std::to_string(*limit) +
+                      " bytes for simulated device memory; set FRAMEDEX_HBM (framedex run --hbm) to less.");
   }
   return nullptr;
 }
