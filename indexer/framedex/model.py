@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
+    import numpy as np
+    import numpy.typing as npt
 
 
 # --- a capture, as recorded -------------------------------------------------------------------------------------------

@@ -89,6 +89,7 @@ class Decoder {
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
       if (record.kind == RecordKind::kModule) read_module(record.body);
       if (record.kind == RecordKind::kFunction) read_function(record.body);
+      if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
     }
     if (!stream.problem().empty()) problem(stream.problem());
   }

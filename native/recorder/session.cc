@@ -21,6 +21,7 @@
 namespace framedex::recorder {
 namespace {
 
+using capture::ClockRecord;
 using capture::FunctionRecord;
 using capture::ModuleRecord;
 using capture::RecordKind;
@@ -98,6 +99,7 @@ Session* Session::create(const std::string& captures) {
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
   const char* verify = std::getenv("FRAMEDEX_VERIFY");
   session->verifies_ = verify != nullptr && std::strcmp(verify, "1") == 0;
+  session->anchor_clock();
   session->write_metadata();
   return session;
 }
@@ -164,6 +166,15 @@ std::unique_ptr<Stream> Session::create_thread_stream() {
   auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
   return Stream::create(folder_ + "/thread-" + std::to_string(number) + ".fdx", StreamKind::kThread, clock_.kind(),
                         thread, name.data());
+}
+
+// With the anchor of a thread's first call, two of them from the start: enough to know the speed of the clock.
+void Session::anchor_clock() {
+  if (char* body = process_->begin(sizeof(ClockRecord))) {
+    ClockRecord record{clock_.now(), monotonic_nanoseconds()};
+    std::memcpy(body, &record, sizeof(record));
+    process_->commit(RecordKind::kClock);
+  }
 }
 
 void Session::write_metadata() const {

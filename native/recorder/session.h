@@ -47,6 +47,7 @@ class Session {
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
+  void anchor_clock();
   void write_metadata() const;
   void write_module(uint32_t id, const ModuleInfo& module);
 

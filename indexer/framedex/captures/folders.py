@@ -19,4 +19,9 @@ def capture_folders(captures: Path) -> list[Path]:
     """
     if not captures.is_dir():
         return []
-    return sorted(folder for folder in captures.iterdir() if (folder / METADATA_FILE).is_file())
+    return sorted((folder for folder in captures.iterdir() if (folder / METADATA_FILE).is_file()), key=_order)
+
+
+def _order(folder: Path) -> tuple[tuple[int, str], ...]:
+    """Orders names by their parts, numbers by value: the tenth capture of one second comes after the second."""
+    return tuple((int(part) if part.isdecimal() else 0, part) for part in folder.name.split("-"))

@@ -42,7 +42,7 @@ def read_capture(path: Path) -> Capture:
         stacks=tuple(Stack(frames, python, reason or None) for frames, python, reason in decoded["stacks"]),
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
-        calls=_calls(decoded["calls"], metadata.get("started_clock_ns", 0)),
+        calls=_calls(decoded["calls"], _started(metadata)),
         problems=tuple(decoded["problems"]),
     )
 
@@ -61,7 +61,7 @@ def _read_metadata(path: Path) -> dict[str, Any]:
             f"{path} is not a capture: it has no {METADATA_FILE}.",
             "Name a folder that `framedex run` made, for example one below .framedex/captures.",
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
@@ -71,6 +71,12 @@ def _read_metadata(path: Path) -> dict[str, Any]:
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata
+
+
+def _started(metadata: dict[str, Any]) -> int:
+    """What CLOCK_MONOTONIC was when the recording began, in nanoseconds; 0 if the metadata do not say it."""
+    started = metadata.get("started_clock_ns")
+    return started if isinstance(started, int) and 0 <= started < 2**63 else 0
 
 
 def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) -> Module:

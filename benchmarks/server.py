@@ -1,0 +1,171 @@
+"""What the language server costs its user: start-up and hovers, measured at the client.
+
+    python benchmarks/server.py [--index .framedex/index.db] [--starts 9] [--hovers 1000]
+
+Start-up is from spawning the process to the reply to `initialize`, side by side with a bare pygls server in the same
+run, started in turn. Hovers go over the lines that the index has most recorded calls on; without an index only start-up
+is measured. Prints a table for RESULTS.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+BARE_SERVER = """
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+server = LanguageServer("bare", "1")
+
+@server.feature(types.TEXT_DOCUMENT_HOVER)
+def hover(params: types.HoverParams) -> types.Hover:
+    return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, "bare"))
+
+server.start_io()
+"""
+
+SERVERS = {
+    "bare pygls": [sys.executable, "-c", BARE_SERVER],
+    "framedex serve": [sys.executable, "-c", "from framedex.commands.main import cli; cli()", "serve"],
+}
+
+
+class Client:
+    """The least a client can be, so that what is measured is the server."""
+
+    def __init__(self, command: Sequence[str], root: Path) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._next_id = 0
+        self._root = root
+
+    def initialize(self) -> None:
+        capabilities = {"textDocument": {"hover": {"contentFormat": ["markdown"]}}}
+        self.request(
+            "initialize", {"processId": os.getpid(), "rootUri": self._root.as_uri(), "capabilities": capabilities}
+        )
+        self.notify("initialized", {})
+
+    def request(self, method: str, params: Any) -> Any:
+        self._next_id += 1
+        self._send({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
+        while True:
+            message = self._receive()
+            if message.get("id") == self._next_id:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']}")
+                return message["result"]
+
+    def notify(self, method: str, params: Any) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def resident_megabytes(self) -> float:
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def leave(self) -> None:
+        self.request("shutdown", None)
+        self.notify("exit", None)
+        self._process.wait()
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        body = json.dumps(message).encode()
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._process.stdin.flush()
+
+    def _receive(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        length = 0
+        while header := self._process.stdout.readline().strip():
+            name, _, value = header.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        message: dict[str, Any] = json.loads(self._process.stdout.read(length))
+        return message
+
+
+def main() -> None:
+    options = _options()
+    root = options.index.resolve().parent.parent if options.index else Path.cwd()
+    starts = measure_starts(root, options.starts)
+    bare = statistics.median(starts["bare pygls"])
+    print("| what | p50 | p99 | to bare pygls |\n|---|---|---|---|")
+    for name, seconds in starts.items():
+        p50 = statistics.median(seconds)
+        print(f"| start to `initialize` answered, {name} | {p50 * 1e3:.0f} ms | | {p50 / bare:.2f} |")
+    if options.index is None:
+        return
+    hovers = {name: measure_hovers(command, options, root) for name, command in SERVERS.items()}
+    bare = statistics.median(hovers["bare pygls"][0])
+    for name, (seconds, megabytes) in hovers.items():
+        p50, p99 = statistics.median(seconds), statistics.quantiles(seconds, n=100)[98]
+        print(f"| hover, {name} ({megabytes:.0f} MB) | {p50 * 1e3:.2f} ms | {p99 * 1e3:.2f} ms | {p50 / bare:.2f} |")
+
+
+def measure_starts(root: Path, rounds: int) -> dict[str, list[float]]:
+    """Seconds from spawn to the reply to `initialize`, per server; one unmeasured round warms the file cache."""
+    seconds: dict[str, list[float]] = {name: [] for name in SERVERS}
+    for measured in [False] + [True] * rounds:
+        for name, command in SERVERS.items():
+            begin = time.perf_counter()
+            client = Client(command, root)
+            client.initialize()
+            if measured:
+                seconds[name].append(time.perf_counter() - begin)
+            client.leave()
+    return seconds
+
+
+def measure_hovers(command: Sequence[str], options: argparse.Namespace, root: Path) -> tuple[list[float], float]:
+    """Seconds per hover over the busiest lines, in turn, and the server's resident megabytes afterwards."""
+    client = Client(command, root)
+    client.initialize()
+    places = busiest_lines(options.index)
+    seconds = []
+    for number in range(options.hovers + len(places)):
+        path, line = places[number % len(places)]
+        params = {"textDocument": {"uri": Path(path).as_uri()}, "position": {"line": line - 1, "character": 0}}
+        begin = time.perf_counter()
+        answer = client.request("textDocument/hover", params)
+        if number >= len(places):  # every place once for warmth
+            seconds.append(time.perf_counter() - begin)
+        assert answer, f"no hover on {path}:{line}, which has recorded calls"
+    megabytes = client.resident_megabytes()
+    client.leave()
+    return seconds, megabytes
+
+
+def busiest_lines(index: Path, most: int = 200) -> list[tuple[str, int]]:
+    """The lines of the latest calls' stacks with source, as a reader would meet them."""
+    from framedex.index import Index
+    from framedex.model import CallFilter
+
+    places: dict[tuple[str, int], None] = {}
+    with Index.open(index) as opened:
+        for call in opened.calls(CallFilter(), limit=most):
+            trace = opened.trace(call.id)
+            for frame in trace.frames if trace else ():
+                if frame.location is not None:
+                    places[frame.location.path, frame.location.line] = None
+    return list(places)[:most]
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--index", type=Path)
+    parser.add_argument("--starts", type=int, default=9)
+    parser.add_argument("--hovers", type=int, default=1000)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

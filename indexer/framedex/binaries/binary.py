@@ -1,0 +1,85 @@
+"""From an address in a binary to the functions and lines there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from framedex.binaries.demangle import demangle
+from framedex.binaries.dwarf import Line, Lines
+from framedex.binaries.elf import Elf, SymbolTable
+from framedex.binaries.names import readable
+from framedex.model import NativeSymbol
+
+
+class Binary:
+    """A shared object or executable. Open with `Binary.open`; damaged files give less, never an exception."""
+
+    def __init__(self, path: Path, elf: Elf | None, problems: Sequence[str] = ()) -> None:
+        self.path = path
+        self.build_id: str | None = elf.build_id if elf else None
+        self._symbols: SymbolTable | None = elf.symbols() if elf else None
+        self._lines: Lines | None = None
+        if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
+            self._lines = Lines(path, elf.load_address)
+        self._problems = (*problems, *(elf.problems if elf else ()))
+
+    @classmethod
+    def open(cls, path: Path) -> Binary:
+        """Read the structure and the symbol table of an ELF file; what is wrong with it ends up in `problems`."""
+        try:
+            return cls(path, Elf.open(path))
+        except OSError as error:
+            return cls(path, None, [f"It cannot be read: {error.strerror or error}."])
+        except Exception:  # pyelftools raises whatever its parsing runs into; an empty file cannot be mapped
+            return cls(path, None, ["It is not an ELF file, or its header is damaged."])
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read, as sentences. Debug information is read late, so look after resolving."""
+        late = self._lines.problem if self._lines else None
+        return (*self._problems, late) if late else self._problems
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the binary holds DWARF line tables."""
+        return self._lines is not None
+
+    @property
+    def functions(self) -> int:
+        """How many functions its symbol table has."""
+        return len(self._symbols) if self._symbols else 0
+
+    def resolve(self, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
+        """The functions at each ELF virtual address, innermost inlined one first; () where nothing is known.
+
+        Pass the address of the call, that is the return address less one: a call can be a function's last instruction.
+        """
+        seen: dict[int, tuple[NativeSymbol, ...]] = {}
+        for address in addresses:
+            if address not in seen:
+                seen[address] = self._resolve(address)
+        return [seen[address] for address in addresses]
+
+    def _resolve(self, address: int) -> tuple[NativeSymbol, ...]:
+        if not 0 <= address < 1 << 64:
+            return ()
+        symbol = self._symbols.find(address) if self._symbols else None
+        lines = self._lines.at(address) if self._lines else ()
+        if not lines:
+            return (_named(symbol.mangled, symbol.unit),) if symbol else ()
+        *inlined, outermost = lines
+        unit = symbol.unit if symbol else None
+        mangled = symbol.mangled if symbol else outermost.function
+        return (*(_inlined(line, unit) for line in inlined), _named(mangled, unit, outermost))
+
+
+def _named(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:
+    text = demangle(mangled)
+    path, number = (line.path, line.line) if line else (None, 0)
+    return NativeSymbol(readable(text), text, mangled, path, number, inlined=False, unit=unit)
+
+
+def _inlined(line: Line, unit: str | None) -> NativeSymbol:
+    text = demangle(line.function)
+    return NativeSymbol(readable(text), text, line.function, line.path, line.line, inlined=True, unit=unit)

@@ -1,0 +1,93 @@
+"""Mangled names to C++ text.
+
+Which demangler matters: clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
+ones refuse. Of the 400,464 mangled function names in jaxlib 0.10.2's libjax_common.so, left undemangled:
+
+| demangler                                     | left  | µs a name |
+|-----------------------------------------------|-------|-----------|
+| pydemumble 0.1.1 (LLVM's, from PyPI)          |   264 | 10        |
+| libstdc++ 12 `__cxa_demangle` (also binutils) | 8,679 | 6         |
+| itanium_demangler 1.1 (pure Python)           |   21 %| 72        |
+| the first, then the second                    |     0 | 10        |
+
+symbolic, which reads DWARF for us, has no demangler in its Python interface. So: LLVM's where it is installed,
+libstdc++ for what that one refuses, and the mangled name itself when neither knows it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+
+_Demangler = Callable[[str], "str | None"]
+
+_LONGEST = 1 << 16  # a longer name is not worth the demangler's time; the longest of libjax_common.so has 16 k
+
+# What compilers append to a function's name when they split, clone or promote it.
+_CLONE = re.compile(
+    r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|specialized|resume|destroy|cleanup)"
+    r"(?:\.\d+)*|\.\d+)+$"
+)
+
+
+def demangle(mangled: str) -> str:
+    """The C++ name of a symbol without compiler suffixes; names that are not mangled C++ only lose their suffixes."""
+    plain = without_suffix(mangled)
+    if not plain.startswith(("_Z", "__Z", "___Z")) or len(plain) > _LONGEST:
+        return plain
+    for demangler in _demanglers():
+        text = demangler(plain)
+        if text:
+            return text
+    return plain
+
+
+def without_suffix(mangled: str) -> str:
+    """The name of the function that a clone (`f.cold`, `f.isra.0`, `f.llvm.123`) was made from."""
+    return _CLONE.sub("", mangled) or mangled
+
+
+@cache
+def _demanglers() -> tuple[_Demangler, ...]:
+    found = (_llvm(), _libstdcxx())
+    return tuple(demangler for demangler in found if demangler)
+
+
+def _llvm() -> _Demangler | None:
+    try:
+        native = import_module("pydemumble").demangle
+    except (ImportError, AttributeError):
+        return None
+
+    def demangler(name: str) -> str | None:
+        text: str = native(name)
+        return text if text != name else None
+
+    return demangler
+
+
+def _libstdcxx() -> _Demangler | None:
+    try:
+        native = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
+        free = ctypes.CDLL(None).free
+    except (OSError, AttributeError):
+        return None
+    native.restype = ctypes.c_void_p
+    native.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int)]
+    free.argtypes = [ctypes.c_void_p]
+    free.restype = None
+
+    def demangler(name: str) -> str | None:
+        status = ctypes.c_int()
+        text = native(name.encode("utf-8", "surrogateescape"), None, None, ctypes.byref(status))
+        if not text:
+            return None
+        try:
+            return ctypes.string_at(text).decode("utf-8", "replace")
+        finally:
+            free(text)
+
+    return demangler

@@ -1,0 +1,270 @@
+"""The structure of a C++ name, from a demangler's text or from a declarator in a source file.
+
+A demangled name is a return type (templates only), a path of parts, parameters and qualifiers:
+
+    absl::StatusOr<int> ns::(anonymous namespace)::Foo<int>::bar<long>(char*) const::{lambda(int)#2}::operator()(int)
+
+No grammar is public for this text, and GNU and LLVM differ in it (`{lambda(int)#2}` and `'lambda0'(int)`), so this is a
+scanner: it pairs brackets once, then walks the top level from left to right. Linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+ANONYMOUS = "(anonymous namespace)"
+LAMBDA = "(lambda)"  # the part that stands for any lambda in keys and in the names of definitions
+
+_LONGEST_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
+
+
+@dataclass(slots=True)
+class Part:
+    """One component of a path. `arguments` and `parameters` are the text between brackets, None without brackets."""
+
+    text: str
+    arguments: str | None = None
+    parameters: str | None = None
+    is_const: bool = False
+    is_lambda: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name taken apart: its parts from the outermost namespace inwards, inline namespaces left out."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The path without template arguments, for comparison; a lambda is `(lambda)` without its `operator()`."""
+        key: list[str] = []
+        for part in self.parts:
+            if part.is_lambda:
+                key.append(LAMBDA)
+            elif not (part.text == "operator()" and key and key[-1] == LAMBDA):
+                key.append(part.text)
+        return tuple(key)
+
+    @property
+    def parameters(self) -> tuple[str, ...] | None:
+        """The parameters of the function named, one text each; None where the name has no parameter list."""
+        text = self.parts[-1].parameters if self.parts else None
+        return None if text is None else split_parameters(text)
+
+    @property
+    def is_const(self) -> bool:
+        return bool(self.parts) and self.parts[-1].is_const
+
+
+def readable(symbol: str) -> str:
+    """The name as people write it: no return type, no parameters, long template arguments as `<...>`."""
+    parts = parse_name(symbol).parts
+    if not parts:
+        return symbol
+    return "::".join([*(_readable_part(part, True) for part in parts[:-1]), _readable_part(parts[-1], False)])
+
+
+def parse_name(symbol: str) -> Name:
+    """Take a demangled name (or a declarator as written) apart. Never raises; nonsense gives fewer parts."""
+    text = _PREFIX.sub("", _STRING.sub("std::string", symbol))
+    parts = _Scanner(text).parts()
+    last = len(parts) - 1
+    return Name(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE.fullmatch(p.text)))
+
+
+def split_parameters(text: str) -> tuple[str, ...]:
+    """The parameters in the text between the parentheses; `void` and nothing are no parameters."""
+    closing = _bracket_pairs(text)
+    parameters, start, i = [], 0, 0
+    while i < len(text):
+        if text[i] == ",":
+            parameters.append(text[start:i].strip())
+            start = i + 1
+        i = closing.get(i, i) + 1
+    parameters.append(text[start:].strip())
+    return () if parameters in ([""], ["void"]) else tuple(parameters)
+
+
+def _readable_part(part: Part, is_scope: bool) -> str:
+    text = part.text
+    if part.arguments is not None:
+        arguments = _INLINE_PREFIX.sub("", part.arguments)
+        keep = len(arguments) <= _LONGEST_ARGUMENTS and "(" not in arguments
+        text += f"<{arguments}>" if keep else "<...>"
+    if is_scope and part.parameters is not None and not part.is_lambda:
+        text += "(...)" if part.parameters else "()"
+    return text
+
+
+# Inline namespaces of libc++, libstdc++, abseil and the NDK: part of the symbol, never written by people.
+_INLINE = re.compile(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
+_INLINE_PREFIX = re.compile(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
+_STRING = re.compile(
+    r"std::(?:__\w+::)?basic_string<char, std::(?:__\w+::)?char_traits<char>, std::(?:__\w+::)?allocator<char> ?>"
+)
+_PREFIX = re.compile(
+    r"^(?:(?:(?:non-virtual |virtual |covariant return )?thunk to|guard variable for|reference temporary #\d+ for|"
+    r"TLS (?:init|wrapper) function for|thread-local (?:initialization|wrapper) routine for) )+"
+)
+# `<<` is an operator only where arguments or parameters follow; in `operator<<int>` the second `<` opens arguments.
+_OPERATOR = re.compile(
+    r"\boperator\s*(?:(?:new|delete)(?:\s*\[\])?(?!\w)|co_await\b|\"\"\s*\w+|\(\s*\)|\[\s*\]|->\*|->|<=>|<<=|>>=|"
+    r"<<(?=\s*(?:[<(,)>\]]|$))|>>|<=|>=|<|>|==|!=|&&|\|\||\+\+|--|[-+*/%^&|!=]=|[-+*/%^&|~!=,])\s*(?=[<([]|$|[,)>\]])"
+)
+_CONVERSION = re.compile(r"\boperator\s+(?=[\w:(])")
+_WORD = re.compile(r"~?\s*[\w$.@]+|~(?=\()")
+_QUOTED = re.compile(r"'(lambda|unnamed|block-literal)(\d*)'")
+_QUALIFIERS = re.compile(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
+_OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+_BRACKETS = re.compile(r"[()\[\]{}<>]|->")
+
+
+def _bracket_pairs(text: str) -> dict[int, int]:
+    """Position of each closing bracket by that of its opening one; `<` and `>` count only where they pair up."""
+    pairs: dict[int, int] = {}
+    operators = {match.start(): match.end() for match in _OPERATOR.finditer(text)} if "operator" in text else {}
+    skip_to = 0
+    opened: list[int] = []
+    starts = sorted(operators)
+    next_operator = 0
+    for match in _BRACKETS.finditer(text):
+        i = match.start()
+        while next_operator < len(starts) and starts[next_operator] <= i:
+            skip_to = operators[starts[next_operator]]
+            next_operator += 1
+        bracket = match.group()
+        if i < skip_to or bracket == "->":
+            continue
+        if bracket in _OPENING:
+            opened.append(i)
+        elif bracket == ">":
+            if opened and text[opened[-1]] == "<":
+                pairs[opened.pop()] = i
+        else:
+            while opened and text[opened[-1]] == "<":
+                opened.pop()
+            if opened and _OPENING[text[opened[-1]]] == bracket:
+                pairs[opened.pop()] = i
+    return pairs
+
+
+@dataclass(slots=True)
+class _Scanner:
+    """One walk over the top level of a name."""
+
+    text: str
+    closing: dict[int, int] = field(init=False)
+    path: list[Part] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.closing = _bracket_pairs(self.text)
+
+    def parts(self) -> list[Part]:
+        i = 0
+        while 0 <= i < len(self.text):
+            i = self._step(i)
+        return self.path
+
+    def _step(self, i: int) -> int:
+        """Consume what begins at `i` and return where the next thing begins, -1 when the name has ended."""
+        text = self.text
+        character = text[i]
+        if character.isspace():
+            return self._space(i)
+        if character in "([{<" and i in self.closing:
+            return self._group(i, self.closing[i])
+        for pattern, consume in _LEAVES:
+            if match := pattern.match(text, i):
+                return consume(self, match)
+        return i + 1  # `::`, `*`, `&` and stray characters
+
+    def _space(self, i: int) -> int:
+        """After parameters come qualifiers; any other space ends a return type, and the name begins after it."""
+        text = self.text
+        if self.path and self.path[-1].parameters is not None:
+            while match := _QUALIFIERS.match(text, i):
+                self.path[-1].is_const |= "const" in match.group()
+                i = match.end()
+            rest = text[i : i + 12].lstrip()
+            if not rest or rest.startswith(("[clone", "(.", "requires ", "[.", "[enable_if:")):
+                return -1
+            if not text[i].isspace():
+                return i
+        if re.match(r"\s*<", text[i : i + 3]):  # `operator< <int>` and `Foo <int>`
+            return i + 1
+        self.path.clear()
+        return i + 1
+
+    def _group(self, start: int, end: int) -> int:
+        text = self.text
+        inside = text[start + 1 : end]
+        current = self.path[-1] if self.path else None
+        if text[start] == "{":
+            self.path.append(_braced(inside))
+        elif inside in ("anonymous namespace", "anonymous"):
+            self.path.append(Part(ANONYMOUS))
+        elif text[start] == "(":
+            if current and current.parameters is None and not text[:start].endswith("::"):
+                current.parameters = inside.strip()
+            elif current is None and inside.startswith(("*", "&")) and text[end + 1 : end + 2] == "(":
+                # a function that returns a function pointer: void (*name(int))(char)
+                self.path = _Scanner(inside.lstrip("*& ")).parts()
+                return -1
+        elif text[start] == "<":
+            if current and current.arguments is None and current.parameters is None:
+                current.arguments = inside.strip()
+            elif current is None and inside == "unnamed":
+                self.path.append(Part(ANONYMOUS))
+        return end + 1
+
+    def _operator(self, match: re.Match[str]) -> int:
+        words = match.group().split()
+        joined = "".join(words) if not words[-1].startswith(("new", "delete", "co_await")) else " ".join(words)
+        self.path.append(Part(joined))
+        return match.end()
+
+    def _conversion(self, match: re.Match[str]) -> int:
+        """`operator std::vector<int>() const`: the type runs up to the parentheses that nothing of a type follows."""
+        text, i = self.text, match.end()
+        while i < len(text):
+            end = self.closing.get(i, i)
+            is_type = text[i + 1 : end] == "anonymous namespace" or text[end + 1 : end + 2] == "("
+            if text[i] == "(" and end > i and not is_type:
+                break
+            i = end + 1
+        kind = _INLINE_PREFIX.sub("", " ".join(text[match.end() : i].split()))
+        self.path.append(Part("operator " + kind))
+        return i
+
+    def _quoted(self, match: re.Match[str]) -> int:
+        kind, number = match.groups()
+        ordinal = int(number) + 2 if number else 1  # LLVM counts 'lambda', 'lambda0', 'lambda1'; GNU #1, #2, #3
+        self.path.append(Part(f"{{{kind}#{ordinal}}}", is_lambda=kind == "lambda"))
+        return match.end()
+
+    def _word(self, match: re.Match[str]) -> int:
+        word = "".join(match.group().split())
+        self.path.append(Part(word, is_lambda=word.startswith("$_")))
+        return match.end()
+
+
+_LEAVES = (
+    (_OPERATOR, _Scanner._operator),
+    (_CONVERSION, _Scanner._conversion),
+    (_QUOTED, _Scanner._quoted),
+    (_WORD, _Scanner._word),
+)
+
+
+def _braced(inside: str) -> Part:
+    """`{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`."""
+    if not inside.startswith("lambda"):
+        return Part("{" + inside + "}")
+    start, end = inside.find("("), inside.rfind(")")
+    return Part(
+        "{lambda" + inside[inside.rfind("#") :] + "}" if "#" in inside else "{lambda}",
+        parameters=inside[start + 1 : end] if 0 <= start < end else "",
+        is_lambda=True,
+    )

@@ -1,0 +1,57 @@
+"""What a frame is to a reader: code, glue between languages, or the interpreter and what starts threads and processes.
+
+Judged by the binary a frame is in and by its readable name, with the tables below and nothing else. A frame that no
+rule knows is code: hiding too little is better than hiding what someone looks for.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from framedex.model import Role
+
+# CPython itself: every frame in these binaries belongs to the interpreter.
+_INTERPRETER_FILES = re.compile(r"libpython\d[\w.]*\.so[\d.]*|python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?")
+
+# Where a process or thread starts, wherever these are linked in.
+_STARTS = frozenset(
+    (
+        *("_start", "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl"),
+        *("start_thread", "thread_start", "clone", "clone3", "__clone", "__clone3", "__clone_internal"),
+    )
+)
+_LIBC_FILES = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.\d]*\.so[\d.]*")
+
+# The interpreter's entry points, when it is linked statically into some other executable.
+_INTERPRETER_NAMES = re.compile(
+    r"_PyEval_\w+|PyEval_\w+|_PyFunction_Vectorcall|_?PyObject_(?:Call|Vectorcall|FastCall)\w*|_?PyVectorcall_\w+|"
+    r"Py_(?:RunMain|BytesMain|Main)|pymain_\w+|_?PyRun_\w+|cfunction_\w+|method_vectorcall\w*|slot_tp_\w+|_?PyCFunction_\w+"
+)
+
+# Plumbing between Python and C++, and between a caller and a stored callable. Prefixes of readable names.
+_GLUE = re.compile(
+    r"nanobind::(?:detail::|class_<|init<|cpp_function\b)|(?:_?nb_\w+|nanobind_\w+_method\w*)$|"
+    r"pybind11::(?:detail::|cpp_function\b|class_<|object_api\b)|"
+    r"std::(?:function<|_Function_handler\b|_Function_base\b|__function::|__invoke\b|__invoke_\w+|invoke\b|invoke_r\b|"
+    r"__invoke_impl\b|__detail::__variant::|visit\b|visit<|apply\b|apply<|__apply_impl\b|_Bind\b|_Mem_fn\w*|"
+    r"thread::|__future_base::|call_once|once_flag\b|__call_once\w*|packaged_task<|__thread_proxy|reference_wrapper<)|"
+    r"absl::(?:functional_internal::|internal_any_invocable::|AnyInvocable<|FunctionRef<|base_internal::(?:invoke|Callable)|"
+    r"synchronization_internal::)|"
+    r"llvm::(?:function_ref<|unique_function<|detail::UniqueFunctionBase<)|"
+    r"Eigen::(?:ThreadPoolTempl<|StlThreadEnvironment::|ThreadPoolDevice::)|"
+    r"(?:tsl|tensorflow)::(?:thread::(?:EigenEnvironment|ThreadPool)\b|\(anonymous namespace\)::P?(?:Std)?Thread\b)|"
+    r"ffi_call(?:_\w+)?$"
+)
+
+
+def role_of(module_path: str, name: str) -> Role:
+    """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
+    file = PurePosixPath(module_path).name
+    if _INTERPRETER_FILES.fullmatch(file) or name in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
+        return Role.INTERPRETER
+    if _LIBC_FILES.fullmatch(file) and name.startswith(("_dl_", "dl_", "_start", "__libc_start")):
+        return Role.INTERPRETER
+    if _GLUE.match(name):
+        return Role.GLUE
+    return Role.CODE

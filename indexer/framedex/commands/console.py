@@ -1,0 +1,59 @@
+"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex.commands.terminal import Line, Terminal, paint
+from framedex.errors import FramedexError
+from framedex.index import Index, find_index
+from framedex.plaintext import printable
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
+
+
+def print_error(error: FramedexError) -> None:
+    """Print what is wrong and what to do about it."""
+    click.echo(f"framedex: {_block(error.message)}", err=True)
+    if error.remedy:
+        click.echo(f"  {_block(error.remedy)}", err=True)
+
+
+def note(text: str) -> None:
+    """Print a remark that is no part of the result."""
+    click.echo(printable(text), err=True)
+
+
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print result lines, with colours and links where the terminal has them."""
+    terminal = Terminal.of_stdout()
+    text = "".join(f"{paint(line, terminal)}\n" for line in lines)
+    # A stdout of a poorer encoding gets escapes for what it cannot show, not a traceback.
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document."""
+    click.echo(json.dumps(document, indent=2))
+
+
+def open_index(path: Path | None) -> Index:
+    """The index given with --index, else the nearest one. Raises FramedexError where there is none."""
+    found = path or find_index(Path.cwd())
+    if found is None:
+        raise FramedexError(
+            "There is no index here or in a folder above (.framedex/index.db).",
+            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
+        )
+    return Index.open(found)
+
+
+def _block(text: str) -> str:
+    return "\n  ".join(printable(line) for line in text.split("\n"))

@@ -1,0 +1,63 @@
+"""Files on the command line: `FILE:LINE:COL`, and output that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.errors import FramedexError
+
+_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file as the user named it, with the 1-based line and column if given."""
+
+    path: Path
+    line: int | None
+    column: int | None
+
+
+def parse_place(text: str) -> Place:
+    """`FILE`, `FILE:LINE` or `FILE:LINE:COL`; a file that exists under the whole text is that file."""
+    match = _PLACE.fullmatch(text)
+    if match is None or _exists(Path(text)):
+        return Place(Path(text), None, None)
+    line, column = match["line"], match["column"]
+    return Place(Path(match["path"]), int(line) if line else None, int(column) if column else None)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that it is there whole or not at all. Raises FramedexError where it cannot be written."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FramedexError(
+            f"{path} could not be written: {error.strerror or error}.", "Choose another place with -o."
+        ) from error
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        return False
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

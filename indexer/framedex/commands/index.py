@@ -1,0 +1,86 @@
+"""`framedex index`: captures and sources into the index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.documents import index_document
+from framedex.commands.render_index import report_lines
+from framedex.errors import FramedexError
+from framedex.index import find_index
+
+if TYPE_CHECKING:
+    from framedex.ingest import Report
+
+_FOLDER = ".framedex"
+
+
+@click.command(name="index")
+@click.argument("captures", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Find definitions in this folder, now and on every later run. May be given several times.",
+)
+@click.option("--rebuild", is_flag=True, help="Make the index anew from its captures and source folders.")
+@json_option
+@click.pass_context
+def index_captures(
+    ctx: click.Context, captures: tuple[Path, ...], sources: tuple[Path, ...], rebuild: bool, as_json: bool
+) -> None:
+    """Bring the index up to date: name every recorded frame and find its source.
+
+    Without CAPTURE, every capture under .framedex/captures that is not indexed yet. Safe to interrupt: run it again and
+    it goes on.
+    """
+    path = ctx.obj or find_index(Path.cwd()) or Path.cwd() / _FOLDER / "index.db"
+    try:
+        report = _update(path, captures, sources, rebuild)
+    except KeyboardInterrupt:
+        note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
+        ctx.exit(130)
+    if as_json:
+        print_json(index_document(path, report))
+    else:
+        print_lines(report_lines(report))
+    for capture, error in report.refused:
+        print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
+    if report.refused:
+        ctx.exit(1)
+    if not as_json:
+        note(_next_step(report))
+
+
+def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], rebuild: bool) -> Report:
+    from framedex.captures import capture_folders, captures_below
+    from framedex.commands.bars import progress_on_terminal
+    from framedex.index import Store
+    from framedex.ingest import ingest_captures, rebuild_index
+
+    project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
+    wanted = captures or capture_folders(captures_below(project))
+    if not wanted and not sources and not path.exists():
+        raise FramedexError(
+            f"There is nothing to index: no captures in {captures_below(project)}.",
+            "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
+        )
+    with progress_on_terminal() as progress:
+        if rebuild:
+            return rebuild_index(path, wanted, sources, progress)
+        with Store(path) as store:
+            return ingest_captures(store, wanted, sources, progress)
+
+
+def _next_step(report: Report) -> str:
+    calls = sum(capture.calls for capture in report.captures)
+    if calls:
+        return "Next: `framedex calls` lists the calls, `framedex trace ID` shows the stack of one."
+    if not report.totals.python_frames + report.totals.native_frames:
+        return "Nothing is recorded yet. Next: `framedex run SCRIPT`, then `framedex index`."
+    return "Next: `framedex calls`."

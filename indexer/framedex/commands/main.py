@@ -1,0 +1,65 @@
+"""The command line `framedex`: one verb, one module, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import click
+
+from framedex.commands.console import print_error
+from framedex.errors import FramedexError
+
+# Where each verb is, in the order of a first visit: record, index, look. The server is above this package and imports
+# it; its verb is a name in this table, looked up only by the process that becomes the server.
+_VERBS = {
+    "run": "framedex.commands.run:run",
+    "index": "framedex.commands.index:index_captures",
+    "captures": "framedex.commands.captures:captures",
+    "calls": "framedex.commands.calls:calls",
+    "trace": "framedex.commands.trace:trace",
+    "where": "framedex.commands.where:where",
+    "callers": "framedex.commands.relations:callers",
+    "callees": "framedex.commands.relations:callees",
+    "open": "framedex.commands.open:open_source",
+    "serve": "framedex_server.command:serve",
+}
+
+
+class Verbs(click.Group):
+    """The verbs, each imported on first use, and the one place where errors meant for users are printed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the verbs, in the order of a first visit."""
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb of this name, imported now."""
+        if cmd_name not in _VERBS:
+            return None
+        module, attribute = _VERBS[cmd_name].split(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the verb; an error meant for the user is printed with its remedy and ends with status 1."""
+        try:
+            return super().invoke(ctx)
+        except FramedexError as error:
+            print_error(error)
+            ctx.exit(1)
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="framedex")
+@click.option(
+    "--index",
+    "index_path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The index to use. Default: the nearest .framedex/index.db upwards from here.",
+)
+@click.pass_context
+def cli(ctx: click.Context, index_path: Path | None) -> None:
+    """See what really happens under a line of JAX: every mixed Python and C++ stack, with its source."""
+    ctx.obj = index_path

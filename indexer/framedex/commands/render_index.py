@@ -1,0 +1,50 @@
+"""The summary of `framedex index` as lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.render import problem_lines
+from framedex.commands.terminal import Line, text_line
+
+if TYPE_CHECKING:
+    from framedex.index.totals import Totals
+    from framedex.ingest import Report
+
+_MOST_PROBLEMS = 10
+
+
+def report_lines(report: Report) -> Iterator[Line]:
+    """What was read, named and located, what could not be, and what to type next."""
+    for capture in report.captures:
+        yield text_line(
+            f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}", "head"
+        )
+        yield from _problems(capture.problems)
+    if not report.captures and not report.refused:
+        yield text_line("No new captures.")
+    sources = report.sources
+    if sources.parsed or sources.removed:
+        removed = f", {words.count(sources.removed, 'file')} gone" if sources.removed else ""
+        yield text_line(
+            f"sources: {sources.parsed:,} of {words.count(sources.files, 'file')} read anew,"
+            f" {words.count(sources.definitions, 'definition')}{removed}"
+        )
+    yield from _problems(tuple(sources.problems))
+    yield from _totals(report.totals)
+
+
+def _totals(totals: Totals) -> Iterator[Line]:
+    yield text_line(
+        f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
+        f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
+    )
+    yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+
+
+def _problems(problems: tuple[str, ...]) -> Iterator[Line]:
+    yield from problem_lines(problems[:_MOST_PROBLEMS])
+    if len(problems) > _MOST_PROBLEMS:
+        yield text_line(f"     … {len(problems) - _MOST_PROBLEMS:,} more; --json lists all", "dim")

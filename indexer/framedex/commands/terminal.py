@@ -1,0 +1,113 @@
+"""Lines of styled and linked text, and what the terminal at stdout can show of that.
+
+Without a terminal the text is the same, bare. Links are OSC 8 in the de facto form `file://HOST/abs#LINE`; they are
+left out in VS Code and JetBrains, where they do nothing and keep the terminal from finding `path:line` by itself.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import click
+
+from framedex.model import Location
+from framedex.plaintext import printable
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads."""
+
+    text: str
+    style: str = ""
+    link: Location | None = None
+
+
+Line = tuple[Span, ...]
+
+_STYLES: dict[str, dict[str, object]] = {
+    "": {},
+    "head": {"bold": True},
+    "python": {"fg": "blue"},
+    "native": {"fg": "green"},
+    "place": {"fg": "cyan"},
+    "dim": {"dim": True},
+    "error": {"fg": "red"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What stdout can show."""
+
+    colors: bool
+    links: bool
+    host: str = ""
+
+    @classmethod
+    def of_stdout(cls) -> Terminal:
+        """The capabilities of this process's stdout."""
+        return cls.of(sys.stdout.isatty(), os.environ)
+
+    @classmethod
+    def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
+        """The capabilities that the environment tells of; none where stdout is no terminal."""
+        capable = is_terminal and environment.get("TERM") != "dumb"
+        return cls(
+            colors=capable and not environment.get("NO_COLOR"),
+            links=capable and _shows_links(environment),
+            host=socket.gethostname(),
+        )
+
+
+def location_span(location: Location) -> Span:
+    """`path:line`, leading there."""
+    return Span(f"{printable(location.path)}:{location.line}", "place", location)
+
+
+def text_line(text: str, style: str = "") -> Line:
+    """A line of one style; what comes from captures is made printable."""
+    return (Span(printable(text), style),)
+
+
+def paint(line: Line, terminal: Terminal) -> str:
+    """The line as the terminal shows it best."""
+    return "".join(_paint(span, terminal) for span in line).rstrip(" ")
+
+
+def _paint(span: Span, terminal: Terminal) -> str:
+    text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
+    if span.link is None or not terminal.links:
+        return text
+    return f"\x1b]8;;file://{terminal.host}{quote(span.link.path)}#{span.link.line}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+def _shows_links(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal is known to follow OSC 8 links. FORCE_HYPERLINK, a common convention, decides first."""
+    program = environment.get("TERM_PROGRAM", "")
+    if forced := environment.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    if program == "vscode" or "JetBrains" in environment.get("TERMINAL_EMULATOR", ""):
+        return False
+    if program == "tmux":
+        return _version(environment.get("TERM_PROGRAM_VERSION", "")) >= (3, 4)
+    if program in {"iTerm.app", "WezTerm", "ghostty", "rio", "Tabby"} or "WT_SESSION" in environment:
+        return True
+    if environment.get("TERM", "").startswith(("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")):
+        return True
+    return _number(environment, "VTE_VERSION") >= 5000 or _number(environment, "KONSOLE_VERSION") >= 201200
+
+
+def _number(environment: Mapping[str, str], name: str) -> int:
+    value = environment.get(name, "")
+    return int(value) if value.isascii() and value.isdigit() else 0
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:2])

@@ -1,0 +1,93 @@
+"""`framedex trace`: the stack behind a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from framedex.commands.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.documents import trace_document
+from framedex.commands.files import write_whole
+from framedex.commands.render_trace import all_frames, folded_frames, header
+from framedex.commands.terminal import Line, text_line
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import FrameRow, Trace
+from framedex.tracetext import format_trace
+
+Frames = Callable[[Sequence[FrameRow]], Iterator[Line]]
+
+
+@click.command()
+@click.argument("call", metavar="ID|FUNCTION")
+@click.option("--first", is_flag=True, help="Most recent frame first.")
+@click.option("--all", "show_all", is_flag=True, help="Show interpreter and glue frames, and every candidate line.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a trace document that editors open."
+)
+@json_option
+@click.pass_obj
+def trace(index_path: Path | None, call: str, first: bool, show_all: bool, output: Path | None, as_json: bool) -> None:
+    """Show the merged Python and C++ stack of a call.
+
+    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
+    only, for its latest call. The most recent frame comes last.
+    """
+    with open_index(index_path) as index:
+        found = _find(index, call)
+    if output is not None:
+        write_whole(output, format_trace(found))
+        note(f"Wrote {output}. Open it in an editor with framedex's language server to follow its frames.")
+    elif as_json:
+        print_json(trace_document(found))
+    else:
+        print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
+        for path in _changed_since(found):
+            note(f"{path} has changed since the recording: its lines may have moved.")
+
+
+def _find(index: Index, call: str) -> Trace:
+    """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
+    if call.isascii() and call.isdigit():
+        found = index.trace(int(call)) if len(call) < 19 else None
+        if found is None:
+            raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
+        return found
+    latest = index.latest_call(call)
+    found = index.trace(latest.id) if latest else None
+    if found is None:
+        raise FramedexError(
+            f"No recorded call of a function like '{call}'.",
+            "`framedex calls` lists the calls; `framedex callers NAME` finds functions within stacks.",
+        )
+    return found
+
+
+def _changed_since(found: Trace) -> list[str]:
+    """The source files of the trace that were written after its capture began."""
+    frames = (*found.frames, *found.python)
+    paths = dict.fromkeys(frame.location.path for frame in frames if frame.location is not None)
+    return [path for path in paths if _modified(path) > found.capture.started]
+
+
+def _modified(path: str) -> float:
+    """Unix time in seconds; 0 where there is no such file."""
+    try:
+        return Path(path).stat().st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+    yield from header(found)
+    yield ()
+    if found.reason is None:
+        yield from frames(found.frames[::step])
+        return
+    yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
+    yield text_line("native frames", "head")
+    yield from frames(found.frames[::step])
+    yield text_line("Python frames", "head")
+    yield from frames(found.python[::step])

@@ -1,0 +1,150 @@
+"""Opening an index file, and what can be wrong with one, said so that a user knows what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.index.version import APPLICATION_ID, VERSION
+
+_REBUILD = "Run `framedex index --rebuild`: the captures hold everything, so nothing is lost."
+PATIENCE = 5.0
+"""Seconds to wait for a lock that another process holds."""
+
+
+class DamagedIndexError(FramedexError):
+    """The file is no database, or a broken one."""
+
+
+def find_index(start: Path) -> Path | None:
+    """The nearest `.framedex/index.db` in `start` or a folder above it."""
+    start = start.absolute()
+    for folder in (start, *start.parents):
+        candidate = folder / ".framedex" / "index.db"
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
+    """A read-only connection to the index at `path`, of this version; a lock is waited for `patience` seconds.
+
+    Raises FramedexError with a remedy.
+    """
+    if not path.is_file():
+        raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
+    with translated(path):
+        connection = _connect_reading(path, patience)
+        try:
+            if is_blank(connection):
+                raise FramedexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
+            check_version(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def connect_writing(path: Path, patience: float) -> sqlite3.Connection:
+    """A connection that can write to the file at `path`, made if missing, whatever its version.
+
+    Transactions are explicit. Raises FramedexError where the file cannot be an index or cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+    if path.exists() and not os.access(path, os.W_OK):
+        raise _unwritable(path, "permission denied")
+    with translated(path):
+        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+        try:
+            if not is_blank(connection) and _pragma(connection, "application_id") != APPLICATION_ID:
+                raise FramedexError(
+                    f"{path} is an SQLite database, but not a framedex index.", "Choose another file with --index."
+                )
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -65536")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def is_blank(connection: sqlite3.Connection) -> bool:
+    """Whether the database has no tables: just made, or its making was interrupted."""
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise FramedexError unless the database is an index of this version."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
+    version = _pragma(connection, "user_version")
+    if version != VERSION:
+        raise FramedexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.", _REBUILD)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about the index at `path` into errors that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explained(path, error) from error
+
+
+def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    connection = _open(f"{uri}?mode=ro", patience)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        # In a folder that cannot be written, WAL's shared memory cannot be made. Without a WAL to read none is needed.
+        if path.with_name(path.name + "-wal").exists() or os.access(path.parent, os.W_OK):
+            raise
+        connection = _open(f"{uri}?mode=ro&immutable=1", patience)
+    return connection
+
+
+def _open(uri: str, patience: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA query_only = 1")
+    return connection
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return DamagedIndexError(f"The index {path} is damaged ({error}).", _REBUILD)
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return FramedexError(
+            f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
+        )
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
+        return FramedexError(
+            f"The disk is full: {path} could not be written, and is as it was before.",
+            "Free some space, or put the index elsewhere with --index, then run the command again.",
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return _unwritable(path, str(error))
+    if "no such" in str(error):
+        return DamagedIndexError(f"The index {path} lacks a part ({error}).", _REBUILD)
+    return FramedexError(f"The index {path} could not be used: {error}.", _REBUILD)
+
+
+def _unwritable(path: Path, reason: str) -> FramedexError:
+    return FramedexError(
+        f"The index {path} cannot be opened or written: {reason}.",
+        "Check the permissions of the file and its folder, or choose another file with --index.",
+    )

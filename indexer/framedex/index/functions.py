@@ -1,0 +1,101 @@
+"""Questions about functions: where they are, and who called whom."""
+
+from __future__ import annotations
+
+from framedex.index.rows import (
+    FUNCTION_COLUMNS,
+    FUNCTION_TABLES,
+    Reader,
+    file_id,
+    function_row,
+    functions_by_id,
+    location,
+)
+from framedex.model import Edge, FunctionRow, Location, Role
+
+_MOST = 1000
+
+
+def function(reader: Reader, function_id: int) -> FunctionRow | None:
+    """The function with this id."""
+    row = reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
+    return None if row is None else function_row(row)
+
+
+def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
+    """The functions of exactly this name, else of this short name, else whose name contains it; most calls first."""
+    for condition in ("fn.name = ?", "fn.short_name = ?", "instr(lower(fn.name), lower(?)) > 0"):
+        rows = reader.rows(
+            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE {condition}"
+            " ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
+            name,
+            _MOST,
+        )
+        if rows:
+            return [function_row(row) for row in rows]
+    return []
+
+
+def functions_at(reader: Reader, path: str, line: int) -> list[FunctionRow]:
+    """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
+    rows = reader.rows(
+        f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
+        " SELECT id FROM functions WHERE file = ?1 AND line <= ?2 AND end_line >= ?2"
+        " UNION SELECT id FROM functions WHERE file = ?1 AND line = ?2"
+        " UNION SELECT function FROM frames WHERE file = ?1 AND line = ?2"
+        ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC",
+        file_id(reader, path),
+        line,
+    )
+    return [function_row(row) for row in rows]
+
+
+def callers(reader: Reader, function_id: int) -> list[Edge]:
+    """The functions that called this one, most calls first, past interpreter and glue frames unless it is one."""
+    return _edges(reader, _kind(reader, function_id), "callee", function_id)
+
+
+def callees(reader: Reader, function_id: int) -> list[Edge]:
+    """The functions that this one called, most calls first, past interpreter and glue frames unless it is one."""
+    return _edges(reader, _kind(reader, function_id), "caller", function_id)
+
+
+def direct_callers(reader: Reader, function_id: int) -> list[Edge]:
+    """The functions one frame outward, most calls first."""
+    return _edges(reader, "", "callee", function_id)
+
+
+def direct_callees(reader: Reader, function_id: int) -> list[Edge]:
+    """The functions one frame inward, most calls first."""
+    return _edges(reader, "", "caller", function_id)
+
+
+def _kind(reader: Reader, function_id: int) -> str:
+    """The prefix of the tables of neighbours that hold this function."""
+    row = reader.row("SELECT role FROM functions WHERE id = ?", function_id)
+    return "code_" if row is not None and row[0] == Role.CODE.value else ""
+
+
+def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]:
+    rows = reader.rows(
+        f"SELECT caller, callee, calls FROM {kind}edges WHERE {here} = ? ORDER BY calls DESC, caller, callee",
+        function_id,
+    )
+    functions = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
+    return [
+        Edge(functions[caller], functions[callee], calls, _sites(reader, kind, caller, callee))
+        for caller, callee, calls in rows
+    ]
+
+
+def _sites(reader: Reader, kind: str, caller: int, callee: int) -> tuple[Location, ...]:
+    """The places in the caller from which it was seen to call the callee, most calls first."""
+    rows = reader.rows(
+        f"SELECT f.path, o.line, o.how FROM frames o JOIN {kind}steps s ON s.origin = o.id"
+        " JOIN frames t ON t.id = s.target JOIN files f ON f.id = o.file WHERE o.function = ? AND t.function = ?"
+        " GROUP BY o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
+        caller,
+        callee,
+    )
+    places = (location(*row) for row in rows)
+    return tuple(place for place in places if place is not None)

@@ -1,0 +1,144 @@
+"""Rows that exist once: files, modules, functions, frames, and the tree of stacks that they form."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from framedex.index.records import FrameRecord, FunctionRecord
+from framedex.index.values import signed
+from framedex.model import Location, Stack
+
+
+def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
+    """The ids of these paths, added where they are new."""
+    wanted = set(paths)
+    connection.executemany("INSERT OR IGNORE INTO files(path) VALUES (?)", [(path,) for path in sorted(wanted)])
+    query = "SELECT id FROM files WHERE path = ?"
+    return {path: connection.execute(query, (path,)).fetchone()[0] for path in wanted}
+
+
+def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) -> list[int]:
+    """The ids of these frames, in their order, added where they are new, along with their functions and modules."""
+    distinct = dict.fromkeys(records)
+    places = [record.location for record in distinct] + [record.function.location for record in distinct]
+    files = file_ids(connection, {place.path for place in places if place is not None})
+    modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
+    functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files)
+    ids = {record: _frame_id(connection, record, functions, modules, files) for record in distinct}
+    return [ids[record] for record in records]
+
+
+def stack_ids(
+    connection: sqlite3.Connection, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
+) -> list[tuple[int, int, int]]:
+    """(stack id, leaf node, Python leaf node) of each recorded stack, added where new.
+
+    `frames[i]` are the ids, outermost first, of the logical frames that the capture's frame `i` stands for.
+    """
+    tree = _Tree(connection)
+    leaves = [
+        (tree.leaf(stack.frames, frames), tree.leaf(stack.python, frames), stack.reason or "") for stack in stacks
+    ]
+    tree.write()
+    insert = "INSERT OR IGNORE INTO stacks(leaf, python_leaf, reason) VALUES (?, ?, ?)"
+    connection.executemany(insert, dict.fromkeys(leaves))
+    query = "SELECT id FROM stacks WHERE leaf = ? AND python_leaf = ? AND reason = ?"
+    return [(connection.execute(query, key).fetchone()[0], key[0], key[1]) for key in leaves]
+
+
+class _Tree:
+    """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._nodes: dict[tuple[int, int], tuple[int, int]] = {}  # (parent, frame) -> (node, depth)
+        highest = 0
+        for node, parent, frame, depth in connection.execute("SELECT id, parent, frame, depth FROM nodes"):
+            self._nodes[parent, frame] = (node, depth)
+            highest = max(highest, node)
+        self._next = highest + 1
+        self._new: list[tuple[int, int, int, int]] = []
+
+    def leaf(self, innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> int:
+        """The node of the innermost frame; 0 for a chain without frames."""
+        parent, depth = 0, -1
+        for recorded in reversed(innermost_first):
+            for frame in frames[recorded]:
+                found = self._nodes.get((parent, frame))
+                if found is None:
+                    found = (self._next, depth + 1)
+                    self._nodes[parent, frame] = found
+                    self._new.append((self._next, parent, frame, depth + 1))
+                    self._next += 1
+                parent, depth = found
+        return parent
+
+    def write(self) -> None:
+        """Store the nodes added since the tree was read."""
+        self._connection.executemany(
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest) VALUES (?, ?, ?, ?, 0, 0)", self._new
+        )
+        self._new.clear()
+
+
+def place(location: Location | None, files: Mapping[str, int]) -> tuple[int | None, int | None, str | None]:
+    """A location as the columns file, line, how."""
+    return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
+
+
+def _module_ids(connection: sqlite3.Connection, modules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    ids = {}
+    for module in modules:
+        connection.execute("INSERT OR IGNORE INTO modules(path, identity) VALUES (?, ?)", module)
+        row = connection.execute("SELECT id FROM modules WHERE path = ? AND identity = ?", module).fetchone()
+        ids[module] = row[0]
+    return ids
+
+
+def _function_ids(
+    connection: sqlite3.Connection, records: Iterable[FunctionRecord], files: Mapping[str, int]
+) -> dict[FunctionRecord, int]:
+    ids = {}
+    for record in records:
+        key = (record.module, record.name, record.symbol, record.unit, record.first_line)
+        query = "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
+        row = connection.execute(query, key).fetchone()
+        if row is not None:
+            ids[record] = row[0]
+            continue
+        file, line, how = place(record.location, files)
+        ids[record] = connection.execute(
+            "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"
+            " file, line, how, end_line, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+            (*key, record.language.value, record.role.value, record.short_name, record.mangled, file, line, how),
+        ).lastrowid
+    return ids
+
+
+def _frame_id(
+    connection: sqlite3.Connection,
+    record: FrameRecord,
+    functions: Mapping[FunctionRecord, int],
+    modules: Mapping[tuple[str, str], int],
+    files: Mapping[str, int],
+) -> int:
+    function = functions[record.function]
+    module = None if record.module is None else modules[record.module]
+    file, line, how = place(record.location, files)
+    offset = signed(record.offset)
+    if module is None:
+        query, key = "module IS NULL AND function = ? AND offset = ? AND line IS ?", (function, offset, line)
+    else:
+        query, key = "module = ? AND offset = ? AND depth = ?", (module, offset, record.depth)
+    row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
+    if row is not None:
+        return int(row[0])
+    # Whatever an earlier run found for the function, its new frame has to be given too.
+    connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
+    inserted = connection.execute(
+        "INSERT INTO frames(function, module, offset, depth, inlined, file, line, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (function, module, offset, record.depth, int(record.depth > 0), file, line, how),
+    ).lastrowid
+    assert inserted is not None
+    return inserted

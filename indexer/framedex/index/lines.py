@@ -1,0 +1,195 @@
+"""Questions about a source line: what was recorded through it, and what lies one frame inwards or outwards."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from framedex.index.rows import (
+    CAPTURE_COLUMNS,
+    Reader,
+    arguments,
+    capture_row,
+    file_id,
+    frames_by_id,
+    functions_by_id,
+)
+from framedex.model import How, LineSummary, StackHit, Step
+
+_SAMPLES = 4
+
+
+def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
+    """The lines of a file that calls passed through, with the number of those calls."""
+    rows = reader.rows(
+        "SELECT line, sum(calls) FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?) GROUP BY line", path
+    )
+    return dict(rows)
+
+
+def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
+    """What was recorded through a line, or None where nothing was."""
+    file = file_id(reader, path)
+    boundaries = reader.rows(
+        "SELECT b.name, l.calls, l.duration, l.latest_call FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
+        " WHERE l.file = ? AND l.line = ? ORDER BY l.calls DESC, b.name",
+        file,
+        line,
+    )
+    if not boundaries:
+        return None
+    capture = reader.row(
+        f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = (SELECT capture FROM calls WHERE id = ?)",
+        max(latest for _, _, _, latest in boundaries),
+    )
+    if capture is None:
+        return None
+    callers = reader.rows(
+        "SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN readable_steps s ON s.target = fr.id"
+        " JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line = ? GROUP BY o.function ORDER BY total DESC",
+        file,
+        line,
+    )
+    functions = functions_by_id(reader, [function for function, _ in callers])
+    samples = reader.rows(
+        "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
+        " WHERE s.file = ? AND s.line = ? ORDER BY instr(a.json, '\"dims\"') = 0, a.id LIMIT ?",
+        file,
+        line,
+        _SAMPLES,
+    )
+    hows = reader.rows("SELECT DISTINCT how FROM frames WHERE file = ? AND line = ?", file, line)
+    return LineSummary(
+        path=path,
+        line=line,
+        calls=sum(calls for _, calls, _, _ in boundaries),
+        total_duration=sum(duration for _, _, duration, _ in boundaries),
+        boundaries=tuple((name, calls, duration) for name, calls, duration, _ in boundaries),
+        callers=tuple((functions[function], calls) for function, calls in callers),
+        arguments=tuple(arguments(text) for (text,) in samples),
+        hows=tuple(sorted(How(how) for (how,) in hows)),
+        latest_capture=capture_row(capture),
+    )
+
+
+def recorded_files(reader: Reader, ending: str) -> list[str]:
+    """The files with recorded lines whose path ends with these whole components; all for an empty text."""
+    rows = reader.rows(
+        "SELECT path FROM files WHERE id IN (SELECT file FROM line_calls)"
+        " AND (?1 = '' OR path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1) ORDER BY path",
+        ending,
+    )
+    return [path for (path,) in rows]
+
+
+def inward(reader: Reader, path: str, line: int) -> list[Step]:
+    """The frames called from a line, most calls first."""
+    return _steps(reader, "steps", path, line, here="origin")
+
+
+def outward(reader: Reader, path: str, line: int) -> list[Step]:
+    """The frames that called into a line, most calls first. `origin` is the frame on the line, `target` its caller."""
+    return _steps(reader, "steps", path, line, here="target")
+
+
+def inward_readable(reader: Reader, path: str, line: int) -> list[Step]:
+    """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
+    return _steps(reader, "readable_steps", path, line, here="origin")
+
+
+def outward_readable(reader: Reader, path: str, line: int) -> list[Step]:
+    """The next frames with source that led to a line (as `target`), most calls first."""
+    return _steps(reader, "readable_steps", path, line, here="target")
+
+
+def stacks_through(reader: Reader, path: str, line: int | None, limit: int) -> list[StackHit]:
+    """The stacks that pass a file, or one line of it, most calls first."""
+    rows = reader.rows(
+        "SELECT n.busiest, n.id, n.frame, n.depth FROM nodes n JOIN frames fr ON fr.id = n.frame"
+        " WHERE fr.file = (SELECT id FROM files WHERE path = ?1) AND (?2 IS NULL OR fr.line = ?2)"
+        " ORDER BY n.depth DESC",
+        path,
+        line,
+    )
+    found: dict[tuple[int, str, str], _Leaf] = {}
+    for leaf in _by_calls(reader, [(busiest, _Branch(*rest)) for busiest, *rest in rows]):
+        # Recursion brings a stack through the line several times; its innermost pass is the one kept.
+        found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
+        if len(found) >= limit:
+            break
+    frames = frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
+    return [
+        StackHit(
+            function=leaf.function,
+            boundary=leaf.boundary,
+            stack=leaf.stack,
+            latest_call=leaf.latest_call,
+            calls=leaf.calls,
+            total_duration=leaf.duration,
+            frame=frames[leaf.start.frame],
+            position=leaf.start.position,
+        )
+        for leaf in found.values()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A node to look below, and the frame (with its position in the stack) on the line asked for."""
+
+    node: int
+    frame: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A stack that was met, with the calls of one boundary function."""
+
+    start: _Branch
+    stack: int
+    function: str
+    boundary: str
+    latest_call: int
+    calls: int
+    duration: int
+
+
+def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator[_Leaf]:
+    """The stacks below the branches in falling order of calls, reading only as much of the tree as is asked for.
+
+    A node knows the calls of the busiest stack below it, so a best-first descent goes straight to the stacks in order.
+    The running number keeps equals in the order they came.
+    """
+    number = count()
+    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-busiest, next(number), branch) for busiest, branch in starts]
+    heapq.heapify(queue)
+    while queue:
+        _, _, entry = heapq.heappop(queue)
+        if isinstance(entry, _Leaf):
+            yield entry
+            continue
+        for row in reader.rows(
+            "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
+            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1) s"
+            " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
+            entry.node,
+        ):
+            leaf = _Leaf(entry, *row)
+            heapq.heappush(queue, (-leaf.calls, next(number), leaf))
+        for child, busiest in reader.rows("SELECT id, busiest FROM nodes WHERE parent = ?", entry.node):
+            heapq.heappush(queue, (-busiest, next(number), _Branch(child, entry.frame, entry.position)))
+
+
+def _steps(reader: Reader, table: str, path: str, line: int, here: str) -> list[Step]:
+    there = "target" if here == "origin" else "origin"
+    rows = reader.rows(
+        f"SELECT s.{here}, s.{there}, s.calls FROM frames fr JOIN {table} s ON s.{here} = fr.id"
+        " WHERE fr.file = (SELECT id FROM files WHERE path = ?) AND fr.line = ? ORDER BY s.calls DESC, s.origin",
+        path,
+        line,
+    )
+    frames = frames_by_id(reader, {frame for row in rows for frame in row[:2]})
+    return [Step(origin=frames[row[0]], target=frames[row[1]], calls=row[2]) for row in rows]

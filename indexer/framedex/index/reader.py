@@ -1,0 +1,189 @@
+"""The index as its readers see it: the command line, the language server, the guidebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from framedex.index import calls, functions, lines
+from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.rows import Reader
+from framedex.model import (
+    CallFilter,
+    CallRow,
+    CaptureRow,
+    Edge,
+    FunctionRow,
+    LineSummary,
+    StackHit,
+    Step,
+    Trace,
+)
+
+_MOST_STACKS = 50
+
+
+class Index:
+    """A read-only view of an index file. Paths are absolute, lines 1-based. May be used from several threads.
+
+    Every question may raise FramedexError (with a remedy) when the file turns out to be damaged or locked.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._seen = self._state()
+
+    @classmethod
+    def open(cls, path: Path, patience: float = PATIENCE) -> Index:
+        """Open the index at `path`; every question waits at most `patience` seconds for a lock.
+
+        Raises FramedexError when it is missing, damaged, locked or of another version.
+        """
+        return cls(Reader(connect_reading(path, patience), path))
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the index cannot be asked any more."""
+        self._reader.connection.close()
+
+    @property
+    def path(self) -> Path:
+        """The index file."""
+        return self._reader.path
+
+    @property
+    def version(self) -> int:
+        """The version of the index's schema."""
+        return int(self._reader.rows("PRAGMA user_version")[0][0])
+
+    def changed(self) -> bool:
+        """Whether another process has written to the index, or replaced its file, since the last time this was asked.
+
+        Cheap (microseconds). After a write the same Index answers from the new state; after a replacement (see
+        `replaced`) open it again.
+        """
+        now = self._state()
+        changed, self._seen = now != self._seen, now
+        return changed
+
+    def replaced(self) -> bool:
+        """Whether the file at `path` is no longer the one that was opened."""
+        return self._file() != self._seen[1]
+
+    def sources_roots(self) -> list[str]:
+        """The source folders that the index covers."""
+        return [path for (path,) in self._reader.rows("SELECT path FROM source_roots ORDER BY path")]
+
+    def captures(self) -> list[CaptureRow]:
+        """Every capture, oldest first."""
+        return calls.captures(self._reader)
+
+    def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
+        """The calls that pass the filter, by start time; with a limit the latest ones of them."""
+        return calls.calls(self._reader, wanted, limit)
+
+    def count_calls(self, wanted: CallFilter) -> int:
+        """How many calls pass the filter."""
+        return calls.count_calls(self._reader, wanted)
+
+    def call(self, call_id: int) -> CallRow | None:
+        """The call with this id."""
+        return calls.call(self._reader, call_id)
+
+    def latest_call(self, function: str) -> CallRow | None:
+        """The latest call of a boundary function: exact name, else a part that fits one name, else None.
+
+        Raises FramedexError that lists the names where several fit.
+        """
+        return calls.latest_call(self._reader, function)
+
+    def trace(self, call_id: int) -> Trace | None:
+        """The call and every frame of its stack, outermost first."""
+        return calls.trace(self._reader, call_id)
+
+    def stack_trace(self, stack_id: int) -> Trace | None:
+        """The trace of the latest call with this stack."""
+        return calls.stack_trace(self._reader, stack_id)
+
+    def stacks_through(self, path: str, line: int | None = None, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks that pass a file, or one line of it, most calls first."""
+        return lines.stacks_through(self._reader, path, line, limit)
+
+    def line_summary(self, path: str, line: int) -> LineSummary | None:
+        """What was recorded through a line, or None where nothing was."""
+        return lines.line_summary(self._reader, path, line)
+
+    def recorded_lines(self, path: str) -> dict[int, int]:
+        """The lines of a file that calls passed through, with the number of those calls."""
+        return lines.recorded_lines(self._reader, path)
+
+    def recorded_files(self, ending: str = "") -> list[str]:
+        """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
+        return lines.recorded_files(self._reader, ending)
+
+    def inward(self, path: str, line: int) -> list[Step]:
+        """The frames called from a line, most calls first."""
+        return lines.inward(self._reader, path, line)
+
+    def outward(self, path: str, line: int) -> list[Step]:
+        """The frames that called into a line (as `target`), most calls first."""
+        return lines.outward(self._reader, path, line)
+
+    def inward_readable(self, path: str, line: int) -> list[Step]:
+        """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
+        return lines.inward_readable(self._reader, path, line)
+
+    def outward_readable(self, path: str, line: int) -> list[Step]:
+        """The next frames with source that led to a line (as `target`), most calls first."""
+        return lines.outward_readable(self._reader, path, line)
+
+    def functions_at(self, path: str, line: int) -> list[FunctionRow]:
+        """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
+        return functions.functions_at(self._reader, path, line)
+
+    def function(self, function_id: int) -> FunctionRow | None:
+        """The function with this id."""
+        return functions.function(self._reader, function_id)
+
+    def find_functions(self, name: str) -> list[FunctionRow]:
+        """The functions of this name, else of this short name, else whose name contains it; most calls first."""
+        return functions.find_functions(self._reader, name)
+
+    def callers(self, function_id: int) -> list[Edge]:
+        """The functions that called this one, past interpreter and glue frames, most calls first.
+
+        For a function that is interpreter or glue itself: its direct callers.
+        """
+        return functions.callers(self._reader, function_id)
+
+    def direct_callers(self, function_id: int) -> list[Edge]:
+        """The functions one frame outward of this one, most calls first."""
+        return functions.direct_callers(self._reader, function_id)
+
+    def callees(self, function_id: int) -> list[Edge]:
+        """The functions that this one called, past interpreter and glue frames, most calls first.
+
+        For a function that is interpreter or glue itself: its direct callees.
+        """
+        return functions.callees(self._reader, function_id)
+
+    def direct_callees(self, function_id: int) -> list[Edge]:
+        """The functions one frame inward of this one, most calls first."""
+        return functions.direct_callees(self._reader, function_id)
+
+    def _state(self) -> tuple[int, tuple[int, int] | None]:
+        return int(self._reader.rows("PRAGMA data_version")[0][0]), self._file()
+
+    def _file(self) -> tuple[int, int] | None:
+        try:
+            status = self._reader.path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino

@@ -1,0 +1,66 @@
+"""What the index is given to write: the frames of a capture once they are named and located."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from framedex.model import Language, Location, Role
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """A function as a binary or a code object names it.
+
+    `module` is the binary's path, or the Python file as recorded. `first_line` belongs to Python code objects and is 0
+    for native functions; `unit` is the translation unit of a native function, empty if unknown. `location` is what is
+    known of the beginning without looking at source trees.
+    """
+
+    language: Language
+    role: Role
+    name: str
+    short_name: str
+    symbol: str
+    mangled: str
+    module: str
+    unit: str
+    first_line: int
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRecord:
+    """A logical frame: one recorded frame is several of them where functions were inlined.
+
+    `module` is (path, identity) of the binary, None for Python frames; `depth` is 0 for the physical function and
+    counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
+    `location` is None unless the very line is known.
+    """
+
+    function: FunctionRecord
+    module: tuple[str, str] | None
+    offset: int
+    depth: int
+    location: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a function was found in source: its beginning, its last line (0: unknown), and the other possibilities."""
+
+    function: int
+    location: Location | None
+    end_line: int
+    candidates: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedFunction:
+    """A stored function to be looked up in source trees, with its id and what the look-up goes by.
+
+    `seen_at` is where one of its frames was with certainty, None if there is no such frame.
+    """
+
+    id: int
+    record: FunctionRecord
+    seen_at: Location | None

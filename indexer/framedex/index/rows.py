@@ -1,0 +1,175 @@
+"""Reading rows: a connection whose errors are translated, and the model types made of what it returns.
+
+The SELECT fragments name their tables `fn` (functions), `fr` (frames) and `c` (calls); the functions here are the only
+places where the order of the columns matters.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framedex.index.database import translated
+from framedex.index.values import storable, unsigned
+from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Language, Location, Role
+
+Row = tuple[Any, ...]
+
+FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fnf.path, fn.line, fn.how, fn.end_line"
+FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
+
+CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.name, t.tid, c.start, c.duration, c.error, a.json, c.stack"
+CALL_TABLES = (
+    "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
+    " JOIN arguments a ON a.id = c.arguments"
+)
+
+CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems"
+
+# For lists of ids bound as one JSON parameter: any number of them, and one prepared statement.
+IN_JSON = "IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A read connection to the index at `path`."""
+
+    connection: sqlite3.Connection
+    path: Path
+
+    def rows(self, query: str, *parameters: object) -> list[Row]:
+        """All rows of a query. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            return self.connection.execute(query, _bindable(parameters)).fetchall()
+
+    def row(self, query: str, *parameters: object) -> Row | None:
+        """The first row of a query, or None."""
+        with translated(self.path):
+            found: Row | None = self.connection.execute(query, _bindable(parameters)).fetchone()
+            return found
+
+
+def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
+    """The functions with these ids, by id."""
+    rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
+    return {row[0]: function_row(row) for row in rows}
+
+
+def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
+    """The frames with these ids, by id, with their functions and candidates."""
+    wanted = json.dumps(list(ids))
+    rows = reader.rows(
+        "SELECT fr.id, fr.function, frf.path, fr.line, fr.how, m.path, fr.offset, fr.inlined"
+        " FROM frames fr LEFT JOIN files frf ON frf.id = fr.file LEFT JOIN modules m ON m.id = fr.module"
+        f" WHERE fr.id {IN_JSON}",
+        wanted,
+    )
+    functions = functions_by_id(reader, {row[1] for row in rows})
+    candidates: dict[int, list[Location]] = {}
+    for frame, path, line, how in reader.rows(
+        "SELECT x.frame, f.path, x.line, x.how FROM candidates x JOIN files f ON f.id = x.file"
+        f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
+        wanted,
+    ):
+        candidates.setdefault(frame, []).append(Location(path, line, How(how)))
+    return {
+        row[0]: FrameRow(
+            id=row[0],
+            function=functions[row[1]],
+            location=location(row[2], row[3], row[4]),
+            candidates=tuple(candidates.get(row[0], ())),
+            module=row[5] if row[5] is not None else functions[row[1]].module,
+            offset=unsigned(row[6]),
+            inlined=bool(row[7]),
+        )
+        for row in rows
+    }
+
+
+def chain(reader: Reader, leaf: int) -> list[int]:
+    """The frame ids on the path from the root of the tree to `leaf`, outermost first."""
+    rows = reader.rows(
+        "WITH RECURSIVE up(parent, frame, depth) AS ("
+        " SELECT parent, frame, depth FROM nodes WHERE id = ?"
+        " UNION ALL SELECT n.parent, n.frame, n.depth FROM up JOIN nodes n ON n.id = up.parent"
+        ") SELECT frame FROM up ORDER BY depth",
+        leaf,
+    )
+    return [frame for (frame,) in rows]
+
+
+def function_row(row: Row) -> FunctionRow:
+    """A function from FUNCTION_COLUMNS."""
+    return FunctionRow(
+        id=row[0],
+        language=Language(row[1]),
+        role=Role(row[2]),
+        name=row[3],
+        symbol=row[4],
+        module=row[5],
+        location=location(row[6], row[7], row[8]),
+        end_line=row[9] or 0,
+    )
+
+
+def call_row(row: Row) -> CallRow:
+    """A call from CALL_COLUMNS."""
+    return CallRow(
+        id=row[0],
+        capture=row[1],
+        function=row[2],
+        boundary=row[3],
+        thread=row[4] or str(row[5]),
+        start=row[6],
+        duration=row[7],
+        error=row[8],
+        arguments=arguments(row[9]),
+        stack=row[10],
+    )
+
+
+def capture_row(row: Row) -> CaptureRow:
+    """A capture from CAPTURE_COLUMNS."""
+    return CaptureRow(
+        id=row[0],
+        path=row[1],
+        started=row[2],
+        command=row[3],
+        calls=row[4],
+        stacks=row[5],
+        metadata=json.loads(row[6]),
+        problems=tuple(json.loads(row[7])),
+    )
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key."""
+    try:
+        decoded = json.loads(text)
+    except ValueError:
+        decoded = None
+    return decoded if isinstance(decoded, dict) else {"undecoded": text}
+
+
+def location(path: str | None, line: int | None, how: str | None) -> Location | None:
+    """A location from its three columns, None where they are NULL."""
+    return None if path is None or not line or how is None else Location(path, line, How(how))
+
+
+def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(storable(value) if isinstance(value, str) else value for value in parameters)
+
+
+def file_id(reader: Reader, path: str) -> int | None:
+    """The id of a path, or None where no frame and no definition is in it."""
+    row = reader.row("SELECT id FROM files WHERE path = ?", path)
+    return None if row is None else int(row[0])
+
+
+def placeholders(values: Sequence[object]) -> str:
+    """The list of ids as the JSON parameter that `IN_JSON` takes."""
+    return json.dumps(list(values))

@@ -1,0 +1,254 @@
+"""The tables of the index, and the views meant for people who open it with the tools they know.
+
+Raise `version.VERSION` with every change that an older framedex could not read.
+The shape in one paragraph: a *call* points to a *stack*; a stack to the leaf of a path in the tree of *nodes*
+(outermost frame first, prefixes shared; parent 0 is the root); a node to a *frame*; a frame to a *function* and a place
+in a *file*. `stack_calls`, `steps`, `edges`, `line_calls` and `calls` columns are aggregates kept up to date by every
+write, so that a question about a line or a function never scans calls or stacks.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+import sqlite_utils
+from sqlite_utils.db import Table
+
+from framedex.index.version import APPLICATION_ID, VERSION
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """Create every table, index and view. Runs inside the caller's transaction."""
+    database = sqlite_utils.Database(connection, execute_plugins=False)
+    _create_captures(database)
+    _create_frames(database)
+    _create_calls(database)
+    _create_aggregates(database)
+    _create_sources(database)
+    for name, query in _VIEWS.items():
+        database.create_view(name, query)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def drop_everything(connection: sqlite3.Connection) -> None:
+    """Drop every table and view of an index of any version. Runs inside the caller's transaction."""
+    objects = connection.execute(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+    ).fetchall()
+    for kind, name in objects:
+        quoted = name.replace('"', '""')
+        connection.execute(f'DROP {kind} "{quoted}"')
+
+
+def _create_captures(database: sqlite_utils.Database) -> None:
+    _table(database, "files", {"id": int, "path": str}).create_index(["path"], unique=True)
+    captures = {
+        "id": int,
+        "path": str,
+        "started": float,
+        "command": str,
+        "calls": int,
+        "stacks": int,
+        "first_call": int,  # the ids of a capture's calls are one range, in order of start
+        "last_call": int,
+        "metadata": str,
+        "problems": str,
+    }
+    _table(database, "captures", captures).create_index(["path"], unique=True)
+    threads = _table(database, "threads", {"id": int, "capture": int, "tid": int, "name": str}, ["capture"])
+    threads.create_index(["capture"])
+    modules = _table(database, "modules", {"id": int, "path": str, "identity": str, "problem": str})
+    modules.create_index(["path", "identity"], unique=True)
+
+
+def _create_frames(database: sqlite_utils.Database) -> None:
+    functions = {
+        "id": int,
+        "language": str,
+        "role": str,
+        "name": str,
+        "short_name": str,
+        "symbol": str,  # empty where no symbol covers the address
+        "mangled": str,
+        "module": str,
+        "unit": str,  # the translation unit: static functions of one name are several functions
+        "first_line": int,  # of a Python code object; 0 for native functions
+        "file": int,
+        "line": int,
+        "how": str,
+        "end_line": int,
+        "calls": int,
+    }
+    table = _table(database, "functions", functions, [("file", "files")])
+    table.create_index(["module", "name", "symbol", "unit", "first_line"], unique=True)
+    table.create_index(["short_name"])
+    table.create_index(["name"])
+    table.create_index(["file", "line"])
+    frames = {
+        "id": int,
+        "function": int,
+        "module": int,  # NULL for Python frames
+        "offset": int,  # native: the return address from the module's base; Python: the instruction's byte offset
+        "depth": int,  # 0: the physical function; inlined ones count inwards from it
+        "inlined": int,
+        "file": int,
+        "line": int,
+        "how": str,
+    }
+    keys = [("function", "functions"), ("module", "modules"), ("file", "files")]
+    table = _table(database, "frames", frames, keys)
+    table.create_index(["file", "line"])
+    table.create_index(["function", "offset", "line"])
+    table.create_index(["module", "offset", "depth"])
+    candidates = {"frame": int, "rank": int, "file": int, "line": int, "how": str}
+    _table(database, "candidates", candidates, [("frame", "frames"), ("file", "files")], ("frame", "rank"))
+    nodes = {
+        "id": int,
+        "parent": int,
+        "frame": int,
+        "depth": int,
+        "calls": int,  # of all stacks that end here or below
+        "busiest": int,  # calls of the stack and boundary function below that has most: where to look first
+    }
+    table = _table(database, "nodes", nodes, [("frame", "frames")])
+    table.create_index(["parent", "frame"], unique=True)
+    table.create_index(["frame"])
+    stacks = {"id": int, "leaf": int, "python_leaf": int, "reason": str}
+    table = _table(database, "stacks", stacks)
+    table.create_index(["leaf", "python_leaf", "reason"], unique=True)
+    table.create_index(["python_leaf"])
+
+
+def _create_calls(database: sqlite_utils.Database) -> None:
+    boundaries = _table(database, "boundaries", {"id": int, "boundary": str, "name": str})
+    boundaries.create_index(["name", "boundary"], unique=True)
+    _table(database, "arguments", {"id": int, "json": str})  # once per capture, not looked up by their text
+    calls = {
+        "id": int,
+        "capture": int,
+        "boundary": int,
+        "thread": int,
+        "stack": int,
+        "start": int,
+        "duration": int,
+        "error": int,
+        "arguments": int,
+    }
+    keys = [
+        ("capture", "captures"),
+        ("boundary", "boundaries"),
+        ("thread", "threads"),
+        ("stack", "stacks"),
+        ("arguments", "arguments"),
+    ]
+    table = _table(database, "calls", calls, keys)
+    table.create_index(["boundary"])
+    table.create_index(["stack"])
+
+
+def _create_aggregates(database: sqlite_utils.Database) -> None:
+    totals = {"calls": int, "duration": int, "latest_call": int}
+    stack = {"stack": int, "boundary": int}
+    stack_keys = [("stack", "stacks"), ("boundary", "boundaries")]
+    _table(database, "stack_calls", stack | totals, stack_keys, ("stack", "boundary"))
+    samples = stack | {"arguments": int}
+    _table(database, "stack_samples", samples, stack_keys, ("stack", "boundary", "arguments"))
+    line = {"file": int, "line": int}
+    keys = [("file", "files"), ("boundary", "boundaries")]
+    _table(database, "line_calls", line | {"boundary": int} | totals, keys, ("file", "line", "boundary"))
+    _table(database, "line_samples", line | {"arguments": int}, [("file", "files")], ("file", "line", "arguments"))
+    # Neighbours in stacks, as frames and as functions: `steps` and `edges` the direct ones, `code_...` those that
+    # remain when interpreter and glue frames are passed over, `readable_steps` without frames that have no source too.
+    steps = {"origin": int, "target": int, "calls": int}
+    keys = [("origin", "frames"), ("target", "frames")]
+    for name in ("steps", "code_steps", "readable_steps"):
+        _table(database, name, steps, keys, ("origin", "target")).create_index(["target"])
+    edges = {"caller": int, "callee": int, "calls": int}
+    keys = [("caller", "functions"), ("callee", "functions")]
+    for name in ("edges", "code_edges"):
+        _table(database, name, edges, keys, ("caller", "callee")).create_index(["callee"])
+
+
+def _create_sources(database: sqlite_utils.Database) -> None:
+    _table(database, "source_roots", {"id": int, "path": str}).create_index(["path"], unique=True)
+    source_files = {
+        "file": int,
+        "root": int,  # NULL: read because a recorded frame points to it
+        "language": str,
+        "modified": int,
+        "size": int,
+        "digest": str,
+        "problems": str,
+    }
+    keys = [("file", "files"), ("root", "source_roots")]
+    _table(database, "source_files", source_files, keys, "file").create_index(["root"])
+    definitions = {
+        "id": int,
+        "file": int,
+        "name": str,
+        "short_name": str,
+        "kind": str,
+        "parameters": str,
+        "line": int,
+        "end_line": int,
+        "is_const": int,
+    }
+    table = _table(database, "definitions", definitions, [("file", "files")])
+    table.create_index(["short_name"])
+    table.create_index(["file"])
+    # Short names whose definitions or functions changed since functions were last matched: what a run still owes.
+    _table(database, "unmatched", {"short_name": str}, pk="short_name")
+
+
+def _table(
+    database: sqlite_utils.Database,
+    name: str,
+    columns: Mapping[str, type],
+    foreign_keys: Sequence[str | tuple[str, str]] = (),
+    pk: str | tuple[str, ...] = "id",
+) -> Table:
+    pairs = [(key, f"{key}s") if isinstance(key, str) else key for key in foreign_keys]
+    targets = [(column, table, database.table(table).pks[0]) for column, table in pairs]
+    table = database.table(name)
+    assert isinstance(table, Table)
+    return table.create(dict(columns), pk=pk, foreign_keys=targets)
+
+
+_VIEWS = {
+    "functions_readable": """
+        SELECT fn.id, fn.language, fn.role, fn.name, f.path, fn.line, fn.how, fn.module, fn.calls
+        FROM functions fn LEFT JOIN files f ON f.id = fn.file
+    """,
+    "frames_readable": """
+        SELECT fr.id, fn.language, fn.name AS function, f.path, fr.line, fr.how, m.path AS module,
+               fr.offset, fr.inlined
+        FROM frames fr JOIN functions fn ON fn.id = fr.function
+        LEFT JOIN files f ON f.id = fr.file LEFT JOIN modules m ON m.id = fr.module
+    """,
+    "calls_readable": """
+        SELECT c.id, p.path AS capture, c.start / 1e9 AS seconds, b.boundary, b.name AS function, t.name AS thread,
+               CASE WHEN c.duration >= 0 THEN c.duration / 1e3 END AS microseconds, c.error,
+               a.json AS arguments, c.stack
+        FROM calls c JOIN captures p ON p.id = c.capture JOIN boundaries b ON b.id = c.boundary
+        JOIN threads t ON t.id = c.thread JOIN arguments a ON a.id = c.arguments
+    """,
+    "stacks_readable": """
+        WITH RECURSIVE up(stack, chain, node) AS (
+            SELECT id, 'merged', leaf FROM stacks
+            UNION ALL SELECT id, 'python', python_leaf FROM stacks WHERE python_leaf
+            UNION ALL SELECT up.stack, up.chain, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent
+        )
+        SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
+        FROM up JOIN nodes n ON n.id = up.node JOIN frames_readable r ON r.id = n.frame
+    """,
+    "edges_readable": """
+        SELECT a.name AS caller, b.name AS callee, e.calls
+        FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee
+    """,
+    "lines_readable": """
+        SELECT f.path, l.line, b.name AS function, l.calls, l.duration / 1e3 AS microseconds
+        FROM line_calls l JOIN files f ON f.id = l.file JOIN boundaries b ON b.id = l.boundary
+    """,
+}

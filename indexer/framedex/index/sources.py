@@ -1,0 +1,193 @@
+"""The part of the index that knows source trees: roots, files, definitions, and where functions were found in them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.index import aggregates
+from framedex.index.database import translated
+from framedex.index.interning import file_ids, place
+from framedex.index.records import FunctionRecord, Placement, UnplacedFunction
+from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.values import storable
+from framedex.model import Definition, How, Language, Role, SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTables:
+    """The source tables of an open index. Writes belong into a transaction of the `Store` that this is part of."""
+
+    connection: sqlite3.Connection
+    path: Path
+
+    def roots(self) -> list[str]:
+        """The source folders to keep indexed."""
+        return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
+
+    def add_root(self, root: str) -> None:
+        """Remember a source folder (absolute path)."""
+        self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
+
+    def known_files(self) -> dict[str, tuple[int, int]]:
+        """(mtime in ns, size) of every source file that was parsed, by path."""
+        rows = self._rows("SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file")
+        return {path: (modified, size) for path, modified, size in rows}
+
+    def frame_files(self) -> list[str]:
+        """The files that exact frames point to: worth reading even outside the roots."""
+        return [
+            path
+            for (path,) in self._rows(
+                "SELECT path FROM files WHERE id IN (SELECT file FROM frames WHERE how = ?"
+                " UNION SELECT file FROM functions WHERE how = ?)",
+                How.EXACT.value,
+                How.EXACT.value,
+            )
+        ]
+
+    def replace_file(self, source: SourceFile, root: str | None, short_names: Mapping[str, str]) -> None:
+        """Store a parsed file in place of what was known of it.
+
+        `short_names` maps the name of every definition to the key that it is looked up by.
+        """
+        file = file_ids(self.connection, [source.path])[source.path]
+        self._forget_definitions([file])
+        self.connection.execute(
+            "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, digest, problems)"
+            " VALUES (?, (SELECT id FROM source_roots WHERE path = ?), ?, ?, ?, ?, ?)",
+            (
+                file,
+                root,
+                source.language,
+                source.modified,
+                source.size,
+                source.digest,
+                json.dumps(list(source.problems)),
+            ),
+        )
+        self.connection.executemany(
+            "INSERT INTO definitions(file, name, short_name, kind, parameters, line, end_line, is_const)"
+            f" VALUES ({file}, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    found.name,
+                    short_names[found.name],
+                    found.kind,
+                    found.parameters,
+                    found.line,
+                    found.end_line,
+                    found.is_const,
+                )
+                for found in source.definitions
+            ],
+        )
+        self._owe([file])
+
+    def remove_files(self, paths: Iterable[str]) -> None:
+        """Forget source files that are gone, with their definitions."""
+        files = [
+            file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", placeholders(list(paths)))
+        ]
+        self._forget_definitions(files)
+        self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
+
+    def unplaced_functions(self) -> list[UnplacedFunction]:
+        """The functions whose definitions, or whose frames, changed since they were last looked up."""
+        rows = self._rows(
+            "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
+            " fn.first_line, f.path, fn.line, fn.how, x.path, fr.line"
+            " FROM functions fn LEFT JOIN files f ON f.id = fn.file LEFT JOIN frames fr ON fr.id ="
+            " (SELECT min(id) FROM frames WHERE function = fn.id AND how = 'exact')"
+            " LEFT JOIN files x ON x.id = fr.file"
+            " WHERE fn.short_name IN (SELECT short_name FROM unmatched)"
+        )
+        return [
+            UnplacedFunction(
+                id=row[0],
+                record=_function_record(row[1:13]),
+                seen_at=location(row[13], row[14], How.EXACT),
+            )
+            for row in rows
+        ]
+
+    def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
+        """The (path, definition) pairs with this short name in files of a language, in order of path and line."""
+        rows = self._rows(
+            "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
+            " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
+            " WHERE d.short_name = ? AND s.language = ? ORDER BY f.path, d.line",
+            short_name,
+            language,
+        )
+        return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+
+    def place_functions(self, placements: Sequence[Placement]) -> None:
+        """Record where functions were found, and give the same place to their frames that have no exact line."""
+        places = [spot for placement in placements for spot in (placement.location, *placement.candidates) if spot]
+        files = file_ids(self.connection, {spot.path for spot in places})
+        moved = sum(self._place(placement, files) for placement in placements)
+        if moved:
+            aggregates.rebuild_lines(self.connection)
+        self.connection.execute("DELETE FROM unmatched")
+
+    def _place(self, placement: Placement, files: Mapping[str, int]) -> int:
+        """Store one placement; how many frames it moved."""
+        where = place(placement.location, files)
+        self.connection.execute(
+            "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
+            " WHEN ?5 > 0 OR ?2 IS NULL THEN ?5"
+            " ELSE coalesce((SELECT max(line) FROM frames WHERE function = ?1 AND file = ?2 AND how = 'exact'), 0) END"
+            " WHERE id = ?1",
+            (placement.function, *where, placement.end_line),
+        )
+        open_frames = "function = ? AND module IS NOT NULL AND how IS NOT 'exact'"
+        moved = self.connection.execute(
+            f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
+            " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+            (*where, placement.function, *where),
+        ).rowcount
+        self.connection.execute(
+            f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})", (placement.function,)
+        )
+        for rank, candidate in enumerate(placement.candidates):
+            self.connection.execute(
+                "INSERT INTO candidates(frame, rank, file, line, how)"
+                f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
+                (rank, *place(candidate, files), placement.function),
+            )
+        return moved
+
+    def _forget_definitions(self, files: Sequence[int]) -> None:
+        self._owe(files)
+        self.connection.executemany("DELETE FROM definitions WHERE file = ?", [(file,) for file in files])
+
+    def _owe(self, files: Sequence[int]) -> None:
+        """Note that functions with the short names defined in these files have to be looked up again."""
+        self.connection.execute(
+            f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}",
+            (placeholders(files),),
+        )
+
+    def _rows(self, query: str, *parameters: object) -> list[Row]:
+        with translated(self.path):
+            return self.connection.execute(query, parameters).fetchall()
+
+
+def _function_record(row: Row) -> FunctionRecord:
+    language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how = row
+    return FunctionRecord(
+        language=Language(language),
+        role=Role(role),
+        name=name,
+        short_name=short_name,
+        symbol=symbol,
+        mangled=mangled,
+        module=module,
+        unit=unit,
+        first_line=first_line,
+        location=location(path, line, how),
+    )

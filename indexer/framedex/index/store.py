@@ -1,0 +1,225 @@
+"""Writing the index: captures and sources, each in one transaction, so an interruption leaves what was there whole."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+
+from framedex.index import aggregates, sources
+from framedex.index.database import PATIENCE, check_version, connect_writing, is_blank, translated
+from framedex.index.interning import frame_ids, stack_ids
+from framedex.index.records import FrameRecord
+from framedex.index.schema import create, drop_everything
+from framedex.index.totals import Totals
+from framedex.index.values import storable
+from framedex.model import Capture, Language
+
+_SAMPLES = 4
+
+
+class Store:
+    """The writer of an index file: a context manager, made where the file is missing.
+
+    Raises FramedexError with a remedy when the file is no index, damaged, locked, of another version, or cannot be
+    written; a lock is waited for `patience` seconds. One transaction may contain others: only the outermost commits.
+    """
+
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
+        self._open(path, patience)
+        try:
+            with self.transaction():
+                if is_blank(self._connection):
+                    create(self._connection)
+            with translated(path):
+                check_version(self._connection, path)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def of_any_version(cls, path: Path) -> Store:
+        """Open an index of whatever version, only to `clear` it."""
+        store = cls.__new__(cls)
+        store._open(path, PATIENCE)
+        return store
+
+    def _open(self, path: Path, patience: float) -> None:
+        self.path = path
+        self._connection = connect_writing(path, patience)
+        self._depth = 0
+        self.sources = sources.SourceTables(self._connection, path)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was not committed is gone."""
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything written inside is kept together when the outermost transaction ends well, or not at all."""
+        with translated(self.path):
+            if self._depth == 0:
+                self._connection.execute("BEGIN IMMEDIATE")
+            self._depth += 1
+            try:
+                yield
+            except BaseException:
+                self._depth -= 1
+                if self._depth == 0 and self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            self._depth -= 1
+            if self._depth == 0:
+                self._connection.execute("COMMIT")
+
+    def clear(self) -> tuple[list[str], list[Path]]:
+        """Empty the index, and give what captures cannot: its source roots and the folders of its captures."""
+        with self.transaction():
+            roots, captures = self._remembered()
+            drop_everything(self._connection)
+            create(self._connection)
+        return roots, captures
+
+    def _remembered(self) -> tuple[list[str], list[Path]]:
+        """Roots and capture folders, as far as an index of another version has them under the same names."""
+        try:
+            roots = self._connection.execute("SELECT path FROM source_roots ORDER BY id").fetchall()
+            captures = self._connection.execute("SELECT path FROM captures ORDER BY started, id").fetchall()
+        except sqlite3.OperationalError:
+            return [], []
+        return [path for (path,) in roots], [Path(path) for (path,) in captures]
+
+    def has_capture(self, path: Path) -> bool:
+        """Whether the capture folder is indexed."""
+        query = "SELECT 1 FROM captures WHERE path = ?"
+        with translated(self.path):
+            return self._connection.execute(query, (storable(str(path)),)).fetchone() is not None
+
+    def totals(self) -> Totals:
+        """How much of what was recorded is known."""
+        query = (
+            "SELECT coalesce(sum(NOT inlined), 0), coalesce(sum(NOT inlined AND symbol <> ''), 0),"
+            " coalesce(sum(fr.how = 'exact'), 0), coalesce(sum(fr.how IS NOT NULL AND fr.how <> 'exact'), 0)"
+            " FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fn.language = ?"
+        )
+        with translated(self.path):
+            native = self._connection.execute(query, (Language.NATIVE.value,)).fetchone()
+            python = self._connection.execute(query, (Language.PYTHON.value,)).fetchone()[0:3:2]
+        return Totals(*native, *python)
+
+    def add_capture(
+        self,
+        capture: Capture,
+        path: Path,
+        started: float,
+        command: str,
+        frames: Sequence[Sequence[FrameRecord]],
+        problems: Sequence[str],
+    ) -> int:
+        """Add a capture with all its calls in one transaction; its id.
+
+        `path` is the absolute path that the capture is known by; `started` is Unix time in seconds. `frames[i]` are the
+        logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it.
+        """
+        with self.transaction():
+            row = (storable(str(path)), started, storable(command), len(capture.calls), len(capture.stacks))
+            documents = (json.dumps(capture.metadata, default=str), json.dumps(list(problems)))
+            identifier = self._connection.execute(
+                "INSERT INTO captures(path, started, command, calls, stacks, metadata, problems)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row + documents,
+            ).lastrowid
+            assert identifier is not None
+            flat = frame_ids(self._connection, [record for group in frames for record in group])
+            position = 0
+            ids: list[list[int]] = []
+            for group in frames:
+                ids.append(flat[position : position + len(group)])
+                position += len(group)
+            stacks = np.array(stack_ids(self._connection, capture.stacks, ids), np.int64).reshape(-1, 3)
+            self._add_calls(identifier, capture, stacks)
+            return identifier
+
+    def _add_calls(self, capture_id: int, capture: Capture, stacks: aggregates.Integers) -> None:
+        calls = capture.calls
+        if not len(calls):
+            return
+        boundary = self._boundary_ids(capture)[calls.function]
+        thread = self._thread_ids(capture_id, capture)[calls.thread]
+        arguments = self._argument_ids(calls.arguments)
+        stack = stacks[calls.stack]
+        first = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM calls").fetchone()[0]
+        ids = np.arange(first, first + len(calls), dtype=np.int64)
+        columns = (ids, boundary, thread, stack[:, 0], calls.start, calls.duration, calls.error, arguments)
+        self._connection.executemany(
+            "INSERT INTO calls(capture, id, boundary, thread, stack, start, duration, error, arguments)"
+            f" VALUES ({capture_id}, ?, ?, ?, ?, ?, ?, ?, ?)",
+            zip(*(column.tolist() for column in columns), strict=True),
+        )
+        self._connection.execute(
+            "UPDATE captures SET first_call = ?, last_call = ? WHERE id = ?",
+            (first, first + len(calls) - 1, capture_id),
+        )
+        items, samples = _items(stack, boundary, ids, np.maximum(calls.duration, 0), arguments)
+        aggregates.add_stack_calls(self._connection, items, samples)
+        aggregates.add_totals(self._connection, items)
+        aggregates.add_lines(self._connection, items)
+
+    def _boundary_ids(self, capture: Capture) -> aggregates.Integers:
+        query = "SELECT id FROM boundaries WHERE name = ? AND boundary = ?"
+        ids = []
+        for function in capture.functions:
+            key = (storable(function.name), storable(function.boundary))
+            self._connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
+            ids.append(self._connection.execute(query, key).fetchone()[0])
+        return np.array(ids, np.int64)
+
+    def _thread_ids(self, capture_id: int, capture: Capture) -> aggregates.Integers:
+        query = "INSERT INTO threads(capture, tid, name) VALUES (?, ?, ?)"
+        rows = [
+            self._connection.execute(query, (capture_id, thread.tid, storable(thread.name)))
+            for thread in capture.threads
+        ]
+        return np.array([row.lastrowid for row in rows], np.int64)
+
+    def _argument_ids(self, arguments: Sequence[str]) -> aggregates.Integers:
+        first = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM arguments").fetchone()[0]
+        ids = {text: identifier for identifier, text in enumerate(dict.fromkeys(arguments), first)}
+        rows = ((identifier, storable(text)) for text, identifier in ids.items())
+        self._connection.executemany("INSERT INTO arguments(id, json) VALUES (?, ?)", rows)
+        return np.array([ids[text] for text in arguments], np.int64)
+
+
+def _items(
+    stack: aggregates.Integers,
+    boundary: aggregates.Integers,
+    ids: aggregates.Integers,
+    duration: aggregates.Integers,
+    arguments: aggregates.Integers,
+) -> tuple[aggregates.Items, list[tuple[int, int, int]]]:
+    """Calls grouped by (stack, boundary), and for each group a few of the argument objects it was called with."""
+    key, first, group = np.unique((stack[:, 0] << 32) | boundary, return_index=True, return_inverse=True)
+    totals = np.zeros((3, len(key)), np.int64)
+    np.add.at(totals[0], group, 1)
+    np.add.at(totals[1], group, duration)
+    np.maximum.at(totals[2], group, ids)
+    _, leaf, python_leaf = stack[first].T
+    items = aggregates.Items(key >> 32, leaf, python_leaf, key & 0xFFFFFFFF, *totals)
+    pairs = aggregates.distinct((group << 32) | arguments)
+    chosen = pairs[aggregates.rank_in_group(pairs >> 32) < _SAMPLES]
+    of_group = chosen >> 32
+    columns = (items.stack[of_group], items.boundary[of_group], chosen & 0xFFFFFFFF)
+    return items, list(zip(*(column.tolist() for column in columns), strict=True))

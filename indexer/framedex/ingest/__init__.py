@@ -1,0 +1,20 @@
+"""From captures to an index: names by the binaries, lines by debug information and source trees, rows by the store."""
+
+from framedex.ingest.naming import Namer
+from framedex.ingest.progress import Progress, Silence
+from framedex.ingest.rebuild import rebuild_index
+from framedex.ingest.report import CaptureReport, Report, TreeReport
+from framedex.ingest.run import add_capture, find_sources, ingest_captures
+
+__all__ = [
+    "CaptureReport",
+    "Namer",
+    "Progress",
+    "Report",
+    "Silence",
+    "TreeReport",
+    "add_capture",
+    "find_sources",
+    "ingest_captures",
+    "rebuild_index",
+]

@@ -1,0 +1,158 @@
+"""Recorded frames to logical frames: addresses are named by the binaries, Python frames by their code objects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from framedex.binaries import Binary, role_of
+from framedex.captures import fingerprint_of
+from framedex.index.records import FrameRecord, FunctionRecord
+from framedex.index.values import storable
+from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
+from framedex.sources import short_name
+
+_OUTSIDE = "[outside every module]"
+
+
+class Namer:
+    """Names the frames of captures. Keeps the binaries it opened, since captures of a project share them."""
+
+    def __init__(self) -> None:
+        self._binaries: dict[tuple[str, str], tuple[Binary | None, tuple[str, ...]]] = {}
+
+    def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
+        """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
+        symbols, problems = self._resolve(capture)
+        paths = _Paths(str(capture.metadata.get("cwd") or ""))
+        records: list[tuple[FrameRecord, ...]] = []
+        for frame in capture.frames:
+            if isinstance(frame, PythonFrame):
+                records.append((_python_record(capture, frame, paths),))
+            else:
+                records.append(_native_records(capture, frame, symbols.get(frame, ()), paths))
+        return records, problems
+
+    def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], list[str]]:
+        by_module: dict[int, list[NativeFrame]] = {}
+        for frame in capture.frames:
+            if isinstance(frame, NativeFrame) and frame.module >= 0:
+                by_module.setdefault(frame.module, []).append(frame)
+        symbols: dict[NativeFrame, tuple[NativeSymbol, ...]] = {}
+        problems: list[str] = []
+        for module, frames in by_module.items():
+            binary, trouble = self._binary(capture.modules[module])
+            if binary is not None:
+                # A return address is one past the call, which may be the last instruction of its function.
+                found = binary.resolve([frame.offset - 1 for frame in frames])
+                symbols.update(zip(frames, found, strict=True))
+                trouble = tuple(f"{capture.modules[module].path}: {problem}" for problem in binary.problems)
+            problems.extend(trouble)
+        return symbols, problems
+
+    def _binary(self, module: Module) -> tuple[Binary | None, tuple[str, ...]]:
+        key = (module.path, _identity(module))
+        if key not in self._binaries:
+            self._binaries[key] = _open_recorded(module)
+        return self._binaries[key]
+
+
+def _open_recorded(module: Module) -> tuple[Binary | None, tuple[str, ...]]:
+    """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
+    path = Path(module.path)
+    consequence = "its frames stay as module and offset"
+    if not path.is_file():
+        return None, (f"{module.path} is not on this machine: {consequence}.",)
+    binary = Binary.open(path)
+    if module.build_id is not None:
+        same = binary.build_id == module.build_id
+    else:
+        try:
+            same = fingerprint_of(path) == module.fingerprint
+        except OSError as error:
+            return None, (f"{module.path} cannot be read ({error.strerror}): {consequence}.",)
+    if not same:
+        return None, (f"{module.path} has changed since it was recorded: {consequence}.",)
+    return binary, ()
+
+
+class _Paths:
+    """Recorded file names as absolute real paths; None for what is no file, such as `<string>`."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._known: dict[str, str | None] = {}
+
+    def real(self, name: str) -> str | None:
+        if name not in self._known:
+            self._known[name] = self._real(name)
+        return self._known[name]
+
+    def _real(self, name: str) -> str | None:
+        if not name or name.startswith("<") or "\0" in name:
+            return None
+        path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
+        return storable(os.path.realpath(path)) if os.path.isabs(path) else None  # noqa: PTH117
+
+
+def _python_record(capture: Capture, frame: PythonFrame, paths: _Paths) -> FrameRecord:
+    code = capture.codes[frame.code]
+    name, filename = storable(code.qualname), storable(code.filename)
+    path = paths.real(code.filename)
+    first_line = max(code.first_line, 1)
+    function = FunctionRecord(
+        language=Language.PYTHON,
+        role=Role.INTERPRETER if code.filename.startswith("<frozen ") else Role.CODE,
+        name=name,
+        short_name=short_name(name),
+        symbol=name,
+        mangled="",
+        module=path or filename,
+        unit="",
+        first_line=first_line,
+        location=None if path is None else Location(path, first_line, How.EXACT),
+    )
+    location = None if path is None or frame.line <= 0 else Location(path, frame.line, How.EXACT)
+    return FrameRecord(function, None, frame.instruction, 0, location)
+
+
+def _native_records(
+    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: _Paths
+) -> tuple[FrameRecord, ...]:
+    if frame.module < 0:
+        return (_unnamed(_OUTSIDE, "", frame.offset),)
+    module = capture.modules[frame.module]
+    binary = storable(module.path), _identity(module)
+    if not symbols:
+        return (_unnamed(*binary, frame.offset),)
+    records = []
+    for depth, symbol in enumerate(reversed(symbols)):
+        function = FunctionRecord(
+            language=Language.NATIVE,
+            role=role_of(module.path, symbol.name),
+            name=storable(symbol.name),
+            short_name=storable(short_name(symbol.name)),
+            symbol=storable(symbol.symbol),
+            mangled=storable(symbol.mangled),
+            module=binary[0],
+            unit=storable(symbol.unit or ""),
+            first_line=0,
+            location=None,
+        )
+        path = paths.real(symbol.path) if symbol.path and symbol.line > 0 and os.path.isabs(symbol.path) else None  # noqa: PTH117
+        location = None if path is None else Location(path, symbol.line, How.EXACT)
+        records.append(FrameRecord(function, binary, frame.offset, depth, location))
+    return tuple(records)
+
+
+def _unnamed(module: str, identity: str, offset: int) -> FrameRecord:
+    name = f"{module.rpartition('/')[2]}+{offset:#x}"
+    function = FunctionRecord(
+        Language.NATIVE, role_of(module, ""), name, name, "", "", module, "", first_line=0, location=None
+    )
+    return FrameRecord(function, (module, identity), offset, 0, None)
+
+
+def _identity(module: Module) -> str:
+    return module.build_id or module.fingerprint

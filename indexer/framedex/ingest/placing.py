@@ -1,0 +1,70 @@
+"""Functions to the places in source where they are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from framedex.index.records import Placement, UnplacedFunction
+from framedex.index.sources import SourceTables
+from framedex.ingest.progress import Progress
+from framedex.model import Definition, How, Language, Location, NativeSymbol
+from framedex.sources import match
+
+Found = tuple[str, Definition]
+
+_LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
+
+
+def place_functions(tables: SourceTables, progress: Progress) -> None:
+    """Look up the functions that are owed a look-up, and store what was found. Runs in the caller's transaction."""
+    functions = tables.unplaced_functions()
+    placements = []
+    with progress.task("Finding definitions", len(functions)) as advance:
+        for function in functions:
+            definitions = tables.definitions(function.record.short_name, _LANGUAGES[function.record.language])
+            place = _place_python if function.record.language is Language.PYTHON else _place_native
+            placements.append(place(function, definitions))
+            advance(1)
+    tables.place_functions(placements)
+
+
+def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
+    """A code object knows its first line (of its decorators, if any); a definition adds the last one."""
+    location = function.record.location
+    if location is None:
+        return Placement(function.id, None, 0)
+    fitting = [
+        definition
+        for path, definition in definitions
+        if path == location.path and definition.name == function.record.name and definition.end_line >= location.line
+    ]
+    # Of several definitions of one name, the code object's is the first that ends at or after its first line.
+    nearest = min(fitting, key=lambda definition: definition.end_line, default=None)
+    return Placement(function.id, location, nearest.end_line if nearest else 0)
+
+
+def _place_native(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
+    here = _around(function.seen_at, definitions)
+    how, found = match(_symbol(function), here or definitions)
+    if how is None or not found:
+        return Placement(function.id, None, 0)
+    location, *others = (Location(path, definition.line, how) for path, definition in found)
+    end_line = found[0][1].end_line if how is How.DEFINITION else 0
+    return Placement(function.id, location, end_line, tuple(others))
+
+
+def _around(seen_at: Location | None, definitions: Sequence[Found]) -> list[Found]:
+    """The definitions that contain a line on which the function was certainly seen."""
+    if seen_at is None:
+        return []
+    return [
+        (path, definition)
+        for path, definition in definitions
+        if path == seen_at.path and definition.line <= seen_at.line <= definition.end_line
+    ]
+
+
+def _symbol(function: UnplacedFunction) -> NativeSymbol:
+    record, seen_at = function.record, function.seen_at
+    path, line = (seen_at.path, seen_at.line) if seen_at else (None, 0)
+    return NativeSymbol(record.name, record.symbol, record.mangled, path, line, inlined=False, unit=record.unit or None)

@@ -1,0 +1,27 @@
+"""How long work tells of itself, without knowing who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """A listener: `task` opens a piece of work and gives a function to call with the number of units just done."""
+
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """Begin a piece of work of `total` units (None: unknown)."""
+        ...
+
+
+class Silence:
+    """A listener that ignores everything."""
+
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+        """Ignore the work."""
+        return nullcontext(_ignore)
+
+
+def _ignore(amount: int) -> None:
+    pass

@@ -1,0 +1,36 @@
+"""Text that is safe to print: names and paths from captures may hold anything, also what a terminal would obey.
+
+`printable` shows control characters, escapes, line breaks, bidirectional marks and lone surrogates as `\\xNN`,
+`\\uNNNN` or `\\UNNNNNNNN`; `restore` is its inverse, so a path read back from a trace document still opens.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+
+
+def printable(text: str) -> str:
+    """The text with everything that is not a visible character or a plain space escaped, on one line."""
+    if text.isascii() and text.isprintable() and "\\" not in text:
+        return text
+    return "".join(_visible(character, text[index + 1 : index + 2]) for index, character in enumerate(text))
+
+
+def restore(text: str) -> str:
+    """The text that `printable` was given."""
+    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
+
+
+def _visible(character: str, following: str) -> str:
+    # A backslash that could be read as the start of an escape is escaped itself: that makes `printable` reversible.
+    starts_escape = character == "\\" and following in {"x", "u", "U"}
+    if not starts_escape and unicodedata.category(character) not in _HIDDEN:
+        return character
+    point = ord(character)
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

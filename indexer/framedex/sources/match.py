@@ -1,0 +1,185 @@
+"""Which definition in the sources a symbol stands for.
+
+A symbol and a definition belong together when their paths are equal, with template arguments, inline namespaces and
+ABI tags left out of both. What is then left are overloads and namesakes in other files; each rule below narrows them
+further, and a rule that would leave none is passed over. Nothing is guessed: of several left, all are handed out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+
+from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
+from framedex.model import Definition, How, NativeSymbol
+
+Candidate = tuple[str, Definition]
+"""The path of a source file and a definition in it."""
+
+_MOST = 8  # more candidates than a reader would go through say nothing
+
+
+def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
+    """The definition of `symbol` among those with its short name (`short_name(symbol.symbol)`).
+
+    `How.DEFINITION` with the one definition; `How.CLASS` with the class of an implicit member; `How.CANDIDATES` with
+    those that cannot be told apart, the likelier first; None with none.
+    """
+    name = parse_name(symbol.symbol)
+    key = name.key
+    if not key:
+        return None, ()
+    namesakes = _same_path(symbol, key, candidates)
+    if key[-1] == LAMBDA:
+        return _lambda(symbol, name, namesakes, candidates)
+    functions = [c for c in namesakes if c[1].kind in ("function", "method")]
+    fitting = [c for c in functions if _takes(c[1], _parameters(name))] if name.parameters is not None else functions
+    if _is_implicit(name, fitting):
+        classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
+        if classes:
+            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes
+    if fitting:
+        return _outcome(_narrow(symbol, _best_types(name, _of_constness(name, _of_unit(symbol, fitting)))))
+    # The name is right but no parameter list is: macros in it, or an overload that was not found.
+    return (How.CANDIDATES, _narrow(symbol, functions)[:_MOST]) if functions else (None, ())
+
+
+def _outcome(candidates: tuple[Candidate, ...]) -> tuple[How | None, tuple[Candidate, ...]]:
+    if not candidates:
+        return None, ()
+    return (How.DEFINITION if len(candidates) == 1 else How.CANDIDATES), candidates[:_MOST]
+
+
+def _lambda(
+    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate]
+) -> tuple[How | None, tuple[Candidate, ...]]:
+    """A lambda of the enclosing function, told by its parameters: its number is not its order in the source."""
+    fitting = [c for c in lambdas if c[1].kind == "lambda" and _takes(c[1], _parameters(name))]
+    if fitting:
+        return _outcome(_narrow(symbol, _best_types(name, _of_unit(symbol, fitting))))
+    key = name.key
+    while key and key[-1] == LAMBDA:
+        key = key[:-1]
+    enclosing = _narrow(symbol, _of_unit(symbol, _same_path(symbol, key, candidates)))
+    return (How.CANDIDATES, enclosing[:_MOST]) if enclosing else (None, ())
+
+
+def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those whose path is that of the symbol; failing that, those that differ only in what the source leaves out."""
+    paths = [(c, tuple(c[1].name.split("::"))) for c in candidates]
+    if same := [c for c, path in paths if path == key]:
+        return same
+    named = _without_anonymous(key)
+    if same := [c for c, path in paths if _without_anonymous(path) == named]:
+        return same
+    # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
+    unit = symbol.unit
+    return [c for c, path in paths if len(path) > 1 and key[-len(path) :] == path and PurePosixPath(c[0]).name == unit]
+
+
+def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(part for part in path if part != ANONYMOUS)
+
+
+def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
+    """Whether the symbol is a constructor, destructor or assignment that the compiler must have made."""
+    if len(name.parts) < 2:
+        return False
+    of_class, own = name.parts[-2].text, name.parts[-1].text
+    parameters = name.parameters or ()
+    if own in (of_class, "operator=") and len(parameters) == 1 and _main_type(parameters[0]) == of_class:
+        return not any(_main_type((_definition_parameters(d) or ("",))[0]) == of_class for _, d in fitting)
+    return own in (of_class, "~" + of_class) and not fitting
+
+
+def _of_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those in the symbol's translation unit, else those in its header."""
+    if symbol.unit is None:
+        return list(candidates)
+    unit = PurePosixPath(symbol.unit)
+    same = _keep(candidates, lambda path, _: path.name == unit.name)
+    return same or _keep_all(candidates, lambda path, _: path.stem == unit.stem)
+
+
+def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
+    return _keep_all(candidates, lambda _, definition: definition.is_const == name.is_const)
+
+
+def _best_types(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those whose parameter types share the most words with the symbol's."""
+    if len(candidates) < 2 or not name.parameters:
+        return list(candidates)
+    scores = [_type_score(name.parameters, definition) for _, definition in candidates]
+    best = max(scores)
+    return [candidate for candidate, score in zip(candidates, scores, strict=True) if score == best]
+
+
+def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Tests and stubs left out where there is something else, the nearest to the symbol's unit first."""
+    kept = _keep_all(candidates, lambda path, _: not _OTHER.search(str(path)))
+    stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
+    return tuple(sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line)))
+
+
+_OTHER = re.compile(r"(?:_test|_stub|_mock|_fake|_benchmark|_fuzz)\w*\.\w+$|/(?:tests?|testing|mocks?|stubs?)/")
+
+
+def _keep(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
+    return [c for c in candidates if holds(PurePosixPath(c[0]), c[1])]
+
+
+def _keep_all(candidates: Sequence[Candidate], holds: Callable[[PurePosixPath, Definition], bool]) -> list[Candidate]:
+    return _keep(candidates, holds) or list(candidates)
+
+
+def _parameters(name: Name) -> tuple[str, ...]:
+    """The parameters of a symbol; those of a lambda stand at the lambda where its `operator()` has none."""
+    for part in reversed(name.parts):
+        if part.parameters is not None:
+            return split_parameters(part.parameters)
+    return ()
+
+
+def _definition_parameters(definition: Definition) -> tuple[str, ...] | None:
+    text = definition.parameters
+    return () if text is None else split_parameters(text.strip().removeprefix("(").removesuffix(")"))
+
+
+def _takes(definition: Definition, parameters: tuple[str, ...]) -> bool:
+    """Whether the definition has as many parameters; one with a pack takes any number beyond the others."""
+    own = _definition_parameters(definition) or ()
+    fixed = [p for p in own if "..." not in p]
+    if len(fixed) < len(own) and own[-1] != "...":
+        return len(parameters) >= len(fixed)
+    return len(own) == len(parameters)
+
+
+_WORDS = re.compile(r"[A-Za-z_]\w*|&&|[*&]")
+_NOISE = frozenset(("volatile", "std", "absl", "class", "struct", "typename", "unsigned", "int", "allocator"))
+_SAME = {  # as written -> as a demangler prints it
+    **{"uint64_t": "long", "int64_t": "long", "size_t": "long", "uint32_t": "unsigned", "int32_t": "int"},
+    **{"string_view": "basic_string_view", "uint8_t": "unsigned", "int8_t": "signed"},
+}
+_MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+(?:<[^<>]*>)?::)*(\w+)")
+
+
+def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
+    """How much the types of a definition resemble the symbol's: 0 to 2 for each parameter."""
+    score = 0.0
+    for wanted, written in zip(parameters, _definition_parameters(definition) or (), strict=False):
+        left, right = _signature(wanted), _signature(written.partition("=")[0])
+        score += _main_type(wanted) == _main_type(written)
+        score += 2 * len(left & right) / (len(left) + len(right) + 1)
+    return round(score, 6)
+
+
+def _signature(parameter: str) -> frozenset[str]:
+    words = _WORDS.findall(parameter)
+    return frozenset(_SAME.get(word, word) for word in words if word not in _NOISE)
+
+
+def _main_type(parameter: str) -> str:
+    """`ReadWriteSet` of `const xla::BufferUse::ReadWriteSet& other`."""
+    found = _MAIN.match(parameter)
+    return _SAME.get(found[1], found[1]) if found else ""

@@ -1,0 +1,129 @@
+"""Trace documents: a merged stack as plain text that editors can open and follow (`*.fdtrace`).
+
+The format, version 1, is UTF-8 text, line by line:
+
+    framedex trace, format 1
+    call 17: PJRT_Client_BufferFromHostBuffer, error 0, duration 12345 ns
+    arguments: {"dims": [2, 3]}
+    capture: /home/me/project/.framedex/captures/2026-11-20
+    command: python demo.py
+    thread: MainThread
+    <empty line>
+    frames, most recent call last:
+      0 P <module> at /home/me/project/demo.py:12
+      1 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
+          or /src/xla/other_client.cc:44 [candidates]
+      2 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
+
+A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
+` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
+exact, and `inlined`. An `or` line below gives one more candidate. A stack that could not be merged has two such
+sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`.
+Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from framedex.model import FrameRow, How, Language, Location, Trace
+from framedex.plaintext import printable, restore
+
+HEADING = "framedex trace, format 1"
+
+_LOCATED = re.compile(r" *\d+ [PN] (?P<function>.*?) at (?P<path>/.*):(?P<line>\d+)(?: \[[a-z, -]+\])?$")
+_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d+)(?: \[[a-z, -]+\])?$")
+_UNLOCATED = re.compile(r" *\d+ [PN] (?P<function>.*) in .*$")
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLine:
+    """A line of a trace document that points to source.
+
+    `line_index` is the 0-based line of the document, `path` and the 1-based `line` where it points, `function` the
+    frame's function; a candidate line carries the function of the frame above it.
+    """
+
+    line_index: int
+    path: str
+    line: int
+    function: str
+
+
+def format_trace(trace: Trace) -> str:
+    """The trace as a document, every frame shown, ending in a newline."""
+    return "\n".join([*_header(trace), "", *_sections(trace)]) + "\n"
+
+
+def parse_trace(text: str) -> list[FrameLine]:
+    """The lines of a trace document that point to source, in order. Other lines, and other texts, give nothing."""
+    found: list[FrameLine] = []
+    function = ""
+    for index, line in enumerate(text.split("\n")):
+        frame = _LOCATED.match(line) or _UNLOCATED.match(line)
+        if frame is not None:
+            function = restore(frame["function"])
+        target = _LOCATED.match(line) or _CANDIDATE.match(line)
+        if target is not None:
+            found.append(FrameLine(index, restore(target["path"]), int(target["line"]), function))
+    return found
+
+
+def _header(trace: Trace) -> Iterator[str]:
+    call = trace.call
+    returned = f"duration {call.duration} ns" if call.duration >= 0 else "never returned"
+    yield HEADING
+    yield f"call {call.id}: {printable(call.function)}, error {call.error}, {returned}"
+    yield f"arguments: {printable(json.dumps(call.arguments, ensure_ascii=False))}"
+    yield f"capture: {printable(trace.capture.path)}"
+    yield f"command: {printable(trace.capture.command)}"
+    yield f"thread: {printable(call.thread)}"
+    if trace.reason is not None:
+        yield f"unmerged: {printable(trace.reason)}"
+
+
+def _sections(trace: Trace) -> Iterator[str]:
+    if trace.reason is None:
+        yield "frames, most recent call last:"
+        yield from _frames(trace.frames)
+        return
+    yield "native frames, most recent call last:"
+    yield from _frames(trace.frames)
+    yield ""
+    yield "Python frames, most recent call last:"
+    yield from _frames(trace.python)
+
+
+def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
+    for number, frame in enumerate(frames):
+        mark = "P" if frame.function.language is Language.PYTHON else "N"
+        yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
+        for candidate in frame.candidates:
+            if candidate != frame.location:
+                yield f"      or {_target(candidate)}{_labels(candidate, inlined=False)}"
+
+
+def _function(frame: FrameRow) -> str:
+    # The reader takes the first " at /" as the end of the name; no real name holds one, a hostile one may.
+    return printable(frame.function.name).replace(" at /", " at \\x2f")
+
+
+def _place(frame: FrameRow) -> str:
+    labels = _labels(frame.location, inlined=frame.inlined)
+    if frame.location is not None:
+        return f"at {_target(frame.location)}{labels}"
+    return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
+
+
+def _target(location: Location) -> str:
+    return f"{printable(location.path)}:{location.line}"
+
+
+def _labels(location: Location | None, *, inlined: bool) -> str:
+    labels = [location.how.value] if location is not None and location.how is not How.EXACT else []
+    if inlined:
+        labels.append("inlined")
+    return f" [{', '.join(labels)}]" if labels else ""

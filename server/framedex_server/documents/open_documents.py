@@ -1,0 +1,132 @@
+"""Documents by path: what an editor has open comes before what is on disk, under the URI the editor gave it.
+
+The index knows files by their real path; an editor may have opened one through a symbolic link. Answers must use the
+editor's own URI, or it shows the same file in a second buffer.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
+from urllib.parse import quote
+
+from pygls.uris import to_fs_path
+
+TRACE_LANGUAGE = "framedex-trace"
+TRACE_SUFFIX = ".fdtrace"
+
+_LONGEST_LINE = 2_000
+"""Code points of a line that are looked at; generated sources have lines of megabytes."""
+
+
+class OpenDocuments:
+    """The documents a client has open, and the files behind those it has not.
+
+    `text_of` and `language_of` give the live text and the language id of an open document's URI; `roots` the workspace
+    folders as the client named them. Safe to ask from any thread.
+    """
+
+    def __init__(
+        self,
+        text_of: Callable[[str], str | None],
+        language_of: Callable[[str], str | None],
+        roots: Callable[[], Sequence[Path]],
+    ) -> None:
+        self._text_of = text_of
+        self._language_of = language_of
+        self._roots = roots
+        self._uris: dict[str, str] = {}
+
+    def opened(self, uri: str) -> None:
+        """Note that the client has opened `uri`."""
+        path = path_of(uri)
+        if path is not None:
+            self._uris[path] = uri
+
+    def closed(self, uri: str) -> None:
+        """Note that the client has closed `uri`."""
+        self._uris = {path: known for path, known in self._uris.items() if known != uri}
+
+    def uri_of(self, path: str) -> str:
+        """The URI under which the client knows, or would open, the file with the real path `path`."""
+        return self._uris.get(path) or _file_uri(self._as_the_client_sees(path))
+
+    def is_trace(self, uri: str) -> bool:
+        """Whether the document is a trace document: by its language id, or by its name if it has none we know."""
+        return self._language_of(uri) == TRACE_LANGUAGE or uri.endswith(TRACE_SUFFIX)
+
+    def text(self, uri: str) -> str:
+        """The whole text of a document, lines ending in a newline each; empty if it cannot be read."""
+        text = self._text_of(uri)
+        if text is None:
+            path = path_of(uri)
+            text = _read_text(path) if path is not None else ""
+        return _with_plain_newlines(text)
+
+    def line(self, path: str, line: int) -> str:
+        """The 1-based line of the file with the real path `path`, without its newline; empty if there is none."""
+        uri = self._uris.get(path)
+        text = self._text_of(uri) if uri is not None else None
+        if text is None:
+            return _read_line(path, line)[:_LONGEST_LINE]
+        lines = _with_plain_newlines(text).split("\n")
+        return lines[line - 1][:_LONGEST_LINE] if 0 < line <= len(lines) else ""
+
+    def _as_the_client_sees(self, path: str) -> str:
+        """The path below a workspace folder that was opened through a symbolic link; other paths as they are."""
+        for root in self._roots():
+            real = os.path.realpath(root)
+            if real != str(root) and path.startswith(real + os.sep):
+                return str(root) + path[len(real) :]
+        return path
+
+
+def is_source(path: str) -> bool:
+    """Whether a path can be opened here: DWARF names files of the machine that built a binary."""
+    # A path from a capture may also name a pipe or a device, which must not be opened.
+    try:
+        return stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def path_of(uri: str) -> str | None:
+    """The real path of a `file:` URI, as the index writes it; None for any other URI."""
+    try:
+        path = to_fs_path(uri)
+        return os.path.realpath(path) if path else None
+    except ValueError:  # no URI at all, or a path with a NUL
+        return None
+
+
+def _file_uri(path: str) -> str:
+    # Bytes that are not UTF-8 come as lone surrogates (PEP 383); pygls.uris.from_fs_path raises on them.
+    try:
+        return "file://" + quote(path, errors="surrogateescape")
+    except UnicodeEncodeError:
+        return "file://" + quote(path, errors="replace")
+
+
+def _with_plain_newlines(text: str) -> str:
+    # LSP, Python and C++ agree on what ends a line; str.splitlines has more (form feeds, U+2028) and would miscount.
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _read_text(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace") if is_source(path) else ""
+    except OSError:
+        return ""
+
+
+def _read_line(path: str, line: int) -> str:
+    if line < 1 or not is_source(path):
+        return ""
+    try:
+        with Path(path).open("rb") as lines:  # only the line that is wanted is worth decoding
+            return next(islice(lines, line - 1, line), b"").decode("utf-8", "replace").rstrip("\r\n")
+    except OSError:
+        return ""

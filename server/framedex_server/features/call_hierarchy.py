@@ -1,0 +1,212 @@
+"""Call hierarchy over recorded edges: who really called whom, across the border of Python and C++, with counts.
+
+LSP wants a place in a document for every item, but a function whose source is unknown, or not on this machine, has
+none, and no frame may be dropped. Such an item opens the nearest located frame on the way to it (the line that led
+there, or back from there), and its detail says so. That place is known from the item it was reached from: nothing is
+searched, no file is written for a question, and every client can open it. Frames of the interpreter and glue between
+languages are passed over; the detail then says "indirectly".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex.words import count
+from framedex_server.documents.open_documents import is_source
+from framedex_server.documents.traces import frame_at
+from framedex_server.features.session import Place, Session
+from framedex_server.markup import shorten
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import Edge, FunctionRow, Location
+
+MOST_EDGES = 200
+"""Callers or callees of one function that are listed, most calls first; the last item's detail counts the rest."""
+
+INDIRECTLY = ", indirectly"
+
+MOST_SITES = 20
+"""Lines of one caller that are listed per callee."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where an item opens: a file's real path and a 1-based line."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an item is about; it travels in the item's `data` between requests.
+
+    `function` is an id in the index that answers for the document at `origin`; `name` guards against an index that was
+    rebuilt meanwhile, in which the id means another function.
+    """
+
+    function: int
+    name: str
+    origin: str
+    anchor: Anchor
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON."""
+        place = {"path": self.anchor.path, "line": self.anchor.line}
+        return {"function": self.function, "name": self.name, "origin": self.origin, "anchor": place}
+
+    @staticmethod
+    def from_data(data: Any) -> Subject | None:
+        """From what a client sent back; None if it is not ours."""
+        match data:
+            case {
+                "function": int(function),
+                "name": str(name),
+                "origin": str(origin),
+                "anchor": {"path": str(path), "line": int(line)},
+            }:
+                return Subject(function, name, origin, Anchor(path, line))
+        return None
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer the three requests of the call hierarchy."""
+
+    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def prepare(params: types.CallHierarchyPrepareParams) -> list[types.CallHierarchyItem] | None:
+        place = session.place(params.text_document, params.position)
+        if place is None:
+            return None
+        if session.documents.is_trace(place.uri):
+            return await session.ask(place.path, lambda index: in_trace(session, place, index))
+        return await session.ask(place.path, lambda index: in_source(session, place, index))
+
+    @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
+    async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
+        subject = Subject.from_data(params.item.data)
+        if subject is None:
+            return None
+        return await session.ask(subject.origin, lambda index: callers(session, subject, index))
+
+    @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
+        subject = Subject.from_data(params.item.data)
+        if subject is None:
+            return None
+        return await session.ask(subject.origin, lambda index: callees(session, subject, index))
+
+
+def in_source(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
+    """The innermost function around a source line that was on a recorded stack."""
+    here = Anchor(place.path, place.line)
+    functions = _innermost(index.functions_at(place.path, place.line))
+    return [_item(session, function, place.path, here, "") for function in functions] or None
+
+
+def in_trace(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
+    """The function of the frame on a line of a trace document."""
+    frame = frame_at(session.documents.text(place.uri), place.line - 1)
+    if frame is None:
+        return None
+    there = Anchor(frame.path, frame.line)
+    functions = [each for each in index.functions_at(frame.path, frame.line) if each.name == frame.function]
+    return [_item(session, function, place.path, there, "") for function in functions] or None
+
+
+def callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
+    """The functions that were seen calling the subject, with the lines from which they did."""
+    function = _function(index, subject)
+    if function is None:
+        return []
+    direct = {edge.caller.id for edge in index.direct_callers(function.id)}
+    calls = []
+    for edge, calls_made in _with_counts(index.callers(function.id)):
+        calls_made += "" if edge.caller.id in direct else INDIRECTLY
+        sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
+        anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
+        item = _item(session, edge.caller, subject.origin, anchor, calls_made)
+        # Clients open `from_ranges` in the caller's document, and some show nothing at all when there are none.
+        calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
+    return calls
+
+
+def callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:
+    """The functions that the subject was seen calling, with the lines from which it did."""
+    function = _function(index, subject)
+    if function is None:
+        return []
+    direct = {edge.callee.id for edge in index.direct_callees(function.id)}
+    here = session.line_range(subject.anchor.path, subject.anchor.line)
+    calls = []
+    for edge, calls_made in _with_counts(index.callees(function.id)):
+        calls_made += "" if edge.callee.id in direct else INDIRECTLY
+        sites = _sites_in(edge, subject.anchor.path)
+        anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
+        item = _item(session, edge.callee, subject.origin, anchor, calls_made)
+        calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
+    return calls
+
+
+def _innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
+    """Of nested functions the one that begins last; several only where the same source made several (templates)."""
+    begins = [function.location.line if function.location else 0 for function in functions]
+    return [function for function, begin in zip(functions, begins, strict=True) if begin == max(begins)]
+
+
+def _function(index: Index, subject: Subject) -> FunctionRow | None:
+    function = index.function(subject.function)
+    if function is not None and function.name == subject.name:
+        return function
+    return next((each for each in index.find_functions(subject.name) if each.name == subject.name), None)
+
+
+def _with_counts(edges: Sequence[Edge]) -> Iterator[tuple[Edge, str]]:
+    for position, edge in enumerate(edges[:MOST_EDGES], start=1):
+        left_out = f" ({len(edges) - MOST_EDGES} more not shown)" if position == MOST_EDGES < len(edges) else ""
+        yield edge, count(edge.calls, "call") + left_out
+
+
+def _sites_in(edge: Edge, path: str) -> list[Location]:
+    """The caller's lines in the file that its item opens: `from_ranges` are read as lines of that document."""
+    return [site for site in edge.sites if site.path == path and is_source(path)][:MOST_SITES]
+
+
+def _document(function: FunctionRow) -> str | None:
+    """The file that shows a function, if it is on this machine."""
+    return function.location.path if function.location and is_source(function.location.path) else None
+
+
+def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
+    return [session.line_range(site.path, site.line) for site in sites]
+
+
+def _item(
+    session: Session, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
+) -> types.CallHierarchyItem:
+    begin = function.location
+    known = Path(function.module).name
+    if begin is not None and _document(function):
+        anchor = Anchor(begin.path, begin.line)
+        last = max(begin.line, function.end_line)
+    else:
+        last = anchor.line
+        missing = f"{Path(begin.path).name}:{begin.line} is not here" if begin else "no source"
+        known += f", {missing}: opens {Path(anchor.path).name}:{anchor.line}"
+    selection = session.line_range(anchor.path, anchor.line)
+    return types.CallHierarchyItem(
+        name=shorten(printable(function.name)),
+        kind=types.SymbolKind.Function,
+        uri=session.documents.uri_of(anchor.path),
+        range=session.extent_range(anchor.path, anchor.line, last),
+        selection_range=selection,
+        detail=" · ".join(part for part in (calls_made, printable(known)) if part),
+        data=Subject(function.id, function.name, origin, anchor).to_data(),
+    )

@@ -1,0 +1,98 @@
+"""Go to frame: definition on a line with recorded frames leads to the callee that really ran from there.
+
+One frame inward, whatever the languages on either side, past the interpreter, glue, and frames without source. Where
+nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. In a trace document, a
+frame line leads to the frame's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.documents.traces import frame_at
+from framedex_server.features.session import Place, Session
+from framedex_server.inward import locations_inward
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FrameRow, Location
+
+MOST_TARGETS = 20
+"""More callees than this on one line are noise to a reader; they come most calls first."""
+
+Targets = list[types.Location] | list[types.LocationLink] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to go: a line, and the first and last line of the function around it (the line itself if unknown)."""
+
+    path: str
+    line: int
+    first: int
+    last: int
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/definition`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    async def definition(params: types.DefinitionParams) -> Targets:
+        if session.documents.is_trace(params.text_document.uri):
+            return await session.run(lambda: in_trace(session, params))
+        place = session.place(params.text_document, params.position)
+        if place is None:
+            return None
+        return await session.ask(place.path, lambda index: in_source(session, place, index))
+
+
+def in_source(session: Session, place: Place, index: Index) -> Targets:
+    """The callees recorded from a source line, most calls first."""
+    targets = [_target(frame, location) for frame, location in locations_inward(index, place.path, place.line)]
+    origin = session.line_range(place.path, place.line)
+    return _answer(session, origin, targets)
+
+
+def in_trace(session: Session, params: types.DefinitionParams) -> Targets:
+    """The source that a line of a trace document points to."""
+    uri, line_index = params.text_document.uri, params.position.line
+    text = session.documents.text(uri)
+    frame = frame_at(text, line_index)
+    if frame is None:
+        return None
+    origin = session.text_range(line_index + 1, text.split("\n")[line_index])
+    return _answer(session, origin, [Target(frame.path, frame.line, frame.line, frame.line)])
+
+
+def _target(frame: FrameRow, location: Location) -> Target:
+    function = frame.function
+    begin = function.location
+    if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
+        return Target(location.path, location.line, location.line, location.line)
+    return Target(location.path, location.line, begin.line, function.end_line)
+
+
+def _answer(session: Session, origin: types.Range, targets: Sequence[Target]) -> Targets:
+    distinct = list(dict.fromkeys(targets))[:MOST_TARGETS]
+    if not distinct:
+        return None
+    if session.links_supported:
+        return [_link(session, origin, target) for target in distinct]
+    return [
+        types.Location(session.documents.uri_of(target.path), session.line_range(target.path, target.line))
+        for target in distinct
+    ]
+
+
+def _link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:
+    return types.LocationLink(
+        target_uri=session.documents.uri_of(target.path),
+        target_range=session.extent_range(target.path, target.first, target.last),
+        target_selection_range=session.line_range(target.path, target.line),
+        origin_selection_range=origin,
+    )

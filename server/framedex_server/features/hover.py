@@ -1,0 +1,145 @@
+"""Hover: which recorded calls passed through this line, what they reached, and from where they came.
+
+Short, what took longest first, and honest: it says how the frames on the line are known and which capture is the
+newest. In a trace document, a frame line shows the whole name, the module and the source line that it points to.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.words import arguments_short, clock, count, duration
+from framedex_server.documents.traces import frame_at
+from framedex_server.features.session import Place, Session
+from framedex_server.markup import Markup
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import LineSummary, Step
+    from framedex.tracetext import FrameLine
+
+MOST_SHOWN = 4
+"""Boundaries, callers and arguments that are listed; what is left out is counted."""
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/hover`."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        if session.documents.is_trace(params.text_document.uri):
+            return await on_trace_line(session, params)
+        place = session.place(params.text_document, params.position)
+        if place is None:
+            return None
+        return await session.ask(place.path, lambda index: on_source_line(session, place, index))
+
+
+def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
+    """What was recorded through a source line; None where nothing was."""
+    summary = index.line_summary(place.path, place.line)
+    if summary is None:
+        return None
+    markup = Markup(session.markdown_supported)
+    lines = list(_summary(markup, summary, _callees(index, place)))
+    return _hover(session, markup, lines, session.line_range(place.path, place.line))
+
+
+async def on_trace_line(session: Session, params: types.HoverParams) -> types.Hover | None:
+    """The frame that a line of a trace document shows."""
+    uri, line_index = params.text_document.uri, params.position.line
+    text = await session.run(lambda: session.documents.text(uri))
+    frame = frame_at(text, line_index)
+    if frame is None:
+        return None
+    place = session.place(params.text_document, params.position)
+    known = await session.ask(place.path if place else frame.path, lambda index: _symbol_and_module(index, frame))
+    source = await session.run(lambda: session.documents.line(frame.path, frame.line).strip())
+    markup = Markup(session.markdown_supported)
+    lines = [markup.code(known[0] if known else frame.function)]
+    if known:
+        lines.append(f"in {markup.code(known[1])}")
+    lines.append(f"{markup.code(f'{frame.path}:{frame.line}')}")
+    if source:
+        lines.append(markup.code(source))
+    return _hover(session, markup, lines, session.text_range(line_index + 1, text.split("\n")[line_index]))
+
+
+@dataclass(frozen=True, slots=True)
+class Callees:
+    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over."""
+
+    readable: Counter[str]
+    past: Counter[str]
+
+
+def _callees(index: Index, place: Place) -> Callees:
+    readable: Counter[str] = Counter()
+    past: Counter[str] = Counter()
+    direct = index.inward(place.path, place.line)
+    # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
+    for step in index.inward_readable(place.path, place.line) or filter(_is_readable, direct):
+        readable[step.target.function.name] += step.calls
+    for step in direct:
+        if not _is_readable(step):
+            past[step.target.function.name] += step.calls
+    return Callees(readable, past)
+
+
+def _is_readable(step: Step) -> bool:
+    return step.target.location is not None and step.target.function.role == "code"
+
+
+def _summary(markup: Markup, summary: LineSummary, callees: Callees) -> Iterator[str]:
+    yield (
+        markup.strong(f"framedex: {count(summary.calls, 'recorded call')}") + f", {duration(summary.total_duration)}"
+    )
+    # By time: getters of a few ns outnumber the transfer or execution that the line is about.
+    for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
+        yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
+    yield from _left_out(len(summary.boundaries), "boundary function")
+    if summary.callers:
+        yield f"from {_names(markup, [(caller.name, calls) for caller, calls in summary.callers])}"
+    if callees.readable:
+        yield f"into {_names(markup, callees.readable.most_common())}"
+    if callees.past:
+        yield f"past {_names(markup, callees.past.most_common())}: interpreter, glue, or no source"
+    arguments = list(dict.fromkeys(filter(None, map(arguments_short, summary.arguments))))
+    if arguments:
+        shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
+        yield f"with {shown}{_and_more(len(arguments))}"
+    known = ", ".join(how.value for how in summary.hows)
+    capture = summary.latest_capture
+    yield f"location: {known}; last capture {clock(capture.started)}, {markup.code(capture.command)}"
+
+
+def _names(markup: Markup, counts: Sequence[tuple[str, int]]) -> str:
+    shown = ", ".join(f"{markup.code(name)} ({calls:,})" for name, calls in counts[:MOST_SHOWN])
+    return f"{shown}{_and_more(len(counts))}"
+
+
+def _left_out(total: int, what: str) -> Iterator[str]:
+    if total > MOST_SHOWN:
+        yield f"and {count(total - MOST_SHOWN, f'more {what}')}"
+
+
+def _and_more(total: int) -> str:
+    return f" and {total - MOST_SHOWN} more" if total > MOST_SHOWN else ""
+
+
+def _symbol_and_module(index: Index, frame: FrameLine) -> tuple[str, str] | None:
+    for function in index.functions_at(frame.path, frame.line):
+        if function.name == frame.function:
+            return function.symbol or function.name, function.module
+    return None
+
+
+def _hover(session: Session, markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
+    kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
+    return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)

@@ -1,0 +1,84 @@
+"""What a feature may use: questions to the index, documents, and the protocol's positions and abilities.
+
+This is the seam between framedex's terms (real paths, 1-based lines, code points) and LSP's (URIs, 0-based lines, code
+units of the encoding that the client chose).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.documents.open_documents import OpenDocuments, path_of
+from framedex_server.indexes import Indexes
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line a client asks about: the document's URI and real path, and the line, 1-based."""
+
+    uri: str
+    path: str
+    line: int
+
+
+class Session:
+    """One client's session, as its features see it."""
+
+    def __init__(self, server: LanguageServer, indexes: Indexes, documents: OpenDocuments) -> None:
+        self._server = server
+        self._indexes = indexes
+        self.documents = documents
+
+    async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
+        """What `question` makes of the index for the document at a path; it runs on the index thread."""
+        return await self._indexes.ask(Path(document), question)
+
+    async def run(self, work: Callable[[], Answer]) -> Answer:
+        """The result of `work`, done off the protocol loop."""
+        return await self._indexes.run(work)
+
+    @property
+    def links_supported(self) -> bool:
+        """Whether the client takes a LocationLink as a definition."""
+        text_document = self._server.client_capabilities.text_document
+        definition = text_document.definition if text_document else None
+        return bool(definition and definition.link_support)
+
+    @property
+    def markdown_supported(self) -> bool:
+        """Whether the client shows Markdown in hovers."""
+        text_document = self._server.client_capabilities.text_document
+        hover = text_document.hover if text_document else None
+        return types.MarkupKind.Markdown in ((hover and hover.content_format) or ())
+
+    def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
+        """The line asked about; None if its document is not a file."""
+        path = path_of(document.uri)
+        return Place(document.uri, path, position.line + 1) if path is not None else None
+
+    def text_range(self, line: int, text: str) -> types.Range:
+        """The range of a 1-based line's text without the blanks around it."""
+        codec = self._server.workspace.position_codec
+        start = codec.client_num_units(text[: len(text) - len(text.lstrip())]) if text.strip() else 0
+        return types.Range(
+            types.Position(line - 1, start), types.Position(line - 1, codec.client_num_units(text.rstrip()))
+        )
+
+    def line_range(self, path: str, line: int) -> types.Range:
+        """The range of the text on a 1-based line of a file; empty at its start if the file cannot be read."""
+        return self.text_range(line, self.documents.line(path, line))
+
+    def extent_range(self, path: str, first: int, last: int) -> types.Range:
+        """The range from the start of line `first` to the end of line `last`, 1-based and inclusive."""
+        return types.Range(types.Position(first - 1, 0), self.line_range(path, last).end)

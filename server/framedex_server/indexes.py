@@ -1,0 +1,151 @@
+"""Which index answers for a file, and keeping it open while indexers write, replace, break or remove it.
+
+All SQLite work happens on one thread that owns every open index, so the protocol loop never waits for a query and a
+cancelled request costs nothing. A problem with an index is reported once, not once per keystroke; questions asked
+meanwhile are answered with None, and the index is tried again as soon as its file has changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+Answer = TypeVar("Answer")
+Report = Callable[[FramedexError], None]
+"""Tells the user of a problem; called on the protocol loop."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexChoice:
+    """Where to look for an index: `fixed` if the user named one, else upwards from the document and the `roots`.
+
+    `roots` gives the workspace folders, `path_for` takes a document's real path.
+    """
+
+    fixed: Path | None
+    roots: Callable[[], Sequence[Path]]
+
+    def path_for(self, document: Path) -> Path | None:
+        """The index that answers for a document.
+
+        A document inside a workspace folder belongs to the nearest index above it. Any other one (an installed
+        library, a system header) was most likely reached from the workspace, so the workspace's index comes first.
+        """
+        if self.fixed is not None:
+            return self.fixed
+        from framedex.index import find_index
+
+        roots = [root.resolve() for root in self.roots()]
+        inside = any(document.is_relative_to(root) for root in roots)
+        starts = [document.parent, *roots] if inside else [*roots, document.parent]
+        return next((found for found in map(find_index, starts) if found is not None), None)
+
+
+class Indexes:
+    """The indexes of a session, asked from the protocol loop and answered on the thread that owns them."""
+
+    def __init__(self, choice: IndexChoice, report: Report) -> None:
+        self._choice = choice
+        self._report = report
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
+        self._open: dict[Path, Index] = {}
+        self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
+
+    async def ask(self, document: Path, question: Callable[[Index], Answer]) -> Answer | None:
+        """What `question` makes of the index that answers for `document`; None where no index can answer.
+
+        `question` runs on the index thread and must not keep the index it is given.
+        """
+        loop = asyncio.get_running_loop()
+
+        def tell(error: FramedexError) -> None:
+            loop.call_soon_threadsafe(self._report, error)
+
+        return await loop.run_in_executor(self._thread, self._answer, document, question, tell)
+
+    async def open_early(self) -> None:
+        """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
+        folder = next(iter(self._choice.roots()), None)
+        if folder is not None:
+            await self.ask(folder.resolve() / "any document", lambda index: None)
+
+    async def run(self, work: Callable[[], Answer]) -> Answer:
+        """The result of `work` done on the index thread: for reading files, off the protocol loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def close(self) -> None:
+        """Stop taking questions; one under way is finished."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _answer(self, document: Path, question: Callable[[Index], Answer], tell: Report) -> Answer | None:
+        path = self._choice.path_for(document)
+        if path is None:
+            self._tell_once(None, _nothing_recorded(), tell)
+            return None
+        if path in self._open:
+            try:
+                return question(self._current(path))
+            except FramedexError:
+                # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
+                self._forget(path)
+        try:
+            return question(self._current(path))
+        except FramedexError as error:
+            self._forget(path)
+            self._tell_once(path, error, tell)
+            return None
+
+    def _current(self, path: Path) -> Index:
+        """The index at `path`, opened again if its file is no longer the one that is open."""
+        index = self._open.get(path)
+        if index is not None and not index.replaced():
+            return index
+        self._forget(path)
+        from framedex.index import Index
+
+        self._open[path] = Index.open(path)
+        return self._open[path]
+
+    def _forget(self, path: Path) -> None:
+        index = self._open.pop(path, None)
+        if index is not None:
+            index.close()
+
+    def _tell_once(self, path: Path | None, error: FramedexError, tell: Report) -> None:
+        """Tell of a problem, unless it was told of the very same state of the file."""
+        told = (path, _state(path) if path else None, error.message)
+        if told not in self._told:
+            self._told.add(told)
+            _log.warning("%s", error)
+            tell(error)
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+class NothingRecordedError(FramedexError):
+    """No index exists yet. Usual in a fresh project, so it is worth a log line but no pop-up."""
+
+
+def _nothing_recorded() -> NothingRecordedError:
+    return NothingRecordedError(
+        "Nothing has been recorded for this workspace: there is no .framedex/index.db in it or above it.",
+        "Record a program with `framedex run SCRIPT`, then `framedex index`; this server notices by itself.",
+    )

@@ -1,0 +1,52 @@
+"""Short texts for hovers, as Markdown or as plain text, with names from captures that cannot break out of them.
+
+A name in a capture may hold anything (backticks, links, HTML, newlines, bidirectional marks): it is only ever shown
+inside a code span, escaped to one visible line and shortened.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from framedex.plaintext import printable
+
+LONGEST_NAME = 120
+"""Characters of a name that are shown; C++ templates grow to thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Markup:
+    """How to mark up a text: as Markdown if the client shows it, else not at all."""
+
+    markdown: bool
+
+    def strong(self, text: str) -> str:
+        """Text of our own, emphasised."""
+        return f"**{text}**" if self.markdown else text
+
+    def code(self, text: str) -> str:
+        """A name from a capture or a source file, literally."""
+        return self.literal(printable(text))
+
+    def literal(self, text: str) -> str:
+        """A text that went through `framedex.plaintext.printable` already, literally."""
+        shown = shorten(text)
+        if not self.markdown:
+            return shown
+        # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
+        fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
+        padding = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
+        return f"{fence}{padding}{shown}{padding}{fence}"
+
+    def lines(self, lines: list[str]) -> str:
+        """Lines of text, kept apart."""
+        return ("  \n" if self.markdown else "\n").join(lines)
+
+
+def shorten(text: str) -> str:
+    """The text, or its two ends with an ellipsis between them: of a long C++ name both matter."""
+    if len(text) <= LONGEST_NAME:
+        return text
+    half = (LONGEST_NAME - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"

@@ -1,0 +1,34 @@
+"""Ending with the editor: a language server whose client died must not live on.
+
+A client that dies closes the server's stdin, which ends it; but a pipe may be held open by another child of the same
+client, so the process that the client named in `initialize` is watched too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+
+
+def call_when_dead(pid: int, action: Callable[[], None]) -> None:
+    """Have the running loop call `action` once process `pid` has ended. Uses pidfd_open(2): no polling, no pid reuse.
+
+    A pid that does not exist here is ignored: a client may name one of another machine or container.
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError as error:
+        _log.info("the client's process %d cannot be watched (%s); end of input ends this server", pid, error)
+        return
+    loop = asyncio.get_running_loop()
+
+    def ended() -> None:
+        loop.remove_reader(descriptor)
+        os.close(descriptor)
+        action()
+
+    loop.add_reader(descriptor, ended)

@@ -1,0 +1,41 @@
+"""pygls' protocol with the replies it leaves out.
+
+pygls 2.1 answers neither a request whose parameters are malformed nor one that comes after `shutdown`; a client then
+waits for ever. The LSP specification asks for an error reply to both (`InvalidParams`, `InvalidRequest`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
+from pygls.protocol import LanguageServerProtocol
+
+
+class AnsweringProtocol(LanguageServerProtocol):
+    """A protocol that replies to every request that has an id."""
+
+    @property
+    def was_shut_down(self) -> bool:
+        """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
+        return self._shutdown
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
+            return None
+
+    def handle_message(self, message: Any) -> None:
+        """Pass on what was understood; refuse requests after `shutdown`."""
+        if not hasattr(message, "jsonrpc"):
+            return
+        if self._shutdown and hasattr(message, "id") and getattr(message, "method", types.EXIT) != types.EXIT:
+            refusal = JsonRpcInvalidRequest(f"{message.method} after shutdown")
+            self._send_response(message.id, error=refusal.to_response_error())
+            return
+        super().handle_message(message)

@@ -1,0 +1,17 @@
+"""What tests of several rooms share: the Pythons that framedex records."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import pythons
+
+
+@pytest.fixture(scope="session", params=pythons.RECORDABLE)
+def python(request: pytest.FixtureRequest) -> str:
+    """The path of an interpreter with JAX, for each version that framedex records."""
+    version: str = request.param
+    found = pythons.with_jax(version)
+    if found is None:
+        pytest.skip(f"no Python {version} with JAX here: `make` prepares .venv-{version}, FRAMEDEX_TEST_PYTHONS names others")
+    return found.path

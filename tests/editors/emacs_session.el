@@ -1,0 +1,60 @@
+;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
+
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, lines); writes what was seen to its `report', also JSON.
+
+(require 'json)
+(require 'package)
+(package-initialize)
+
+(defvar session
+  (let ((json-object-type 'alist) (json-array-type 'list) (json-key-type 'symbol))
+    (json-read-from-string (getenv "FRAMEDEX_SESSION"))))
+
+(defun session (&rest keys)
+  (let ((value session))
+    (dolist (key keys value)
+      (setq value (alist-get key value)))))
+
+(load (session 'plugin))
+(setq framedex-command (session 'cmd))
+(setq eglot-sync-connect 20)
+
+(defun go-to-line (line)
+  (goto-char (point-min))
+  (forward-line (1- line)))
+
+(defun here ()
+  `((file . ,(file-name-nondirectory buffer-file-name))
+    (line . ,(line-number-at-pos))
+    (column . ,(current-column))))
+
+(defun start-eglot ()
+  (cl-letf (((symbol-function 'read-shell-command) (lambda (_ initial &rest _) initial)))
+    (framedex-eglot)))
+
+(defun hover-text ()
+  (let ((answer (jsonrpc-request (eglot--current-server-or-lose) :textDocument/hover
+                                 (eglot--TextDocumentPositionParams))))
+    (plist-get (plist-get answer :contents) :value)))
+
+(defun step-in ()
+  (xref-find-definitions "")
+  (here))
+
+(defvar report nil)
+
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(start-eglot)
+(push (cons 'hover (hover-text)) report)
+(push (cons 'definition (step-in)) report)
+(push (cons 'next (step-in)) report)
+
+(find-file (session 'trace))
+(push (cons 'trace_mode (symbol-name major-mode)) report)
+(go-to-line (session 'lines 'trace))
+(start-eglot)
+(push (cons 'from_trace (step-in)) report)
+
+(with-temp-file (session 'report)
+  (insert (json-encode report)))

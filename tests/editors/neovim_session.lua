@@ -1,0 +1,71 @@
+-- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, lines); writes what was seen to its `report`, also JSON.
+
+local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
+local report = {}
+
+local function wait_for(what, condition)
+  if not vim.wait(20000, condition, 5) then
+    error("waited in vain for " .. what)
+  end
+end
+
+local function here()
+  local cursor = vim.api.nvim_win_get_cursor(0)
+  return { file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ":t"), line = cursor[1], column = cursor[2] }
+end
+
+local function edit(path, line)
+  vim.cmd("edit " .. vim.fn.fnameescape(path))
+  vim.api.nvim_win_set_cursor(0, { line, 0 })
+  wait_for("the server to attach", function()
+    local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
+    local _, client = next(clients)
+    return client and client.initialized
+  end)
+end
+
+local function moved_by(action)
+  local before = vim.inspect(here())
+  action()
+  wait_for("the cursor to move", function()
+    return vim.inspect(here()) ~= before
+  end)
+  return here()
+end
+
+local function floating_text()
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    if vim.api.nvim_win_get_config(window).relative ~= "" then
+      return table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(window), 0, -1, false), "\n")
+    end
+  end
+end
+
+local function play()
+  local framedex = dofile(session.plugin)
+  framedex.setup({ cmd = session.cmd })
+
+  edit(session.demo, session.lines.main_calls_make_input)
+  report.filetype = vim.bo.filetype
+  vim.lsp.buf.hover()
+  wait_for("the hover", floating_text)
+  report.hover = floating_text()
+
+  report.definition = moved_by(vim.lsp.buf.definition)
+  report.frame = moved_by(framedex.go_to_frame)
+  report.across_the_border = moved_by(framedex.go_to_frame)
+
+  edit(session.trace, session.lines.trace)
+  report.trace_filetype = vim.bo.filetype
+  report.from_trace = moved_by(vim.lsp.buf.definition)
+end
+
+vim.o.hidden = true
+vim.cmd("filetype on")
+local fine, problem = pcall(play)
+if not fine then
+  report.problem = problem
+end
+vim.fn.writefile({ vim.fn.json_encode(report) }, session.report)
+vim.cmd("qall!")

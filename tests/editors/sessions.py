@@ -1,0 +1,58 @@
+"""A scripted session in a real editor: what it is given, and what it reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.server.recording import Recording, record
+
+from framedex.index import Index
+from framedex.tracetext import format_trace
+
+EDITORS = Path(__file__).parents[2] / "editors"
+
+
+def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
+    """Run an editor on a recorded program below `root`; what its script saw.
+
+    The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo` and a
+    `trace` document to open, the `lines` to go to in them, and where to write its `report`.
+    """
+    recording = record(root)
+    trace, line = _trace_document(recording)
+    report = recording.root / "report.json"
+    session = {
+        "plugin": str(plugin),
+        "cmd": [sys.executable, "-m", "framedex_server"],
+        "demo": str(recording.demo),
+        "trace": str(trace),
+        "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line},
+        "report": str(report),
+    }
+    # The editor gets a home of its own, so that it neither meets nor leaves anything in the user's.
+    environment = {**os.environ, "FRAMEDEX_SESSION": json.dumps(session), "HOME": str(recording.root)}
+    environment |= {f"XDG_{kind}_HOME": str(recording.root) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
+    done = subprocess.run(
+        command, env=environment, timeout=120, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
+    assert report.is_file(), done.stderr
+    seen: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    assert "problem" not in seen, seen
+    return seen
+
+
+def _trace_document(recording: Recording) -> tuple[Path, int]:
+    """A trace document of the first call, and the line of its `device_put` frame."""
+    with Index.open(recording.index) as index:
+        trace = index.trace(1)
+    assert trace is not None
+    document = recording.root / "call-1.fdtrace"
+    text = format_trace(trace)
+    document.write_text(text, encoding="utf-8")
+    return document, next(number for number, line in enumerate(text.split("\n"), 1) if "device_put" in line)

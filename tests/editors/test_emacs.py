@@ -1,0 +1,46 @@
+"""editors/emacs in a real Emacs with eglot, doing what a person would do."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.editors.sessions import EDITORS, play
+
+SCRIPT = Path(__file__).with_name("emacs_session.el")
+
+
+def _has_eglot() -> bool:
+    if shutil.which("emacs") is None:
+        return False
+    probe = ["emacs", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
+    return subprocess.run(probe, capture_output=True).returncode == 0
+
+
+pytestmark = pytest.mark.skipif(
+    not _has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)"
+)
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one session saw."""
+    command = ["emacs", "--batch", "--load", str(SCRIPT)]
+    return play(command, EDITORS / "emacs" / "framedex.el", tmp_path_factory.mktemp("emacs"))
+
+
+def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
+    assert "3 recorded calls" in seen["hover"]
+
+
+def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
+    assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
+    assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert seen["trace_mode"] == "framedex-trace-mode"
+    assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}

@@ -1,0 +1,41 @@
+"""editors/neovim in a real, headless Neovim, doing what a person would do."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.editors.sessions import EDITORS, play
+
+SCRIPT = Path(__file__).with_name("neovim_session.lua")
+
+pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What one session saw."""
+    command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(SCRIPT)]
+    return play(command, EDITORS / "neovim" / "framedex.lua", tmp_path_factory.mktemp("neovim"))
+
+
+def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
+    assert seen["filetype"] == "python"
+    assert "3 recorded calls" in seen["hover"]
+    assert "PJRT_Client_BufferFromHostBuffer" in seen["hover"]
+
+
+def test_neovims_own_definition_goes_to_the_frame(seen: dict[str, Any]) -> None:
+    assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
+
+
+def test_go_to_frame_goes_on_across_the_border(seen: dict[str, Any]) -> None:
+    assert seen["frame"] == {"file": "library.py", "line": 4, "column": 4}
+    assert seen["across_the_border"] == {"file": "client.cc", "line": 4, "column": 0}
+
+
+def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert seen["trace_filetype"] == "framedex-trace"
+    assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}

@@ -1,0 +1,128 @@
+"""Addresses of real binaries, whole and damaged."""
+
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Binary
+
+
+def address_of(binary: Path, name: str, *options: str) -> tuple[int, int]:
+    """Address and size of the function as `nm` gives them."""
+    text = subprocess.run(["nm", "-S", "-C", *options, binary], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        address, size, _, symbol = [*line.split(maxsplit=3), "", "", ""][:4]
+        if symbol == name:
+            return int(address, 16), int(size, 16)
+    raise AssertionError(f"nm knows no {name}")
+
+
+@pytest.mark.parametrize("fixture", ["debug_binary", "fixed_binary"])
+def test_dwarf_gives_inlined_frames_and_exact_lines(fixture: str, source: Path, request: pytest.FixtureRequest) -> None:
+    """Given debug information, when every address of a function is resolved, then its inlined callee is found too."""
+    path: Path = request.getfixturevalue(fixture)
+    start, size = address_of(path, "shop::Till::ring(int)")
+    binary = Binary.open(path)
+
+    stacks = binary.resolve(range(start, start + size))
+
+    assert binary.has_lines
+    assert {stack[-1].name for stack in stacks} == {"shop::Till::ring"}
+    inlined = [stack for stack in stacks if len(stack) == 2]
+    line = source.read_text().splitlines().index("  return p * 2;  // the inlined line") + 1
+    assert (str(source), line) in {(stack[0].path, stack[0].line) for stack in inlined}
+    assert all(stack[0].inlined and not stack[1].inlined for stack in inlined)
+    assert all(stack[0].name.endswith("taxed") for stack in inlined)
+    assert binary.problems == ()
+
+
+def test_symbols_alone_give_names_and_translation_units(plain_binary: Path) -> None:
+    ring, _ = address_of(plain_binary, "shop::Till::ring(int)")
+    c, _ = address_of(plain_binary, "plain_c")
+    hidden, _ = address_of(plain_binary, "shop::(anonymous namespace)::hidden(int)")
+    binary = Binary.open(plain_binary)
+
+    (in_ring,), (in_c,), (in_hidden,) = binary.resolve([ring + 3, c, hidden])
+
+    assert not binary.has_lines and binary.build_id is None
+    assert (in_ring.name, in_ring.symbol) == ("shop::Till::ring", "shop::Till::ring(int)")
+    assert (in_ring.mangled, in_ring.path, in_ring.line, in_ring.inlined) == ("_ZN4shop4Till4ringEi", None, 0, False)
+    assert in_c.name == "plain_c"
+    assert (in_hidden.name, in_hidden.unit) == ("shop::(anonymous namespace)::hidden", "program.cc")
+
+
+def test_an_address_outside_every_function_has_no_symbol(plain_binary: Path) -> None:
+    start, size = address_of(plain_binary, "plain_c")
+    binary = Binary.open(plain_binary)
+    end = start + size
+    after = binary.resolve([end])[0]
+    assert binary.resolve([0, 1 << 63, -1, 1 << 70]) == [(), (), (), ()]
+    assert not after or after[0].name != "plain_c"
+    assert binary.resolve([end - 1])[0][0].name == "plain_c"
+
+
+def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) -> None:
+    start, _ = address_of(stripped_library, "plain_c", "-D")
+    assert Binary.open(stripped_library).resolve([start])[0][0].name == "plain_c"
+
+
+def test_the_build_id_is_read(debug_binary: Path) -> None:
+    assert Binary.open(debug_binary).build_id == "0123abcd"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x7fELF", b"#!/bin/sh\n", b"\x7fELF" + b"\xff" * 200])
+def test_what_is_no_binary_is_a_problem_and_no_exception(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "file"
+    if content is not None:
+        path.write_bytes(content)
+    binary = Binary.open(path)
+    assert binary.problems and binary.build_id is None and not binary.has_lines
+    assert binary.resolve([0x1000]) == [()]
+
+
+def test_a_folder_is_a_problem_and_no_exception(tmp_path: Path) -> None:
+    assert Binary.open(tmp_path).problems
+
+
+def test_a_truncated_binary_gives_what_is_left(debug_binary: Path, tmp_path: Path) -> None:
+    """Given a binary cut anywhere, when opened and resolved, then nothing is raised and the loss is told."""
+    data = debug_binary.read_bytes()
+    start, _ = address_of(debug_binary, "plain_c")
+    for cut in [1, 16, 63, 64, 100, 1000, *range(2000, len(data), 2500), len(data) - 1]:
+        path = tmp_path / f"cut-{cut}"
+        path.write_bytes(data[:cut])
+        binary = Binary.open(path)
+        binary.resolve([start])
+        assert binary.problems, cut
+
+
+def test_flipped_bytes_never_raise_and_end_soon(debug_binary: Path, tmp_path: Path) -> None:
+    data = debug_binary.read_bytes()
+    start, size = address_of(debug_binary, "shop::Till::ring(int)")
+    dice = random.Random(20260720)
+    headers = int.from_bytes(data[0x28:0x30], "little")
+    began = time.monotonic()
+    for turn in range(120):
+        damaged = bytearray(data)
+        low, high = [(0, 64), (64, 1024), (headers, len(data)), (0, len(data))][turn % 4]
+        for _ in range(dice.choice([1, 4, 40])):
+            damaged[dice.randrange(low, high)] = dice.randrange(256)
+        path = tmp_path / f"flipped-{turn}"
+        path.write_bytes(damaged)
+        binary = Binary.open(path)
+        for stack in binary.resolve(range(start, start + size)):
+            assert all(isinstance(symbol.name, str) for symbol in stack)
+    assert time.monotonic() - began < 60
+
+
+def test_jaxlib_is_read_in_well_under_a_second() -> None:
+    """Given the largest binary users meet, when its 400 k functions are read, then it takes no second."""
+    jaxlib = pytest.importorskip("jaxlib")
+    path = Path(jaxlib.__file__).with_name("libjax_common.so")
+    began = time.perf_counter()
+    binary = Binary.open(path)
+    assert time.perf_counter() - began < 1
+    assert binary.functions > 300_000 and binary.problems == ()

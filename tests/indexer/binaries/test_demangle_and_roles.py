@@ -1,0 +1,58 @@
+"""Demangling and the roles of frames."""
+
+import pytest
+
+from framedex.binaries import role_of
+from framedex.binaries.demangle import demangle, without_suffix
+from framedex.binaries.names import readable
+from framedex.model import Role
+
+
+@pytest.mark.parametrize(
+    ("mangled", "expected"),
+    [
+        ("_ZN3xla3FooC2Ei", "xla::Foo::Foo"),
+        ("_ZN3xla3FooC2Ei.cold", "xla::Foo::Foo"),
+        ("_ZN3xla3FooD1Ev.llvm.123456", "xla::Foo::~Foo"),
+        ("memcpy", "memcpy"),
+        ("helper.isra.0.cold", "helper"),
+        ("_Znot_mangled", "_Znot_mangled"),
+    ],
+)
+def test_a_mangled_name_becomes_readable(mangled: str, expected: str) -> None:
+    assert readable(demangle(mangled)) == expected
+
+
+def test_a_name_that_no_suffix_belongs_to_stays() -> None:
+    assert without_suffix("libfoo.so.init") == "libfoo.so.init"
+
+
+def test_a_constrained_template_of_clang_18_is_demangled() -> None:
+    """Given a `Tn` mangling that libstdc++ 12 refuses, when LLVM's demangler is there, then the name is found."""
+    pytest.importorskip("pydemumble")
+    mangled = (
+        "_ZN4absl12lts_202601078StatusOrIN3xla14XlaComputationEEC2IRKNS0_6StatusE"
+        "TnNSt9enable_ifIXsr17internal_statusor29IsConstructionFromStatusValidILb0ES3_T_EE5valueEiE4typeELi0EEEOSA_"
+    )
+    assert readable(demangle(mangled)).startswith("absl::StatusOr<xla::XlaComputation>::StatusOr<")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "role"),
+    [
+        ("/usr/lib/libpython3.11.so.1.0", "anything_at_all", Role.INTERPRETER),
+        ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
+        ("/opt/app/embedding", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
+        ("/lib/x86_64-linux-gnu/libc.so.6", "__libc_start_main", Role.INTERPRETER),
+        ("/lib/x86_64-linux-gnu/libc.so.6", "memcpy", Role.CODE),
+        ("libjax_common.so", "nanobind::detail::func_create<...>", Role.GLUE),
+        ("libjax_common.so", "std::_Function_handler<...>::_M_invoke", Role.GLUE),
+        ("libjax_common.so", "absl::internal_any_invocable::LocalInvoker<...>", Role.GLUE),
+        ("x.so", "pybind11::cpp_function::dispatcher", Role.GLUE),
+        ("libjax_common.so", "jax::nanobind__jax_exec_impl(...)::$_47::operator()", Role.CODE),
+        ("libjax_common.so", "xla::PjRtCApiClient::BufferFromHostBuffer", Role.CODE),
+        ("libpython_helper_of_mine.so", "mine", Role.CODE),
+    ],
+)
+def test_a_frame_has_the_role_a_reader_expects(module: str, name: str, role: Role) -> None:
+    assert role_of(module, name) is role

@@ -1,0 +1,150 @@
+"""`framedex index` on captures of a real JAX program on the mock TPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.running import run as run_recorded
+
+from framedex.commands.main import cli
+from framedex.index import Index
+from framedex.index.version import VERSION
+from framedex.model import CallFilter, How, Language
+
+BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture of a program that moves arrays to the device and back."""
+    return run_recorded("arrays.py", folder=tmp_path_factory.mktemp("recorded")).capture
+
+
+@pytest.fixture
+def project(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with that capture where `framedex run` puts it, as the current folder."""
+    shutil.copytree(recorded, tmp_path / ".framedex" / "captures" / recorded.name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["index", *arguments])
+
+
+def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> None:
+    result = run()
+
+    assert result.exit_code == 0, result.stderr
+    assert "native frames:" in result.stdout and "Python frames:" in result.stdout
+    assert "framedex trace" in result.stderr
+    with Index.open(project / ".framedex" / "index.db") as index:
+        call = index.latest_call(BOUNDARY)
+        assert call is not None
+        trace = index.trace(call.id)
+    assert trace is not None and trace.reason is None
+    names = [frame.function.name for frame in trace.frames]
+    assert names.index("device_put") < names.index("xla::PjRtCApiClient::BufferFromHostBuffer")
+    assert names[-1] == BOUNDARY
+    python = [frame for frame in trace.frames if frame.function.language is Language.PYTHON]
+    assert all(frame.location is not None and frame.location.how is How.EXACT for frame in python)
+
+
+def test_running_again_reads_nothing_and_changes_nothing(project: Path) -> None:
+    run()
+    with Index.open(project / ".framedex" / "index.db") as index:
+        before = index.calls(CallFilter())
+
+    result = run("--json")
+
+    document = json.loads(result.stdout)
+    assert document["captures"] == [] and document["sources"]["parsed"] == 0
+    with Index.open(project / ".framedex" / "index.db") as index:
+        assert index.calls(CallFilter()) == before
+
+
+def test_a_source_folder_is_remembered(project: Path) -> None:
+    (project / "src").mkdir()
+    (project / "src" / "one.py").write_text("def one():\n    pass\n")
+    run("--source", "src")
+    (project / "src" / "two.py").write_text("def two():\n    pass\n")
+
+    document = json.loads(run("--json").stdout)
+
+    assert document["sources"]["parsed"] == 1
+    with Index.open(project / ".framedex" / "index.db") as index:
+        assert index.sources_roots() == [os.path.realpath("src")]
+
+
+def test_a_capture_elsewhere_can_be_named(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = run(str(recorded))
+
+    assert result.exit_code == 0, result.stderr
+    assert str(recorded) in result.stdout
+    assert (tmp_path / ".framedex" / "index.db").is_file()
+
+
+def test_a_folder_that_is_no_capture_is_refused_and_the_others_are_indexed(project: Path) -> None:
+    (project / "empty").mkdir()
+    (capture,) = (project / ".framedex" / "captures").iterdir()
+
+    result = run(str(project / "empty"), str(capture))
+
+    assert result.exit_code == 1
+    assert "empty was not indexed" in result.stderr
+    with Index.open(project / ".framedex" / "index.db") as index:
+        assert [row.path for row in index.captures()] == [str(capture)]
+
+
+def test_a_rebuild_is_the_way_out_of_another_version(project: Path) -> None:
+    run()
+    path = project / ".framedex" / "index.db"
+    content = bytearray(path.read_bytes())
+    content[60:64] = (VERSION + 1).to_bytes(4, "big")  # user_version, at byte 60 of SQLite's header
+    path.write_bytes(content)
+
+    refused = run()
+    assert refused.exit_code == 1 and "framedex index --rebuild" in refused.stderr
+
+    assert run("--rebuild").exit_code == 0
+    with Index.open(path) as index:
+        assert len(index.captures()) == 1
+
+
+def test_nothing_to_index_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = run()
+
+    assert result.exit_code == 1
+    assert "framedex run" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_is_said_calmly_and_running_again_goes_on(project: Path) -> None:
+    """Given an index run that gets SIGINT while it reads sources, it ends with 130 and the next run completes it."""
+    script = (
+        "import os, signal; from framedex.ingest import trees; from framedex.commands.main import cli\n"
+        "trees.parse_file = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "cli(['index'], prog_name='framedex')"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+
+    assert done.returncode == 128 + signal.SIGINT
+    assert "run `framedex index` again" in done.stderr and "Traceback" not in done.stderr
+    result = run("--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["sources"]["parsed"] > 0
+    with Index.open(project / ".framedex" / "index.db") as index:
+        assert len(index.captures()) == 1

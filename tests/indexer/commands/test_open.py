@@ -1,0 +1,104 @@
+"""`framedex open`: the right editor, told the right line, without a shell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.editors import editor_command
+from framedex.commands.files import Place, parse_place
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+
+AT = Place(Path("/src/a b.cc"), 40, 3)
+
+
+@pytest.mark.parametrize(
+    ("editor", "command"),
+    [
+        ("code", ["code", "--goto", "/src/a b.cc:40:3"]),
+        ("code -g", ["code", "-g", "/src/a b.cc:40:3"]),
+        ("/usr/bin/codium --wait", ["/usr/bin/codium", "--wait", "--goto", "/src/a b.cc:40:3"]),
+        ("clion.sh", ["clion.sh", "--line", "40", "--column", "3", "/src/a b.cc"]),
+        ("pycharm", ["pycharm", "--line", "40", "--column", "3", "/src/a b.cc"]),
+        ("nvim", ["nvim", "+call cursor(40,3)", "/src/a b.cc"]),
+        ("emacsclient -n", ["emacsclient", "-n", "+40:3", "/src/a b.cc"]),
+        ("hx", ["hx", "/src/a b.cc:40:3"]),
+        ("subl", ["subl", "/src/a b.cc:40:3"]),
+        ("nano", ["nano", "+40,3", "/src/a b.cc"]),
+        ("less", ["less", "+40", "/src/a b.cc"]),
+        ("'/opt/my editor/ed'", ["/opt/my editor/ed", "/src/a b.cc"]),
+    ],
+)
+def test_known_editors_are_told_the_line_in_their_own_way(editor: str, command: list[str]) -> None:
+    assert editor_command(AT, {"FRAMEDEX_EDITOR": editor}) == command
+
+
+def test_the_editor_is_chosen_from_the_most_particular_wish_to_the_most_general() -> None:
+    every = {"FRAMEDEX_EDITOR": "hx", "TERM_PROGRAM": "vscode", "VISUAL": "emacs", "EDITOR": "nano"}
+
+    chosen = []
+    while every:
+        chosen.append(editor_command(AT, every)[0])
+        every.pop(next(iter(every)))
+
+    assert chosen == ["hx", "code", "emacs", "nano"]
+
+
+@pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
+def test_without_an_editor_the_variable_to_set_is_named(environment: dict[str, str]) -> None:
+    with pytest.raises(FramedexError) as raised:
+        editor_command(AT, environment)
+
+    assert "FRAMEDEX_EDITOR" in raised.value.remedy
+
+
+def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
+    odd = tmp_path / "odd:12"
+    odd.touch()
+
+    assert parse_place("a.cc:40:3") == Place(Path("a.cc"), 40, 3)
+    assert parse_place("a.cc:40") == Place(Path("a.cc"), 40, None)
+    assert parse_place("a.cc:40:") == Place(Path("a.cc"), 40, None)
+    assert parse_place("a.cc") == Place(Path("a.cc"), None, None)
+    assert parse_place(str(odd)) == Place(odd, None, None)
+
+
+def test_a_real_editor_program_is_started_with_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given an editor that writes down its arguments, when a place is opened, then nothing went through a shell."""
+    log = tmp_path / "log"
+    editor = tmp_path / "vim"
+    editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {log}\n')
+    editor.chmod(0o755)
+    source = tmp_path / "$(touch pwned); a.py"
+    source.write_text("")
+    monkeypatch.setenv("FRAMEDEX_EDITOR", str(editor))
+    monkeypatch.chdir(tmp_path)
+
+    result = CliRunner().invoke(cli, ["open", f"{source}:7"])
+
+    assert result.exit_code == 0, result.stderr
+    assert log.read_text().splitlines() == ["+call cursor(7,1)", str(source)]
+    assert not (tmp_path / "pwned").exists()
+
+
+@pytest.mark.parametrize(("editor", "message"), [("no-such-editor-here", "cannot be started"), ("false", "status 1")])
+def test_an_editor_that_fails_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, message: str
+) -> None:
+    monkeypatch.setenv("FRAMEDEX_EDITOR", editor)
+    (tmp_path / "a.py").touch()
+
+    result = CliRunner().invoke(cli, ["open", str(tmp_path / "a.py")])
+
+    assert result.exit_code == 1
+    assert editor in result.stderr and message in result.stderr
+
+
+def test_a_missing_file_is_named() -> None:
+    result = CliRunner().invoke(cli, ["open", "/no/such/file.py:3"])
+
+    assert result.exit_code == 1
+    assert "/no/such/file.py" in result.stderr

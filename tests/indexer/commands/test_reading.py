@@ -1,0 +1,176 @@
+"""The verbs that read the index, as a user or a program sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.indexer.recorded import Project
+
+from framedex.commands.main import cli
+
+BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
+
+
+@pytest.fixture
+def indexed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The project, indexed, as the current folder."""
+    project.ingest(project.library.parent).close()
+    monkeypatch.chdir(project.folder)
+    return project
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments)
+
+
+def read(*arguments: str) -> Any:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_calls_are_listed_with_short_arguments_and_their_thread(indexed: Project) -> None:
+    lines = run("calls").stdout.splitlines()
+
+    assert "python demo.py" in lines[0]
+    assert lines[2].split() == ["1", "0.000001", BOUNDARY, "F32[2,3]", "24", "B", "500", "ns", "MainThread"]
+    assert "never returned" in lines[5]
+
+
+def test_filters_combine(indexed: Project) -> None:
+    shown = read("calls", "--through", "runtime.cc", "--since", "2us", "--until", "1s", "--function", "buffer")
+
+    assert [call["id"] for call in shown["calls"]] == [2, 3]
+    assert read("calls", "--errors")["total"] == 1
+    assert read("calls", "--capture", "2") == {"total": 0, "calls": []}
+
+
+def test_a_limit_says_how_many_more_there_are(indexed: Project) -> None:
+    result = run("calls", "--limit", "1")
+
+    assert "latest 1 of 4" in result.stderr
+    assert " 4  " in result.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("value", ["1x", "-1", "soon", "", "1e3"])
+def test_a_time_that_is_none_is_a_usage_error(indexed: Project, value: str) -> None:
+    result = run("calls", "--since", value)
+
+    assert result.exit_code == 2
+    assert "250us" in result.stderr
+
+
+def test_a_trace_ends_with_the_most_recent_frame_and_reverses_on_demand(indexed: Project) -> None:
+    frames = _frames(run("trace", "1").stdout)
+
+    assert [line.split()[1] for line in frames[:5]] == ["<module>", "main", "transfer", "put", "glue::convert"]
+    assert f"{indexed.program}:{indexed.line('transfer(1)')}" in frames[1]
+    assert frames[4].endswith("glue.cc:2 [definition]")
+    assert frames[-1].endswith("[inlined]")
+    assert _frames(run("trace", "1", "--first").stdout) == frames[::-1]
+
+
+def test_a_source_that_changed_since_the_recording_is_pointed_out(indexed: Project) -> None:
+    began = indexed.capture.metadata["started_unix_ns"]
+    os.utime(indexed.program, ns=(began - 1, began - 1_000_000_000))
+    os.utime(indexed.library_source, ns=(began - 1, began - 1_000_000_000))
+    assert str(indexed.program) not in run("trace", "1").stderr
+
+    os.utime(indexed.program, ns=(began, began + 1_000_000_000))
+    assert f"{indexed.program} has changed since" in run("trace", "1").stderr
+
+
+def test_a_trace_of_a_function_is_that_of_its_latest_call(indexed: Project) -> None:
+    assert run("trace", "FromHost").stdout.startswith("call 3 ")
+    assert read("trace", BOUNDARY)["call"]["id"] == 3
+
+
+def test_an_unmerged_trace_is_two_stacks_with_the_reason(indexed: Project) -> None:
+    shown = run("trace", "4").stdout
+
+    assert "no run of Python frames has a host" in shown
+    assert shown.index("\nnative frames\n") < shown.index("\nPython frames\n")
+    document = read("trace", "4")
+    assert (len(document["frames"]), len(document["python"])) == (2, 4)
+
+
+def test_a_trace_document_is_written_whole(indexed: Project) -> None:
+    result = run("trace", "1", "-o", "call.fdtrace")
+
+    assert result.exit_code == 0
+    assert (indexed.folder / "call.fdtrace").read_text().startswith("framedex trace, format 1\n")
+    assert [path.name for path in indexed.folder.iterdir() if "fdtrace" in path.name] == ["call.fdtrace"]
+
+
+def test_a_trace_document_that_cannot_be_written_is_an_error_with_a_remedy(indexed: Project) -> None:
+    result = run("trace", "1", "-o", "no/such/folder/call.fdtrace")
+
+    assert result.exit_code == 1
+    assert "-o" in result.stderr
+
+
+def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
+    whole = run("where", "demo.py").stdout
+    line = run("where", f"demo.py:{indexed.line('transfer(2)')}").stdout
+
+    assert f"{indexed.program}:{indexed.line('# start')}  4 calls" in whole
+    assert "framedex trace 3" in line and "from <module>" in line
+    assert read("where", "demo.py:11")["summary"]["calls"] == 2
+    assert run("where", "glue.cc").stdout.startswith(str(indexed.library.with_name("glue.cc")))
+    assert "No recorded call" in run("where", "demo.py:3").stderr
+
+
+def test_callers_and_callees_cross_the_border(indexed: Project) -> None:
+    callers, callees = run("callers", "convert").stdout, run("callees", "put").stdout
+
+    assert callers.splitlines()[1].split()[:2] == ["3", "put"]
+    assert f"{indexed.program}:{indexed.line('return value')}" in callers
+    assert "glue::convert" in callees
+    document = read("callers", "convert")["functions"][0]
+    assert document["function"]["name"] == "glue::convert"
+    assert document["callers"][0]["function"]["name"] == "put"
+
+
+def test_captures_are_listed(indexed: Project) -> None:
+    assert "4 calls, 3 stacks  python demo.py" in run("captures").stdout
+    assert read("captures")["captures"][0]["calls"] == 4
+
+
+@pytest.mark.parametrize(
+    "arguments", [("trace", "99"), ("trace", "nothing"), ("callers", "nothing"), ("trace", "9" * 30), ("trace", "PJRT")]
+)
+def test_what_is_not_there_is_an_error_with_a_remedy(indexed: Project, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    message, remedy = result.stderr.splitlines()[:2]
+    assert message.startswith("framedex: ")
+    assert remedy.strip()
+
+
+def test_without_an_index_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    result = run("calls")
+
+    assert result.exit_code == 1
+    assert "framedex run" in result.stderr
+
+
+def test_an_index_elsewhere_can_be_named(indexed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+
+    result = CliRunner().invoke(cli, ["--index", str(indexed.index), "where", str(indexed.program)])
+
+    assert result.exit_code == 0, result.stderr
+    assert list(elsewhere.iterdir()) == []
+
+
+def _frames(shown: str) -> list[str]:
+    return shown.split("\n\n", 1)[1].splitlines()

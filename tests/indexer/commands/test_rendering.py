@@ -1,0 +1,143 @@
+"""Traces as text: what is folded, what is labelled, and that hostile names cannot reach the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.indexer.recorded import Project
+
+from framedex import words
+from framedex.commands.render import call_lines, relation_lines
+from framedex.commands.render_trace import all_frames, folded_frames, header
+from framedex.commands.terminal import Line, Terminal, paint
+from framedex.model import Edge, FrameRow, How, Location, Role, Trace
+
+PLAIN = Terminal(colors=False, links=False)
+HOSTILE = "\x1b]8;;http://evil\x07name\n\u202e\r\x9b2J"
+
+
+@pytest.fixture
+def trace(project: Project) -> Trace:
+    found = project.ingest(project.library.parent).trace(1)
+    assert found is not None
+    return found
+
+
+def text(*lines: Line) -> list[str]:
+    return [paint(line, PLAIN) for line in lines]
+
+
+def with_role(frame: FrameRow, role: Role) -> FrameRow:
+    return replace(frame, function=replace(frame.function, role=role))
+
+
+def test_interpreter_and_glue_frames_are_folded_into_their_number(trace: Trace) -> None:
+    roles = [Role.CODE, Role.INTERPRETER, Role.INTERPRETER, Role.GLUE, Role.CODE, Role.GLUE, Role.CODE, Role.CODE]
+    frames = [with_role(frame, role) for frame, role in zip(trace.frames, roles, strict=True)]
+
+    shown = text(*folded_frames(frames))
+
+    assert [line.strip() for line in shown if "…" in line] == ["… 2 interpreter and 1 glue frames", "… 1 glue frame"]
+    assert len(shown) == 6
+    assert len(text(*all_frames(frames))) == 8
+
+
+def test_candidates_are_counted_when_folded_and_listed_when_all_is_shown(trace: Trace) -> None:
+    others = (Location("/a.cc", 1, How.CANDIDATES), Location("/b.cc", 2, How.CANDIDATES))
+    frame = replace(trace.frames[4], candidates=others)
+
+    (folded,) = text(*folded_frames([frame]))
+    whole = text(*all_frames([frame]))
+
+    assert folded.endswith("(+2 candidates)")
+    assert [line.strip() for line in whole[1:]] == ["or /a.cc:1 [candidates]", "or /b.cc:2 [candidates]"]
+
+
+def test_a_frame_without_source_shows_module_and_offset(trace: Trace) -> None:
+    (line,) = text(*folded_frames([replace(trace.frames[4], location=None)]))
+
+    assert line.endswith(f"libglue.so+{trace.frames[4].offset:#x}")
+
+
+def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
+    place = Location(f"/{HOSTILE}", 3, How.CLASS)
+    frame = trace.frames[4]
+    function = replace(frame.function, name=HOSTILE, location=place)
+    hostile = replace(frame, function=function, location=place, candidates=(place,), module=HOSTILE)
+    call = replace(
+        trace.call, function=HOSTILE, thread=HOSTILE, arguments={"error_message": HOSTILE, HOSTILE: HOSTILE}, error=3
+    )
+    capture = replace(trace.capture, command=HOSTILE, path=HOSTILE)
+    lines = [
+        *header(replace(trace, call=call, capture=capture, frames=(hostile,))),
+        *folded_frames([hostile, replace(hostile, location=None)]),
+        *all_frames([hostile]),
+        *call_lines([call], [capture]),
+        *relation_lines(function, [Edge(function, function, 1, (place,))], "callers", inward=False),
+    ]
+
+    for line in text(*lines):
+        assert line.isprintable(), line
+    linked = "".join(paint(line, Terminal(colors=False, links=True, host="h")) for line in lines)
+    assert "\n" not in linked and "\u202e" not in linked
+    assert "\x07" not in linked and "\x9b" not in linked
+    assert linked.count("\x1b") == 4 * linked.count("\x1b]8;;file://h/"), "no escape but those of our own links"
+
+
+@pytest.mark.parametrize(
+    ("environment", "links"),
+    [
+        ({"TERM_PROGRAM": "iTerm.app"}, True),
+        ({"TERM": "xterm-kitty"}, True),
+        ({"VTE_VERSION": "7200"}, True),
+        ({"VTE_VERSION": "4200"}, False),
+        ({"VTE_VERSION": "broken"}, False),
+        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.4"}, True),
+        ({"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a"}, False),
+        ({"TERM_PROGRAM": "vscode", "VTE_VERSION": "7200"}, False),
+        ({"TERMINAL_EMULATOR": "JetBrains-JediTerm", "TERM": "xterm-256color"}, False),
+        ({"TERM": "xterm"}, False),
+        ({"TERM": "dumb", "TERM_PROGRAM": "WezTerm"}, False),
+        ({"FORCE_HYPERLINK": "1"}, True),
+        ({"FORCE_HYPERLINK": "0", "TERM_PROGRAM": "WezTerm"}, False),
+    ],
+)
+def test_links_are_given_only_to_terminals_that_follow_them(environment: dict[str, str], links: bool) -> None:
+    assert Terminal.of(True, environment).links is links
+    assert Terminal.of(False, environment).links is False
+
+
+def test_no_color_means_no_color() -> None:
+    assert Terminal.of(True, {"TERM": "xterm"}).colors
+    assert not Terminal.of(True, {"TERM": "xterm", "NO_COLOR": "1"}).colors
+    assert not Terminal.of(False, {"TERM": "xterm"}).colors
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "shown"),
+    [
+        (-1, "never returned"),
+        (0, "0 ns"),
+        (999, "999 ns"),
+        (12_345, "12.3 µs"),
+        (1_500_000, "1.5 ms"),
+        (2 * 10**12, "2000 s"),
+    ],
+)
+def test_durations_have_a_fitting_unit(nanoseconds: int, shown: str) -> None:
+    assert words.duration(nanoseconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"type": "F32", "dims": [2, 3], "bytes": 24}, "F32[2,3] 24 B"),
+        ({"type": "BF16", "dims": [], "bytes": 4096}, "BF16[] 4 KiB"),
+        ({"client": "0x1234", "id": 3, "name": "x", "gone": None, "of": ["0x1"], "no": ""}, "id=3, name=x"),
+        ({"a": 1, "b": 2, "c": 3, "d": 4}, "a=1, b=2, c=3, …"),
+        ({}, ""),
+    ],
+)
+def test_arguments_are_shown_in_a_few_words(arguments: dict[str, object], shown: str) -> None:
+    assert words.arguments_short(arguments) == shown

@@ -1,0 +1,145 @@
+"""The command line as a process: real terminals, pipes that close, and how quickly it starts."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import click
+import pytest
+from tests.indexer.recorded import Project
+
+from framedex.commands.main import cli
+
+FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
+
+
+@pytest.fixture
+def indexed(project: Project) -> Project:
+    """The project, indexed."""
+    project.ingest(project.library.parent).close()
+    return project
+
+
+def test_in_a_terminal_that_follows_links_a_frame_is_one(indexed: Project) -> None:
+    shown = _in_terminal(indexed, "trace", "1", TERM="xterm-kitty")
+
+    line = indexed.line("transfer(1)")
+    assert f"\x1b]8;;file://{os.uname().nodename}{indexed.program}#{line}\x1b\\" in shown
+    assert "\x1b[" in shown
+
+
+@pytest.mark.parametrize(
+    "environment", [{"TERM_PROGRAM": "vscode"}, {"TERMINAL_EMULATOR": "JetBrains-JediTerm"}, {"TERM": "xterm"}]
+)
+def test_terminals_that_find_paths_themselves_get_plain_ones(indexed: Project, environment: dict[str, str]) -> None:
+    shown = _in_terminal(indexed, "trace", "1", **{"TERM": "xterm-kitty", **environment})
+
+    assert "\x1b]8" not in shown
+    assert f"{indexed.program}:{indexed.line('transfer(1)')}" in shown
+
+
+def test_the_text_is_the_same_with_and_without_a_terminal(indexed: Project) -> None:
+    plain = _piped(indexed, "trace", "1").stdout
+
+    assert "\x1b" not in plain
+    shown = _in_terminal(indexed, "trace", "1", TERM="xterm", NO_COLOR="1")
+    assert shown.replace("\r\n", "\n") == plain
+
+
+def test_a_reader_that_stops_reading_is_no_error(indexed: Project) -> None:
+    """Given a pipe whose other end closes at once (`framedex calls | head -0`), then nothing is said about it."""
+    process = subprocess.Popen(
+        [*FRAMEDEX, "calls"],
+        cwd=indexed.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait()
+
+
+def test_an_output_of_a_poor_encoding_gets_escapes_not_a_traceback(indexed: Project) -> None:
+    done = _piped(indexed, "trace", "1", PYTHONIOENCODING="ascii")
+
+    assert done.returncode == 0
+    assert "demo.py" in done.stdout
+
+
+def test_a_verb_does_not_pay_for_what_it_does_not_use(indexed: Project) -> None:
+    script = (
+        "import sys; from framedex.commands.main import cli; cli(['calls'], standalone_mode=False);"
+        "print([name for name in ('numpy', 'rich', 'sqlite_utils', 'tree_sitter', 'symbolic') if name in sys.modules])"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=indexed.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=_environment(),
+    )
+
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_names_every_verb_in_the_order_of_a_first_visit(indexed: Project) -> None:
+    shown = _piped(indexed, "--help").stdout
+
+    positions = [shown.index(f"\n  {verb} ") for verb in ("run", "index", "calls", "trace", "where", "open", "serve")]
+    assert positions == sorted(positions)
+
+
+@pytest.mark.parametrize("verb", sorted(cli.list_commands(None)))  # type: ignore[arg-type]
+def test_every_verb_and_every_option_explains_itself(verb: str) -> None:
+    command = cli.get_command(None, verb)  # type: ignore[arg-type]
+
+    assert command is not None and command.help
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+
+
+def _in_terminal(project: Project, *arguments: str, **environment: str) -> str:
+    """What a program prints when its stdout is a real (pseudo) terminal."""
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*FRAMEDEX, *arguments],
+        cwd=project.folder,
+        stdout=terminal,
+        stderr=subprocess.DEVNULL,
+        env=_environment(**environment),
+    )
+    os.close(terminal)
+    shown = bytearray()
+    while chunk := _read(controller):
+        shown += chunk
+    os.close(controller)
+    assert process.wait() == 0
+    return shown.decode()
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # Linux says EIO where the last writer has closed the terminal
+        return b""
+
+
+def _piped(project: Project, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*FRAMEDEX, *arguments], cwd=project.folder, capture_output=True, text=True, env=_environment(**environment)
+    )
+
+
+def _environment(**changes: str) -> dict[str, str]:
+    hidden = ("TERM", "NO_COLOR", "FORCE_HYPERLINK", "VTE_VERSION", "KONSOLE_VERSION", "WT_SESSION")
+    kept = {name: value for name, value in os.environ.items() if name not in hidden and "TERM" not in name}
+    return {**kept, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry), **changes}

@@ -1,0 +1,22 @@
+"""Recorded runs written by hand: the captures are data, but the binary, the sources and the index are real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.indexer.recorded import Project, build_project
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shared library with debug lines, inlining and a function whose source is elsewhere, built once."""
+    from tests.indexer.recorded import build_library
+
+    return build_library(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, library: Path) -> Project:
+    """A folder with a program, and a capture of it that is not indexed yet."""
+    return build_project(tmp_path, library)

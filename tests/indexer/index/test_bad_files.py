@@ -1,0 +1,193 @@
+"""Index files that cannot be used, and what the user is told."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.indexer.recorded import Project
+
+from framedex.errors import FramedexError
+from framedex.index import Index, Store, find_index
+from framedex.index.version import VERSION
+from framedex.ingest import Silence, rebuild_index
+from framedex.model import CallFilter
+
+
+def test_a_missing_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(FramedexError) as raised:
+        Index.open(tmp_path / "index.db")
+
+    assert "framedex index" in raised.value.remedy
+
+
+@pytest.mark.parametrize("version", [VERSION + 1, VERSION - 1, 99])
+def test_an_index_of_another_version_is_refused_for_reading_and_writing(project: Project, version: int) -> None:
+    project.ingest().close()
+    _set(project.index, f"PRAGMA user_version = {version}")
+
+    for use in (Index.open, Store):
+        with pytest.raises(FramedexError) as raised:
+            use(project.index)
+        assert f"version {version}" in raised.value.message
+        assert "framedex index --rebuild" in raised.value.remedy
+
+
+def test_a_rebuild_replaces_an_index_of_another_version_and_keeps_its_roots(project: Project) -> None:
+    project.ingest(project.folder).close()
+    _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE calls RENAME TO calls_of_tomorrow")
+
+    rebuild_index(project.index, [], [], Silence())
+
+    with Index.open(project.index) as index:
+        assert index.version == VERSION
+        assert index.sources_roots() == [str(project.folder)]
+
+
+def test_a_database_of_another_program_is_never_touched(tmp_path: Path) -> None:
+    path = tmp_path / "addresses.db"
+    _set(path, "CREATE TABLE people(name)", "INSERT INTO people VALUES ('Ada')")
+    before = path.read_bytes()
+
+    for use in (Index.open, Store, lambda path: rebuild_index(path, [], [], Silence())):
+        with pytest.raises(FramedexError, match="not a framedex index"):
+            use(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"\xff" * 5000])
+def test_a_file_that_is_no_database_is_refused_and_a_rebuild_sets_it_aside(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "index.db"
+    path.write_bytes(content)
+
+    for use in (Index.open, Store):
+        with pytest.raises(FramedexError) as raised:
+            use(path)
+        assert "--rebuild" in raised.value.remedy
+
+    rebuild_index(path, [], [], Silence())
+    assert Index.open(path).captures() == []
+    assert path.with_name("index.db.damaged").read_bytes() == content
+
+
+def test_an_index_truncated_anywhere_answers_or_says_that_it_is_damaged(project: Project, tmp_path: Path) -> None:
+    project.ingest(project.folder).close()
+    whole = project.index.read_bytes()
+    damaged = tmp_path / "damaged.db"
+    refused = 0
+    for size in range(0, len(whole), 1021):
+        damaged.write_bytes(whole[:size])
+        try:
+            with Index.open(damaged) as index:
+                calls = index.calls(CallFilter())
+                assert [index.trace(call.id) for call in calls]
+        except FramedexError as error:
+            refused += 1
+            assert error.remedy
+    assert refused > 10
+
+
+def test_a_page_of_garbage_is_damage_not_a_crash(project: Project) -> None:
+    project.ingest(project.folder).close()
+    content = bytearray(project.index.read_bytes())
+    for page in range(4096, len(content), 4096):
+        content[page : page + 64] = os.urandom(64)
+    project.index.write_bytes(content)
+
+    with pytest.raises(FramedexError, match="damaged"), Index.open(project.index) as index:
+        index.calls(CallFilter())
+
+
+def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
+    project.ingest().close()
+    with Store(project.index) as first, first.transaction(), Index.open(project.index) as reader:
+        with (
+            pytest.raises(FramedexError, match="another process") as raised,
+            Store(project.index, patience=0.01) as second,
+        ):
+            second.clear()
+        assert "again" in raised.value.remedy
+        assert len(reader.captures()) == 1, "readers are not disturbed by a writer"
+
+
+def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Project) -> None:
+    project.ingest().close()
+
+    done = _on_read_only(
+        project.index.parent,
+        "from framedex.model import CallFilter; print(len(Index.open(path).calls(CallFilter())))",
+        project.index,
+    )
+
+    assert (done.stdout, done.stderr) == ("4\n", "")
+
+
+@pytest.mark.parametrize("name", ["index.db", "new.db", "new/index.db"])
+def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(project: Project, name: str) -> None:
+    project.ingest().close()
+    path = project.index.parent / name
+
+    done = _on_read_only(
+        project.index.parent,
+        "from framedex.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)",
+        path,
+    )
+
+    assert str(path) in done.stdout, done.stderr
+    assert "permissions" in done.stdout
+
+
+def _on_read_only(folder: Path, script: str, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script with `path`, in a process that sees `folder` as mounted read-only (that stops root too)."""
+    mount = f'mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && exec "$@"'
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", mount, "sh"]
+    if not shutil.which("unshare") or subprocess.run([*command, "true"], check=False, capture_output=True).returncode:
+        pytest.skip("this machine does not let a process mount")
+    head = "import sys; from pathlib import Path; from framedex.index import Index, Store; path = Path(sys.argv[1])\n"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    return subprocess.run(
+        [*command, sys.executable, "-c", head + script, path], capture_output=True, text=True, env=environment
+    )
+
+
+def test_a_full_disk_is_said_and_leaves_the_index_as_it_was(project: Project) -> None:
+    """Given a limit on the size of the file, when a capture does not fit, then the old content is still there."""
+    project.ingest().close()
+    with Store(project.index) as store:
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(FramedexError, match="disk is full"), store.transaction():
+            store._connection.execute("INSERT INTO files(path) VALUES (zeroblob(1000000))")
+
+    with Index.open(project.index) as index:
+        assert len(index.calls(CallFilter())) == 4
+
+
+def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".framedex").write_text("")
+
+    with pytest.raises(FramedexError, match=os.strerror(errno.EEXIST)):
+        Store(tmp_path / ".framedex" / "index.db")
+
+
+def test_the_nearest_index_upwards_is_found(project: Project) -> None:
+    project.ingest().close()
+    below = project.folder / "a" / "b"
+    below.mkdir(parents=True)
+
+    assert find_index(below) == project.index
+    assert find_index(project.folder.parent) is None
+
+
+def _set(path: Path, *statements: str) -> None:
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()

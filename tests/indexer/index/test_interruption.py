@@ -1,0 +1,140 @@
+"""An ingest that is killed leaves the index whole, and running it again continues."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.indexer.recorded import Project, build_project
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_sources
+from framedex.model import CallFilter
+
+# A process that ingests and is killed by its own trace function after so many SQL statements of a transaction.
+KILLED_INGEST = """
+import os, signal, sys
+from pathlib import Path
+from framedex.index import Store
+from framedex.ingest import Namer, Silence, add_capture, find_sources
+from tests.indexer.recorded import build_project
+
+folder, library, statements = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+project = build_project(folder, library)
+left = statements
+
+def count(statement):
+    global left
+    left -= 1
+    if left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with Store(project.index) as store:
+    store._connection.set_trace_callback(count)
+    add_capture(store, project.again("second"), Namer())
+    with store.transaction():
+        store.sources.add_root(str(folder / "sources"))
+    find_sources(store, Silence())
+"""
+
+
+@pytest.mark.parametrize("statements", [1, 2, 10, 40, 80, 120, 160, 200, 240, 280])
+def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int) -> None:
+    """Given an index of one capture, when the ingest of a second is killed anywhere, there are one or two."""
+    project.ingest().close()
+
+    status = _ingest_until_killed(project, statements)
+
+    assert status in (0, -signal.SIGKILL)
+    with Index.open(project.index) as index:
+        captures = len(index.captures())
+        assert captures in (1, 2)
+        assert len(index.calls(CallFilter())) == 4 * captures
+        assert sum(index.recorded_lines(str(project.program)).values()) == 16 * captures
+        assert all(index.trace(call.id) for call in index.calls(CallFilter()))
+    assert _check(project.index) == "ok"
+
+
+def test_a_killed_first_ingest_can_be_run_again(tmp_path: Path, library: Path) -> None:
+    project = build_project(tmp_path, library)
+    project.index.parent.mkdir(parents=True)
+
+    assert _ingest_until_killed(project, 30) == -signal.SIGKILL
+    assert _ingest_until_killed(project, 0) == 0
+
+    with Index.open(project.index) as index:
+        assert len(index.captures()) == 1
+
+
+def test_an_index_whose_making_was_killed_is_made_by_the_next_run(tmp_path: Path) -> None:
+    """Given a file that SQLite had only begun, when it is opened for writing, then it becomes an index."""
+    path = tmp_path / "index.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+
+    Store(path).close()
+
+    assert Index.open(path).captures() == []
+
+
+def test_an_interruption_while_reading_sources_keeps_the_files_that_were_read(project: Project) -> None:
+    """Given 250 files, when Ctrl-C comes at the 150th, then the next run reads the rest and everything is found."""
+    sources = project.folder / "sources"
+    sources.mkdir()
+    for number in range(250):
+        (sources / f"file_{number:03}.py").write_text(f"def function_{number}():\n    pass\n")
+    project.ingest().close()
+    with Store(project.index) as store:
+        with store.transaction():
+            store.sources.add_root(str(sources))
+        with pytest.raises(KeyboardInterrupt):
+            find_sources(store, _InterruptAt(150))
+
+    with Store(project.index) as store:
+        kept = len([path for path in store.sources.known_files() if path.startswith(str(sources))])
+        report = find_sources(store, Silence())
+
+        assert 0 < kept < 150
+        assert report.parsed == 250 - kept
+        assert all(store.sources.definitions(f"function_{number}", "python") for number in range(250))
+
+
+class _InterruptAt(Silence):
+    """A listener that behaves like a user who presses Ctrl-C when so many source files are done."""
+
+    def __init__(self, files: int) -> None:
+        self._left = files
+
+    def task(self, description: str, total: int | None):  # type: ignore[no-untyped-def]
+        from contextlib import nullcontext
+
+        return nullcontext(self._advance if description == "Reading sources" else lambda amount: None)
+
+    def _advance(self, amount: int) -> None:
+        self._left -= amount
+        if self._left == 0:
+            raise KeyboardInterrupt
+
+
+def _ingest_until_killed(project: Project, statements: int) -> int:
+    command = [sys.executable, "-c", KILLED_INGEST, str(project.folder), str(project.library), str(statements)]
+    return subprocess.run(command, check=False, env=_environment()).returncode
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+
+
+def _check(path: Path) -> str:
+    connection = sqlite3.connect(path)
+    try:
+        return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
+    finally:
+        connection.close()

@@ -1,0 +1,290 @@
+"""What the index answers about calls, lines and functions of a recorded run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.indexer.recorded import Project
+
+from framedex.errors import FramedexError
+from framedex.index import Index, Store
+from framedex.index.records import FrameRecord
+from framedex.ingest import Namer
+from framedex.model import CallFilter, How, Language, NativeFrame, Role
+from framedex.plaintext import restore
+from framedex.tracetext import format_trace, parse_trace
+
+BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
+
+
+def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None:
+    calls = project.ingest().calls(CallFilter())
+
+    assert [call.start for call in calls] == [1_000, 2_000, 3_000, 2_000_000_000]
+    assert calls[0].arguments == {"type": "F32", "dims": [2, 3], "bytes": 24}
+    assert [call.thread for call in calls] == ["MainThread", "MainThread", "MainThread", "101"]
+    assert calls[3].duration == -1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "starts"),
+    [
+        (CallFilter(function=BOUNDARY), [1_000, 2_000, 3_000]),
+        (CallFilter(function="error_destroy"), [2_000_000_000]),
+        (CallFilter(thread="main"), [1_000, 2_000, 3_000]),
+        (CallFilter(thread="101"), [2_000_000_000]),
+        (CallFilter(after=2_000, before=3_000), [2_000, 3_000]),
+        (CallFilter(errors_only=True), [3_000]),
+        (CallFilter(through="runtime::ALLOCATE"), [1_000, 2_000, 3_000]),
+        (CallFilter(through="demo.py:11"), [3_000, 2_000_000_000]),
+        (CallFilter(through="no such thing"), []),
+        (CallFilter(capture=7), []),
+    ],
+)
+def test_a_filter_keeps_only_what_it_names(project: Project, wanted: CallFilter, starts: list[int]) -> None:
+    index = project.ingest()
+
+    assert [call.start for call in index.calls(wanted)] == starts
+    assert index.count_calls(wanted) == len(starts)
+
+
+def test_a_limit_keeps_the_latest_calls_of_the_latest_capture(project: Project) -> None:
+    earlier = {**project.capture.metadata, "started_unix_ns": 1}
+    project.ingest().close()
+    index = project.ingest(capture=project.again("earlier", metadata=earlier))
+
+    assert [(call.capture, call.start) for call in index.calls(CallFilter(), limit=2)] == [
+        (1, 3_000),
+        (1, 2_000_000_000),
+    ]
+    assert [call.capture for call in index.calls(CallFilter(), limit=5)] == [2, 1, 1, 1, 1]
+
+
+def test_the_latest_call_of_a_function_is_found_by_a_part_of_its_name(project: Project) -> None:
+    index = project.ingest()
+
+    found = index.latest_call("fromhostbuffer")
+
+    assert found is not None
+    assert (found.function, found.start) == (BOUNDARY, 3_000)
+    assert index.latest_call("Nothing") is None
+
+
+def test_a_part_that_fits_several_names_is_refused_with_the_names(project: Project) -> None:
+    with pytest.raises(FramedexError) as raised:
+        project.ingest().latest_call("PJRT")
+
+    assert BOUNDARY in raised.value.message
+    assert "PJRT_Error_Destroy" in raised.value.message
+
+
+def test_a_trace_crosses_from_python_into_inlined_native_code(project: Project) -> None:
+    trace = project.ingest(project.library.parent).trace(1)
+
+    assert trace is not None
+    shown = [(frame.function.language, frame.function.name, frame.inlined) for frame in trace.frames]
+    assert [name for _, name, _ in shown[:4]] == ["<module>", "main", "transfer", "put"]
+    assert shown[4:7] == [
+        (Language.NATIVE, "glue::convert", False),
+        (Language.NATIVE, BOUNDARY, False),
+        (Language.NATIVE, "runtime::allocate", False),
+    ]
+    assert shown[7][2], "the function inlined into allocate is a frame of its own"
+    assert trace.frames[1].location is not None
+    assert (trace.frames[1].location.line, trace.frames[1].location.how) == (project.line("transfer(1)"), How.EXACT)
+
+
+def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> None:
+    trace = project.ingest().trace(4)
+
+    assert trace is not None
+    assert trace.reason == "no run of Python frames has a host"
+    assert [frame.function.language for frame in trace.frames] == [Language.NATIVE] * 2
+    assert [frame.function.name for frame in trace.python] == ["<module>", "main", "transfer", "put"]
+
+
+def test_the_trace_of_a_stack_is_that_of_its_latest_call(project: Project) -> None:
+    index = project.ingest()
+    first = index.call(1)
+
+    assert first is not None
+    trace = index.stack_trace(first.stack)
+    assert trace is not None
+    assert trace.call.start == 2_000
+
+
+def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project: Project) -> None:
+    index = project.ingest()
+    summary = index.line_summary(str(project.program), project.line("transfer(2)"))
+
+    assert summary is not None
+    assert (summary.calls, summary.total_duration) == (2, 900)
+    assert summary.boundaries == ((BOUNDARY, 1, 900), ("PJRT_Error_Destroy", 1, 0))
+    assert [(function.name, calls) for function, calls in summary.callers] == [("<module>", 2)]
+    assert {"type": "F32", "dims": [2, 3], "bytes": 24} in summary.arguments
+    assert summary.hows == (How.EXACT,)
+    assert index.line_summary(str(project.program), 3) is None
+    assert index.line_summary("/no/such/file.py", 3) is None
+
+
+def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
+    lines = project.ingest().recorded_lines(str(project.program))
+
+    assert lines == {
+        project.line("# start"): 4,
+        project.line("transfer(1)"): 2,
+        project.line("transfer(2)"): 2,
+        project.line("return put"): 4,
+        project.line("return value"): 4,
+    }
+
+
+def test_the_stacks_through_a_line_come_with_most_calls_first(project: Project) -> None:
+    hits = project.ingest().stacks_through(str(project.program), project.line("return put"))
+
+    assert [(hit.function, hit.calls) for hit in hits] == [(BOUNDARY, 2), ("PJRT_Error_Destroy", 1), (BOUNDARY, 1)]
+    assert all(hit.frame.function.name == "transfer" and hit.position == 2 for hit in hits)
+    assert len(project.ingest(capture=project.again("second")).stacks_through(str(project.program), limit=2)) == 2
+
+
+def test_one_frame_inward_crosses_the_border_and_one_outward_comes_back(project: Project) -> None:
+    index = project.ingest(project.library.parent)
+    put = str(project.program), project.line("return value")
+
+    inward = index.inward(*put)
+    assert [(step.target.function.name, step.calls) for step in inward] == [("glue::convert", 3)]
+    glue = inward[0].target.location
+    assert glue is not None
+    outward = index.outward(glue.path, glue.line)
+    assert [(step.origin.function.name, step.target.function.name) for step in outward] == [("glue::convert", "put")]
+
+
+def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project) -> None:
+    index = project.ingest()
+    (transfer,) = index.find_functions("transfer")
+
+    (edge,) = index.callers(transfer.id)
+    assert (edge.caller.name, edge.calls) == ("main", 4)
+    assert sorted(site.line for site in edge.sites) == [project.line("transfer(1)"), project.line("transfer(2)")]
+    assert [edge.callee.name for edge in index.callees(transfer.id)] == ["put"]
+
+
+def test_a_function_is_found_by_its_short_name_and_by_a_part(project: Project) -> None:
+    index = project.ingest()
+
+    assert [function.name for function in index.find_functions("convert")] == ["glue::convert"]
+    assert [function.name for function in index.find_functions("UNTIME::ALL")] == ["runtime::allocate"]
+    assert index.find_functions("no such function") == []
+
+
+def test_a_line_without_frames_belongs_to_the_function_around_it(project: Project) -> None:
+    index = project.ingest()
+
+    found = index.functions_at(str(project.program), project.line("def main"))
+
+    assert [function.name for function in found][:1] == ["main"]
+    assert found[0].end_line == project.line("transfer(2)")
+
+
+def test_recursion_counts_a_call_once(project: Project) -> None:
+    """Given a stack that passes `transfer` and `put` twice, then every total still counts its calls once."""
+    first = project.capture.stacks[0]
+    again = (*first.frames[:5], *first.frames[3:])
+    index = project.ingest(capture=project.again("recursive", stacks=(type(first)(again), *project.capture.stacks[1:])))
+
+    assert index.recorded_lines(str(project.program))[project.line("return put")] == 4
+    (transfer,) = index.find_functions("transfer")
+    assert {edge.caller.name: edge.calls for edge in index.callers(transfer.id)} == {"main": 4, "put": 2}
+    hits = index.stacks_through(str(project.program), project.line("return put"))
+    assert sum(hit.calls for hit in hits) == 4
+
+
+def test_the_same_run_twice_doubles_the_counts_and_shares_the_stacks(project: Project) -> None:
+    project.ingest().close()
+    index = project.ingest(capture=project.again("second"))
+
+    assert index.recorded_lines(str(project.program))[project.line("return put")] == 8
+    assert len({call.stack for call in index.calls(CallFilter())}) == 3
+    assert [capture.calls for capture in index.captures()] == [4, 4]
+
+
+def test_an_open_index_notices_what_another_process_writes(project: Project) -> None:
+    index = project.ingest()
+    assert not index.changed()
+
+    project.ingest(capture=project.again("second")).close()
+
+    assert index.changed()
+    assert not index.changed()
+    assert not index.replaced()
+    assert len(index.captures()) == 2
+
+
+def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: Project) -> None:
+    """Given a stack put -> glue::convert -> boundary whose middle is interpreter, then put's callee is the boundary."""
+    with Store(project.index) as store:
+        frames, _ = Namer().name_frames(project.capture)
+        hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
+        store.add_capture(project.capture, project.capture.path, 1.0, "demo", hidden, ())
+    index = Index.open(project.index)
+    (put,) = index.find_functions("put")
+    (convert,) = index.find_functions("glue::convert")
+
+    (edge,) = index.callees(put.id)
+    assert (edge.callee.name, edge.calls) == (BOUNDARY, 3)
+    assert [site.line for site in edge.sites] == [project.line("return value")]
+    assert [edge.callee.name for edge in index.direct_callees(put.id)] == ["glue::convert"]
+    assert [edge.caller.name for edge in index.callers(convert.id)] == ["put"]
+    here = str(project.program), project.line("return value")
+    assert [step.target.function.name for step in index.inward(*here)] == ["glue::convert"]
+    (step,) = index.inward_readable(*here)
+    assert step.target.function.name == BOUNDARY
+    assert step.target.location is not None
+    back = index.outward_readable(step.target.location.path, step.target.location.line)
+    assert [step.target.function.name for step in back] == ["put"]
+
+
+def _as_interpreter(record: FrameRecord) -> FrameRecord:
+    if record.function.name != "glue::convert":
+        return record
+    return replace(record, function=replace(record.function, role=Role.INTERPRETER))
+
+
+def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project) -> None:
+    """Given a line with many calls whose arguments say little, then the one with a shape is among the samples."""
+    calls = project.capture.calls
+    arguments = [f'{{"kind": {number}}}' for number in range(len(calls))]
+    arguments[0] = '{"dims": [7]}'
+    index = project.ingest(capture=project.again("shapes", calls=replace(calls, arguments=tuple(arguments))))
+
+    summary = index.line_summary(str(project.program), project.line("return put"))
+
+    assert summary is not None
+    assert summary.arguments[0] == {"dims": [7]}
+
+
+def test_names_that_are_no_text_and_addresses_beyond_all_modules_are_kept(project: Project) -> None:
+    """Given undecodable names everywhere and an address of 64 bits, then the capture is indexed and can be asked."""
+    odd = "odd\udcff"
+    capture = project.again(
+        odd,
+        codes=tuple(
+            replace(code, filename=f"/{odd}/x.py", qualname=code.qualname + odd) for code in project.capture.codes
+        ),
+        modules=tuple(replace(module, path=f"/{odd}/lib.so") for module in project.capture.modules),
+        functions=tuple(replace(function, name=function.name + odd) for function in project.capture.functions),
+        threads=tuple(replace(thread, name=odd) for thread in project.capture.threads),
+        frames=(*project.capture.frames[:-1], NativeFrame(-1, 0xFFFFFFFFFF600001)),
+        metadata={"argv": ["python", odd]},
+    )
+    index = project.ingest(capture=capture)
+
+    trace = index.trace(1)
+    assert trace is not None
+    assert trace.frames[-1].offset == 0xFFFFFFFFFF600001
+    assert trace.frames[0].location is not None
+    assert restore(trace.frames[0].location.path) == f"/{odd}/x.py"
+    assert len(parse_trace(format_trace(trace))) == 4
+    assert index.recorded_lines(f"/{odd}/x.py")
+    assert index.calls(CallFilter(thread=odd))

@@ -1,0 +1,183 @@
+"""Source trees: what is read, what is read again, and how functions find their places."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.indexer.recorded import STRIPPED_SOURCE, Project
+
+from framedex.index import Index, Store
+from framedex.ingest import Namer, Silence, TreeReport, add_capture, find_sources
+from framedex.model import How, Location
+
+
+@pytest.fixture
+def tree(project: Project) -> Path:
+    """A source folder with the source of the library that has no debug information."""
+    folder = project.folder / "tree"
+    folder.mkdir()
+    (folder / "glue.cc").write_text(STRIPPED_SOURCE)
+    return folder
+
+
+def test_definitions_found_later_attach_to_frames_already_indexed(project: Project, tree: Path) -> None:
+    with project.ingest() as index:
+        assert _convert(index) is None
+
+    _update(project, tree)
+
+    with Index.open(project.index) as index:
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        assert index.recorded_lines(str(tree / "glue.cc")) == {2: 4}
+        assert index.line_summary(str(tree / "glue.cc"), 2) is not None
+
+
+def test_a_root_is_remembered_and_a_changed_file_moves_its_frames(project: Project, tree: Path) -> None:
+    project.ingest(tree).close()
+    _rewrite(tree / "glue.cc", "\n\n" + STRIPPED_SOURCE)
+
+    report = _update(project)
+
+    assert report.parsed == 1
+    with Index.open(project.index) as index:
+        assert _convert(index) == Location(str(tree / "glue.cc"), 4, How.DEFINITION)
+        assert index.recorded_lines(str(tree / "glue.cc")) == {4: 4}
+
+
+def test_nothing_changed_means_nothing_is_read(project: Project, tree: Path) -> None:
+    project.ingest(tree).close()
+
+    assert _update(project).parsed == 0
+
+
+def test_a_removed_file_takes_its_places_with_it(project: Project, tree: Path) -> None:
+    project.ingest(tree).close()
+    (tree / "glue.cc").unlink()
+
+    report = _update(project)
+
+    assert report.removed == 1
+    with Index.open(project.index) as index:
+        assert _convert(index) is None
+        assert index.recorded_lines(str(tree / "glue.cc")) == {}
+
+
+def test_a_missing_root_is_said_and_keeps_what_was_read_from_it(project: Project, tree: Path) -> None:
+    project.ingest(tree).close()
+    shutil.rmtree(tree)
+
+    report = _update(project)
+
+    assert any(str(tree) in problem for problem in report.problems)
+    with Index.open(project.index) as index:
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+
+
+def test_two_definitions_that_fit_are_both_shown(project: Project, tree: Path) -> None:
+    (tree / "other.cc").write_text(STRIPPED_SOURCE)
+    # Neither is the translation unit's name, so nothing decides between them.
+    (tree / "glue.cc").rename(tree / "some.cc")
+
+    with project.ingest(tree) as index:
+        trace = index.trace(1)
+
+    assert trace is not None
+    frame = trace.frames[4]
+    assert frame.location is not None and frame.location.how is How.CANDIDATES
+    places = {frame.location.path, *(candidate.path for candidate in frame.candidates)}
+    assert places == {str(tree / "some.cc"), str(tree / "other.cc")}
+
+
+def test_files_that_frames_point_to_are_read_without_a_root(project: Project) -> None:
+    """Given no source folder, then functions of the program still know where they end."""
+    with project.ingest() as index:
+        (main,) = index.find_functions("main")
+        (allocate,) = index.find_functions("allocate")
+
+    assert main.end_line == project.line("transfer(2)")
+    assert allocate.location is not None
+    assert allocate.location.path == str(project.library_source)
+    assert allocate.location.how is How.DEFINITION
+
+
+def test_a_new_capture_finds_definitions_read_before(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        with store.transaction():
+            store.sources.add_root(str(tree))
+        find_sources(store, Silence())
+        add_capture(store, project.capture, Namer())
+        find_sources(store, Silence())
+
+    with Index.open(project.index) as index:
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+
+
+def test_a_library_that_changed_since_keeps_module_and_offset_and_says_why(project: Project, tmp_path: Path) -> None:
+    library = tmp_path / "libglue.so"
+    shutil.copy(project.library.with_name("libglue.so"), library)
+    modules = tuple(
+        type(module)(str(library), module.base, module.size, None, module.fingerprint)
+        if module.build_id is None
+        else module
+        for module in project.capture.modules
+    )
+    library.write_bytes(library.read_bytes() + b"changed")
+
+    with project.ingest(capture=project.again("changed", modules=modules)) as index:
+        (capture,) = index.captures()
+        trace = index.trace(1)
+
+    assert any(str(library) in problem and "changed" in problem for problem in capture.problems)
+    assert trace is not None
+    frame = trace.frames[4]
+    assert (frame.module, frame.function.name) == (str(library), f"libglue.so+{frame.offset:#x}")
+    assert frame.location is None
+
+
+def test_a_library_that_is_gone_is_said_too(project: Project) -> None:
+    modules = tuple(
+        type(module)("/gone/libgone.so", module.base, module.size, module.build_id, module.fingerprint)
+        for module in project.capture.modules
+    )
+
+    with project.ingest(capture=project.again("gone", modules=modules)) as index:
+        (capture,) = index.captures()
+
+    assert any("/gone/libgone.so is not on this machine" in problem for problem in capture.problems)
+
+
+def _convert(index: Index) -> Location | None:
+    (function,) = index.find_functions("glue::convert")
+    trace = index.trace(1)
+    assert trace is not None
+    assert trace.frames[4].location == function.location, "a frame without debug lines is where its function is"
+    return function.location
+
+
+def _update(project: Project, *roots: Path) -> TreeReport:
+    with Store(project.index) as store:
+        with store.transaction():
+            for root in roots:
+                store.sources.add_root(str(root))
+        return find_sources(store, Silence())
+
+
+def _rewrite(path: Path, text: str) -> None:
+    """Write a file so that its time differs even on a coarse clock."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text)
+    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
+
+
+def test_a_source_file_whose_name_is_no_text_is_left_out_and_said(project: Project, tree: Path) -> None:
+    (tree / os.fsdecode(b"odd\xff.cc")).write_text(STRIPPED_SOURCE)
+    project.ingest().close()
+
+    report = _update(project, tree)
+
+    assert any("odd" in problem and "no UTF-8" in problem for problem in report.problems)
+    with Index.open(project.index) as index:
+        assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)

@@ -1,0 +1,97 @@
+"""Definitions of C++ files."""
+
+from pathlib import Path
+
+import pytest
+
+from framedex.model import Definition
+from framedex.sources import parse_file
+from framedex.sources.macros import scrub
+
+
+def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
+    path = tmp_path / "file.cc"
+    path.write_text(text)
+    parsed = parse_file(path)
+    assert parsed.problems == () and parsed.language == "cpp"
+    return list(parsed.definitions)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("int f(int a) { return a; }", [("f", "function")]),
+        ("namespace a::b { namespace { void f() {} } }", [("a::b::(anonymous namespace)::f", "function")]),
+        ("namespace a { inline namespace v1 { void f() {} } }", [("a::f", "function")]),
+        ("struct S { S() {} ~S() = default; int m() const { return 1; } };", ["S", "S::S", "S::~S", "S::m"]),
+        ("struct S { S(const S&) = delete; void declared(); };", ["S"]),
+        ("template <class T> struct S<T*> { void m() {} };", ["S", "S::m"]),
+        ("template <> int a::S<int>::m<long>(int) { return 1; }", [("a::S::m", "method")]),
+        ("a::S<T>::\n    Inner::m(int x) {}", ["a::S::Inner::m"]),
+        ("namespace a { S::S() try : x(1) {} catch (...) {} }", ["a::S::S"]),
+        ("int* const& f() { static int* p; return p; }", ["f"]),
+        ("int (*pick(int a))(char) { return nullptr; }", ["pick"]),
+        ("struct S { operator bool() const { return true; } S& operator<<(int) { return *this; } };",
+         ["S", "S::operator bool", "S::operator<<"]),
+        ("S::operator std::vector<int>() const { return {}; }", ["S::operator std::vector<int>"]),
+        ("namespace n { struct S { friend bool operator==(S, S) { return true; } }; }", ["n::S", "n::operator=="]),
+        ('namespace n { extern "C" { int c1(void) { return 0; } } extern "C" int c2() { return 1; } }', ["c1", "c2"]),
+        ("void f() { auto g = [&](int y) { return [] { return 1; }; }; }",
+         [("f", "function"), ("f::(lambda)", "lambda"), ("f::(lambda)::(lambda)", "lambda")]),
+        ("void f() { struct Local { void m() {} }; }", ["f", "f::Local", "f::Local::m"]),
+        ("TEST_F(Suite, Name) { int x; }", ["Suite_Name_Test::TestBody"]),
+        ("namespace jax { NB_MODULE(_jax, m) { m.def(\"f\", [](int a) {}); } }",
+         ["jax::nanobind__jax_exec_impl", "jax::nanobind__jax_exec_impl::(lambda)"]),
+        ("PYBIND11_MODULE(ext, m) { }", ["pybind11_init_ext"]),
+        ("auto f() -> int requires C<int> { return 1; }", ["f"]),
+    ],
+)  # fmt: skip
+def test_definitions_have_the_names_that_symbols_have(
+    tmp_path: Path, text: str, expected: list[str | tuple[str, str]]
+) -> None:
+    found = definitions_of(tmp_path, text)
+    names = [d.name if isinstance(e, str) else (d.name, d.kind) for d, e in zip(found, expected, strict=True)]
+    assert names == expected
+
+
+def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> None:
+    found = definitions_of(tmp_path, "\n\nint S::m(int a,\n         char b) const {\n  return a;\n}\n")
+    assert found == [Definition("S::m", "method", "(int a, char b)", 3, 6, is_const=True)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class ABSL_MUST_USE_RESULT TF_EXPORT S { void m() ABSL_LOCKS_EXCLUDED(mu_) {} int x ABSL_GUARDED_BY(mu_); };",
+        "struct S { EIGEN_DEVICE_FUNC EIGEN_STRONG_INLINE void m() { ASSIGN_OR_RETURN(auto x, f(1, 2)); } };",
+        "struct S { void m() { TF_ASSIGN_OR_RETURN((auto [a, b]), f(), _ << 1); } };",
+        "struct S { void m() { TF_ASSERT_OK_AND_ASSIGN(std::pair<int, int> p, f({1, 2})); } };",
+        "struct S { void m(Options o = {}, int b = 1) { (this->*p)(1); } };",
+        "struct S { template <class T, enable_if_t<ok<T>>* = nullptr> void m() {} };",
+        "struct S { void m() { g([cb(std::move(cb)), x{std::move(x)}]() mutable { cb(); }); } };",
+        "extern template class V<int>;\nstruct S { void m() {} };",
+        "#define HELPER(x) \\\n  do { \\\n  } while (0\nstruct S { void m() {} };",
+        "struct S {\n  MLIR_DEFINE_TYPE_ID(S)\n  void m() {} };",
+    ],
+)
+def test_macros_do_not_hide_what_is_around_them(tmp_path: Path, text: str) -> None:
+    assert [d.name for d in definitions_of(tmp_path, text)][:2] == ["S", "S::m"]
+
+
+def test_a_scope_survives_a_syntax_error_inside_it(tmp_path: Path) -> None:
+    text = "namespace a {\nclass S : public B {\n int f() { return 1; }\n int g() { $$$ ((( ; }\n int h() { }\n"
+    names = [d.name for d in definitions_of(tmp_path, text)]
+    assert "a::S::f" in names
+
+
+def test_scrubbing_moves_nothing() -> None:
+    source = b'class X_EXPORT A {\n int v ABSL_GUARDED_BY(\n  mu_) = 1;\n Y_ASSIGN_OR_RETURN(auto a,\n f(","));\n};\n'
+    scrubbed = scrub(source)
+    assert len(scrubbed) == len(source)
+    assert [i for i, b in enumerate(scrubbed) if b == 10] == [i for i, b in enumerate(source) if b == 10]
+    assert scrubbed.split() == b'class A { int v = 1; auto a= f(",") ; };'.split()
+
+
+def test_directives_comments_and_ordinary_code_are_left_as_they_are() -> None:
+    source = b"#define ABSL_GUARDED_BY(x)\n// X_ASSIGN_OR_RETURN(a, b)\nint a = f(b, {1}, 'x');\nCHECK(x);\n"
+    assert scrub(source) == source

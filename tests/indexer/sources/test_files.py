@@ -1,0 +1,86 @@
+"""Finding source files, and files that are not as they should be."""
+
+import os
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from framedex.sources import find_files, parse_file
+
+
+def test_sources_are_found_in_order_without_build_output_or_loops(tmp_path: Path) -> None:
+    for name in ["b/x.cc", "a/y.py", "a/z.h", "README.md", ".git/h.py", "node_modules/n.py", "build/o.cc", "c.cu"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "bazel-out").symlink_to(tmp_path / "b", target_is_directory=True)
+    (tmp_path / "dangling.cc").symlink_to(tmp_path / "nowhere.cc")
+
+    found = [str(path.relative_to(tmp_path)) for path in find_files(tmp_path)]
+
+    assert found == ["c.cu", "a/y.py", "a/z.h", "b/x.cc"]
+
+
+def test_a_root_that_is_missing_has_no_files(tmp_path: Path) -> None:
+    assert list(find_files(tmp_path / "missing")) == []
+
+
+def test_the_root_itself_may_be_hidden(tmp_path: Path) -> None:
+    root = tmp_path / ".venv"
+    root.mkdir()
+    (root / "a.py").write_text("")
+    assert list(find_files(root)) == [root / "a.py"]
+
+
+def test_a_file_knows_its_size_time_and_digest(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"def f(): pass\n")
+    os.utime(path, ns=(5, 7))
+    first = parse_file(path)
+    assert (first.path, first.size, first.modified) == (str(path), 14, 7)
+    path.write_bytes(b"def g(): pass\n")
+    assert parse_file(path).digest != first.digest
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"int f() {}\0\1\2", "binary"),
+        (b"x = 1;" * 1_000_000, "larger"),
+        (b"(" * 1_000_000, "parsed"),
+        (b"int \xff\xfef() { return 1; }\n", "UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_good_source_is_a_problem_and_no_exception(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "file.cc"
+    path.write_bytes(content)
+    parsed = parse_file(path)
+    assert len(parsed.problems) == 1 and problem in parsed.problems[0]
+
+
+def test_a_missing_file_and_a_folder_are_problems(tmp_path: Path) -> None:
+    assert "cannot be read" in parse_file(tmp_path / "missing.py").problems[0]
+    assert "cannot be read" in parse_file(tmp_path).problems[0]
+
+
+def test_a_long_line_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "file.cc"
+    path.write_text("int f(int a) { return a; } " * 20_000)
+    assert len(parse_file(path).definitions) == 20_000
+
+
+@pytest.mark.parametrize("suffix", [".cc", ".py"])
+def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
+    dice = random.Random(7)
+    path = tmp_path / f"noise{suffix}"
+    began = time.monotonic()
+    for _ in range(20):
+        path.write_bytes(bytes(dice.choices(b"(){}[]<>,;:=*&\"'\\abc \n#", k=5000)))
+        parse_file(path)
+    path.write_bytes(b"X_ASSIGN_OR_RETURN(a," * 20_000)
+    parse_file(path)
+    assert time.monotonic() - began < 60

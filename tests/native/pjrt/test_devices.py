@@ -1,0 +1,65 @@
+"""The simulated machine: its devices, the arrays on them, and what it says it cannot do."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.reading import calls_of
+from tests.running import Run, run
+
+
+@pytest.fixture(scope="module")
+def ran(python: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`devices.py` run once for each Python, with eight devices."""
+    return run("devices.py", folder=tmp_path_factory.mktemp("devices"), python=python, FRAMEDEX_DEVICES="8")
+
+
+@pytest.fixture(scope="module")
+def result(ran: Run) -> dict[str, Any]:
+    """What it printed."""
+    found: dict[str, Any] = ran.result
+    return found
+
+
+def test_eight_devices_stand_in_two_columns(result: dict[str, Any]) -> None:
+    places = [[x, y, 0] for y in range(4) for x in range(2)]
+    assert result["platform"] == "tpu"
+    assert result["devices"] == [[i, "tpu", "TPU v5 lite", place, 0, 0] for i, place in enumerate(places)]
+
+
+def test_every_device_has_its_memories(result: dict[str, Any]) -> None:
+    assert result["memories"] == [["device", "pinned_host", "unpinned_host"]] * 8
+    assert result["default_memory"] == "device"
+
+
+def test_the_version_names_the_mock_and_a_build_date(result: dict[str, Any]) -> None:
+    assert "framedex mock TPU\n" in result["version"]
+    assert re.search(r"Built on \w{3} \d{2} \d{4} \d{2}:\d{2}:\d{2}", result["version"])
+
+
+def test_copies_shards_replicas_and_host_memories_hold_their_values(result: dict[str, Any]) -> None:
+    assert result["problems"] == []
+
+
+def test_a_deleted_array_cannot_be_read(result: dict[str, Any]) -> None:
+    assert "has been deleted" in result["deleted"]
+
+
+def test_compiling_is_refused_with_a_way_out(result: dict[str, Any]) -> None:
+    assert result["compile"].startswith("UNIMPLEMENTED: PJRT_Client_Compile is not implemented by framedex's mock TPU")
+    assert "JAX_PLATFORMS=tpu,cpu" in result["compile"]
+
+
+def test_a_refusal_is_recorded_with_its_message(ran: Run) -> None:
+    (compiled,) = calls_of(ran.capture, "PJRT_Client_Compile")
+    assert compiled.error == 12
+    assert compiled.arguments["error_message"].startswith("PJRT_Client_Compile is not implemented")
+
+
+def test_an_array_moves_between_devices_without_the_host(ran: Run) -> None:
+    moves = [call.arguments for call in calls_of(ran.capture) if re.match("PJRT_Buffer_CopyTo(Memory|Device)", call.function)]
+    assert len(moves) >= 4
+    assert all(move["dst_buffer"] for move in moves)

@@ -1,0 +1,54 @@
+"""The table itself: every entry is there, is traced, and says so where it is not implemented."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.pythons import ROOT
+from tests.reading import calls_of
+from tests.running import Run, run
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`table.py` run once: it calls every function that the mock's sources do not assign."""
+    sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").glob("*.cc")))
+    implemented = set(re.findall(r"\bapi\.(PJRT_\w+) =", sources))
+    functions = re.findall(r'"name": "(PJRT_\w+)",\s+"args"', (ROOT / "native/abi/pjrt_c_api_0.112.json").read_text())
+    return run("table.py", *(name for name in functions if name not in implemented), folder=tmp_path_factory.mktemp("table"))
+
+
+@pytest.fixture(scope="module")
+def result(ran: Run) -> dict[str, Any]:
+    """What it printed."""
+    found: dict[str, Any] = ran.result
+    return found
+
+
+def test_no_entry_of_the_table_is_null(result: dict[str, Any]) -> None:
+    assert result["slots"] == result["functions"]
+    assert len(result["slots"]) == 138
+
+
+def test_what_is_not_implemented_says_so_by_name(result: dict[str, Any]) -> None:
+    assert len(result["answers"]) > 50
+    assert result["answers"] == {
+        name: ["UNIMPLEMENTED", f"{name} is not implemented by framedex's mock TPU."] for name in result["answers"]
+    }
+
+
+def test_the_process_goes_on_after_all_of_them(result: dict[str, Any]) -> None:
+    assert result["devices_after"] == 1
+
+
+def test_every_one_of_those_calls_is_recorded_with_its_error(ran: Run, result: dict[str, Any]) -> None:
+    recorded = {call.function: call for call in calls_of(ran.capture) if call.error == 12}
+    assert set(recorded) == set(result["answers"])
+    assert all(call.arguments["error_message"].startswith(name) for name, call in recorded.items())
+
+
+def test_nothing_is_written_beyond_the_struct_that_a_caller_has(result: dict[str, Any]) -> None:
+    assert result["written_beyond"] is False

@@ -1,0 +1,104 @@
+"""Recordings that a program starts and stops itself, through framedex_native."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import framedex_native
+import pytest
+from framedex.captures import capture_folders, read_capture
+
+from tests.reading import Call, calls_of
+from tests.running import PROGRAMS, plain_environment
+
+PUT = "PJRT_Client_BufferFromHostBuffer"
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """`in_process.py` run once."""
+    folder = tmp_path_factory.mktemp("in_process")
+    done = subprocess.run(
+        [sys.executable, str(PROGRAMS / "in_process.py"), str(folder / "captures")],
+        env=plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found | {"folder": folder}
+
+
+def recorded(result: dict[str, Any], name: str) -> list[int]:
+    """The sizes of the arrays whose sending a recording has."""
+    return [call.arguments["dims"][0] for call in calls_of(Path(result["recordings"][name]), PUT)]
+
+
+def test_start_stop_and_current_capture_agree(result: dict[str, Any]) -> None:
+    assert result["problems"] == []
+
+
+def test_each_recording_has_the_calls_between_its_start_and_its_stop(result: dict[str, Any]) -> None:
+    assert recorded(result, "first") == [2, 3]
+    assert recorded(result, "second") == [5, 6]
+
+
+def test_a_second_start_is_refused_and_the_recording_goes_on(result: dict[str, Any]) -> None:
+    running = result["recordings"]["refused a second"]
+    assert result["refusals"][0] == f"a recording is already running, into {running}. Stop it first."
+    assert recorded(result, "refused a second") == [7]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(result: dict[str, Any]) -> None:
+    assert result["refusals"][1].startswith("cannot create the folder file/captures: Not a directory.")
+
+
+def test_a_call_under_way_when_its_recording_stops_is_completed_there(result: dict[str, Any]) -> None:
+    ended, begun = (Path(result["recordings"][name]) for name in ("ended inside", "begun inside"))
+    (call,) = entered_by_the_program(ended)
+    assert (call.error, call.duration > 0) == (0, True)
+    assert recorded(result, "ended inside") == [8]
+    assert recorded(result, "begun inside") == [10, 11]
+    assert entered_by_the_program(begun) == []
+
+
+def test_a_call_made_inside_a_call_has_both_on_its_stack(result: dict[str, Any]) -> None:
+    (inner,) = calls_of(Path(result["recordings"]["ended inside"]), PUT)
+    names = [frame.name for frame in inner.frames]
+    assert "callback" in names
+    library = [index for index, frame in enumerate(inner.frames) if frame.file.endswith("/libtpu.so")]
+    assert library[0] < names.index("callback") < library[-1]
+
+
+def test_recordings_come_and_go_under_busy_threads(result: dict[str, Any]) -> None:
+    for number in range(20):
+        capture = Path(result["recordings"][f"restart {number}"])
+        assert read_capture(capture).problems == ()
+        calls = calls_of(capture)
+        assert [call for call in calls if sent(call) == [13]] != []
+        assert all(call.reason is None for call in calls)
+
+
+def test_captures_are_listed_in_the_order_in_which_they_began(result: dict[str, Any]) -> None:
+    listed = capture_folders(result["folder"] / "captures")
+    starts = [read_capture(capture).metadata["started_clock_ns"] for capture in listed]
+    assert starts == sorted(starts)
+    assert len(listed) == 25
+
+
+def entered_by_the_program(capture: Path) -> list[Call]:
+    """The calls of PJRT_Event_OnReady from the program's own table; JAX makes others."""
+    calls = calls_of(capture, "PJRT_Event_OnReady")
+    return [call for call in calls if [frame for frame in call.frames if frame.is_python][-1].name == "Table._enter"]
+
+
+def sent(call: Call) -> list[int]:
+    """The dimensions of the array sent, empty for other calls."""
+    dims: list[int] = call.arguments.get("dims", []) if call.function == PUT else []
+    return dims

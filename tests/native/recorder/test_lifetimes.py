@@ -1,0 +1,158 @@
+"""Programs that fork, end in every way, are killed, or start many threads: what was called is in the capture."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from framedex.captures import capture_folders, read_capture
+
+from tests.reading import Call, calls_of
+from tests.running import PROGRAMS, mock_environment, run
+
+PUT = "PJRT_Client_BufferFromHostBuffer"
+KILLS = 20
+
+
+def test_every_call_of_eight_threads_is_there_with_its_arguments(tmp_path: Path) -> None:
+    done = run("threads.py", folder=tmp_path)
+    calls = calls_of(done.capture, PUT)
+    for number, tid in done.result.items():
+        sent = [call.arguments for call in calls if call.tid == tid]
+        assert [arguments["dims"] for arguments in sent] == [[int(number) + 1, i + 1] for i in range(200)]
+        assert {(arguments["type"], arguments["bytes"]) for arguments in sent} == {
+            ("S8", (int(number) + 1) * (i + 1)) for i in range(200)
+        }
+    assert len(calls) == 8 * 200
+    assert read_capture(done.capture).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("returns", 0),
+        ("exits", 3),
+        ("exits_at_once", 4),
+        ("raises", 1),
+        ("raises_in_jax", 1),
+        ("aborts", -signal.SIGABRT),
+        ("is_terminated", -signal.SIGTERM),
+        ("is_interrupted", -signal.SIGINT),
+        ("leaves_a_daemon_thread", 0),
+    ],
+)
+def test_a_capture_is_whole_however_the_program_ends(tmp_path: Path, ending: str, status: int) -> None:
+    done = run("endings.py", ending, folder=tmp_path)
+    assert done.status == status
+    assert sizes(calls_of(done.capture, PUT))[:5] == [1, 2, 3, 4, 5]
+    assert read_capture(done.capture).problems == ()
+    assert all(call.duration >= 0 for call in calls_of(done.capture))
+
+
+def test_a_crash_inside_a_call_shows_that_call_as_never_returned(tmp_path: Path) -> None:
+    done = run("endings.py", "segfaults_in_a_call", folder=tmp_path)
+    assert done.status == -signal.SIGSEGV
+    *before, crashed = calls_of(done.capture, PUT)
+    assert sizes(before) == [1, 2, 3, 4, 5]
+    assert (crashed.duration, crashed.error) == (-1, -1)
+    assert crashed.arguments["dims"] == [4096]
+    assert "segfaults_in_a_call" in [frame.name for frame in crashed.frames]
+    assert read_capture(done.capture).problems == ()
+
+
+def test_a_program_killed_at_any_moment_leaves_every_call_that_it_completed(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        lost = list(pool.map(lambda seed: calls_lost_in_a_kill(tmp_path / str(seed), seed), range(KILLS)))
+    assert lost == [[]] * KILLS
+
+
+def calls_lost_in_a_kill(folder: Path, seed: int) -> list[str]:
+    """Kill a program that never ends after a random number of its reports; returns what its capture lacks."""
+    folder.mkdir()
+    command = [sys.executable, str(PROGRAMS / "endless.py")]
+    with subprocess.Popen(command, env=mock_environment(folder), cwd=folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        reports = [process.stdout.readline() for _ in range(random.Random(seed).randrange(1, 3000))]
+        process.kill()
+        completed = int((reports + process.stdout.readlines())[-1])
+    (capture,) = capture_folders(folder / "captures")
+    calls = calls_of(capture, PUT)
+    returned = sizes([call for call in calls if call.duration >= 0])
+    lost = [f"size {size}" for size in range(1, completed + 1) if size not in set(returned)]
+    if returned != list(range(1, len(returned) + 1)):
+        lost.append("order")
+    open_calls = [call.function for call in calls_of(capture) if call.duration < 0]
+    # The boundary nests: an allocation may be under way within a transfer.
+    if len(open_calls) > 2:
+        lost.append(f"open: {open_calls}")
+    return lost + list(read_capture(capture).problems)
+
+
+def test_parent_and_child_of_a_fork_have_a_capture_each(tmp_path: Path) -> None:
+    done = run("forking.py", "plain", folder=tmp_path)
+    parent, child = parent_and_child(done.captures, done.result["child"])
+    assert done.result["status"] == 0
+    assert sizes(calls_of(parent, PUT)) == [1, 2, 3]
+    assert sizes(calls_of(child, PUT)) == [101, 102]
+    assert [read_capture(capture).problems for capture in (parent, child)] == [(), ()]
+
+
+def test_a_child_forked_inside_a_call_does_not_write_into_its_parents_capture(tmp_path: Path) -> None:
+    done = run("forking.py", "inside-a-call", folder=tmp_path)
+    parent, child = parent_and_child(done.captures, done.result["child"])
+    assert done.result["status"] == 0
+    assert sizes(calls_of(parent, PUT)) == [1, 2, 500, *range(1000, 1200), 3]
+    assert sizes(calls_of(child, PUT)) == [101, 102]
+    assert [read_capture(capture).problems for capture in (parent, child)] == [(), ()]
+    # JAX has calls of this function too; this one came straight from the program.
+    (forked_in,) = [call for call in calls_of(parent, "PJRT_Event_OnReady") if names(call)[-1] == "Table._enter"]
+    assert forked_in.error == 0
+    assert forked_in.start + forked_in.duration < calls_of(parent, PUT)[-1].start
+
+
+def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path]:
+    """The two captures of a run that forked."""
+    assert len(captures) == 2
+    first, second = captures
+    return (first, second) if read_capture(second).metadata["pid"] == child else (second, first)
+
+
+def test_nothing_is_recorded_when_recording_is_switched_off(tmp_path: Path) -> None:
+    done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_RECORD="0")
+    assert (done.status, done.stdout, done.stderr) == (0, "out\n", "err\n")
+    assert done.captures == ()
+    assert not (tmp_path / "captures").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_named_and_the_program_runs(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_OUT=str(tmp_path / "file" / "captures"))
+    assert (done.status, done.stdout) == (0, "out\n")
+    said, program_said = done.stderr.splitlines()
+    assert said.startswith(f"framedex: nothing is recorded: cannot create the folder {tmp_path}/file/captures: ")
+    assert "framedex run -o DIR" in said
+    assert program_said == "err"
+
+
+def test_a_disk_that_fills_up_ends_the_recording_and_not_the_program(tmp_path: Path) -> None:
+    done = run("full_disk.py", folder=tmp_path)
+    assert done.result == {"sent": 2000}
+    read = read_capture(done.capture)
+    assert [problem for problem in read.problems if "stops early: the disk was full" in problem]
+    assert sizes(calls_of(read, PUT)) == list(range(1, len(calls_of(read, PUT)) + 1))
+    assert 0 < len(calls_of(read, PUT)) < 2000
+
+
+def sizes(calls: list[Call]) -> list[int]:
+    """The first dimension of each array sent: what the programs tell their arrays by."""
+    return [call.arguments["dims"][0] for call in calls]
+
+
+def names(call: Call) -> list[str]:
+    """The names of its Python frames."""
+    return [frame.name for frame in call.frames if frame.is_python]

@@ -1,0 +1,87 @@
+"""Sends arrays of 1, 2, ... 5 bytes, then ends in the way that its argument names."""
+
+import ctypes
+import mmap
+import os
+import signal
+import sys
+import threading
+
+import jax
+import numpy as np
+
+PUTS = 5
+
+
+def put(size):
+    """Send an array that can be told by its size."""
+    return jax.device_put(np.zeros(size, np.int8))
+
+
+def returns():
+    pass
+
+
+def exits():
+    sys.exit(3)
+
+
+def exits_with_a_message():
+    sys.exit("bad luck")
+
+
+def exits_at_once():
+    os._exit(4)
+
+
+def raises():
+    raise ValueError("from the program: größe")
+
+
+def raises_in_jax():
+    jax.numpy.sin(held)
+
+
+def aborts():
+    os.abort()
+
+
+def is_terminated():
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def is_interrupted():
+    os.kill(os.getpid(), signal.SIGINT)
+    threading.Event().wait()
+
+
+def segfaults_in_a_call():
+    # The runtime reads the array's memory, which nobody may read any more.
+    pages = mmap.mmap(-1, mmap.PAGESIZE)
+    array = np.frombuffer(pages, np.int8)
+    address = ctypes.c_void_p(array.ctypes.data)
+    assert ctypes.CDLL(None).mprotect(address, ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+    jax.device_put(array)
+
+
+def leaves_a_daemon_thread():
+    started = threading.Event()
+
+    def work():
+        # A daemon thread that ends inside jaxlib kills any JAX program, so this one sleeps in Python.
+        put(PUTS)
+        started.set()
+        threading.Event().wait()
+
+    threading.Thread(target=work, daemon=True).start()
+    started.wait()
+
+
+def leaves_a_thread():
+    threading.Timer(0, put, [PUTS]).start()
+
+
+held = [put(size) for size in range(1, PUTS + 1)][-1]
+print("out", flush=True)
+print("err", file=sys.stderr, flush=True)
+globals()[sys.argv[1]]()

@@ -1,0 +1,12 @@
+"""Records the sending of one array into the folder that its argument names: the smallest capture with a real stack."""
+
+import sys
+
+import framedex_native
+import jax
+import numpy as np
+
+jax.devices()
+framedex_native.start(sys.argv[1])
+jax.device_put(np.zeros((2, 3), np.float32))
+framedex_native.stop()

@@ -1,0 +1,75 @@
+"""The Python interpreters of this machine, for tests that need another one than their own.
+
+Looked for in the paths that FRAMEDEX_TEST_PYTHONS lists, in the environments that `make` prepares (`.venv-3.12`, ...),
+on PATH, and among pyenv's versions.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RECORDABLE = ("3.11", "3.12", "3.13")
+_QUERY = """
+import importlib.util, json, os, sys, sysconfig
+print(json.dumps({
+    "version": "%d.%d" % sys.version_info[:2],
+    "has_jax": importlib.util.find_spec("jax") is not None,
+    "has_headers": os.path.exists(os.path.join(sysconfig.get_paths()["include"], "internal", "pycore_frame.h")),
+}))
+"""
+
+
+@dataclass(frozen=True)
+class Python:
+    """An interpreter that runs. `version` is like `3.12`; `has_headers` means CPython's internal ones."""
+
+    path: str
+    version: str
+    has_jax: bool
+    has_headers: bool
+
+
+def with_jax(version: str) -> Python | None:
+    """An interpreter of this version that can import JAX, None if there is none."""
+    return next((python for python in found(version) if python.has_jax), None)
+
+
+def with_headers(version: str) -> Python | None:
+    """An interpreter of this version with CPython's internal headers, None if there is none."""
+    return next((python for python in found(version) if python.has_headers), None)
+
+
+def found(version: str) -> tuple[Python, ...]:
+    """Every interpreter of this version, the tests' own first."""
+    return tuple(python for path in _candidates(version) if (python := _ask(path)) and python.version == version)
+
+
+@functools.cache
+def _candidates(version: str) -> tuple[str, ...]:
+    named = os.environ.get("FRAMEDEX_TEST_PYTHONS", "").split(":")
+    paths = [sys.executable, *named, str(ROOT / f".venv-{version}" / "bin" / "python")]
+    paths += [found] if (found := shutil.which(f"python{version}")) else []
+    paths += _pyenv_pythons(version)
+    return tuple(dict.fromkeys(path for path in paths if path and Path(path).exists()))
+
+
+def _pyenv_pythons(version: str) -> Iterator[str]:
+    pyenv = shutil.which("pyenv")
+    root = subprocess.run([pyenv, "root"], capture_output=True, text=True).stdout.strip() if pyenv else ""
+    if root:
+        yield from (str(path / "bin" / "python") for path in sorted((Path(root) / "versions").glob(f"{version}.*")))
+
+
+@functools.cache
+def _ask(path: str) -> Python | None:
+    answer = subprocess.run([path, "-c", _QUERY], capture_output=True, text=True)
+    return Python(path, **json.loads(answer.stdout)) if answer.returncode == 0 else None

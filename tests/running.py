@@ -1,0 +1,65 @@
+"""Runs the programs of `tests/programs` on the mock TPU, recorded, without the command line in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import framedex_native
+from framedex.captures import capture_folders
+
+PROGRAMS = Path(__file__).parent / "programs"
+TIMEOUT = 120  # seconds: nothing here takes more than a few, so a hang is a failure
+
+
+@dataclass(frozen=True)
+class Run:
+    """A program that ended, and the captures it left."""
+
+    status: int
+    stdout: str
+    stderr: str
+    captures: tuple[Path, ...]
+
+    @property
+    def result(self) -> Any:
+        """The JSON document that the program printed as its last line."""
+        assert self.status == 0, self.stderr
+        return json.loads(self.stdout.splitlines()[-1])
+
+    @property
+    def capture(self) -> Path:
+        """The one capture."""
+        assert len(self.captures) == 1, (self.captures, self.stderr)
+        return self.captures[0]
+
+
+def run(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> Run:
+    """Run `tests/programs/PROGRAM` to its end; its captures go below `folder`."""
+    done = subprocess.run(
+        [python, str(PROGRAMS / program), *arguments],
+        env=mock_environment(folder) | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    return Run(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
+
+
+def mock_environment(folder: Path) -> dict[str, str]:
+    """The environment in which JAX finds the mock TPU and is recorded into `folder/captures`."""
+    return plain_environment() | {
+        "TPU_LIBRARY_PATH": str(framedex_native.library_path()),
+        "FRAMEDEX_OUT": str(folder / "captures"),
+    }
+
+
+def plain_environment() -> dict[str, str]:
+    """This process's environment without what steers JAX or framedex."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "FRAMEDEX_", "TPU_"))}

@@ -1,0 +1,59 @@
+"""Questions as editors ask them: by file and 1-based line."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import cast
+
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+
+Connect = Callable[..., Awaitable[LanguageClient]]
+"""connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True) -> a client."""
+
+
+def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocumentIdentifier, types.Position]:
+    """A document and a position in it; `path` may be a URI."""
+    uri = path.as_uri() if isinstance(path, Path) else path
+    return types.TextDocumentIdentifier(uri), types.Position(line - 1, character)
+
+
+async def definition(client: LanguageClient, path: Path | str, line: int) -> list[tuple[str, int]]:
+    """Where go-to-frame leads, as (file name, 1-based line)."""
+    answer = await client.text_document_definition_async(types.DefinitionParams(*at(path, line)))
+    found = []
+    for target in cast("Sequence[types.Location | types.LocationLink]", answer or ()):
+        if isinstance(target, types.LocationLink):
+            found.append((Path(target.target_uri).name, target.target_selection_range.start.line + 1))
+        else:
+            found.append((Path(target.uri).name, target.range.start.line + 1))
+    return found
+
+
+async def links(client: LanguageClient, path: Path, line: int, character: int = 0) -> list[types.LocationLink]:
+    """The links of go-to-frame, for a client that takes links."""
+    answer = await client.text_document_definition_async(types.DefinitionParams(*at(path, line, character)))
+    return list(cast("Sequence[types.LocationLink]", answer or ()))
+
+
+async def whole_hover(client: LanguageClient, path: Path, line: int) -> types.Hover:
+    """The hover on a line that has one."""
+    answer = await client.text_document_hover_async(types.HoverParams(*at(path, line)))
+    assert answer is not None
+    return answer
+
+
+async def hover(client: LanguageClient, path: Path | str, line: int) -> str | None:
+    """The text of the hover on a line."""
+    answer = await client.text_document_hover_async(types.HoverParams(*at(path, line)))
+    if answer is None:
+        return None
+    assert isinstance(answer.contents, types.MarkupContent)
+    return answer.contents.value
+
+
+def open_document(client: LanguageClient, uri: str, text: str, language: str = "python") -> None:
+    """Tell the server that the editor has opened a document."""
+    item = types.TextDocumentItem(uri, language, 1, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))

@@ -1,0 +1,60 @@
+"""A real client over stdio, with the capabilities of real editors, in front of a real server process."""
+
+from __future__ import annotations
+
+import copy
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from tests.server.asking import Connect
+from tests.server.recording import Recording, record
+
+SERVER = (sys.executable, "-m", "framedex_server")
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Recording:
+    """The recorded program, with its index, in a folder of its own."""
+    return record(tmp_path)
+
+
+@pytest_asyncio.fixture
+async def connect() -> AsyncIterator[Connect]:
+    """Starts servers for clients; all are shut down properly at the end."""
+    clients: list[LanguageClient] = []
+
+    async def start(
+        root: Path,
+        editor: str = "visual-studio-code",
+        encodings: list[str] | None = None,
+        command: tuple[str, ...] = SERVER,
+        arguments: tuple[str, ...] = (),
+        links: bool = True,
+        markdown: bool = True,
+    ) -> LanguageClient:
+        client = await ClientServerConfig(server_command=[*command, *arguments]).start()
+        assert isinstance(client, LanguageClient)
+        clients.append(client)
+        capabilities = copy.deepcopy(client_capabilities(editor))
+        if encodings is not None:
+            capabilities.general = types.GeneralClientCapabilities(position_encodings=encodings)
+        assert capabilities.text_document and capabilities.text_document.definition
+        capabilities.text_document.definition.link_support = links
+        if not markdown:
+            assert capabilities.text_document.hover
+            capabilities.text_document.hover.content_format = [types.MarkupKind.PlainText]
+        folder = types.WorkspaceFolder(root.as_uri(), root.name)
+        await client.initialize_session(
+            types.InitializeParams(capabilities, root_uri=root.as_uri(), workspace_folders=[folder])
+        )
+        return client
+
+    yield start
+    for client in clients:
+        await client.shutdown_session()
+        await client.stop()  # type: ignore[no-untyped-call]

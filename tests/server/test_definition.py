@@ -1,0 +1,139 @@
+"""Go to frame: from a line to the callee that really ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from tests.server.asking import Connect, at, definition, links, open_document
+from tests.server.recording import Recording
+
+from framedex.index import Index
+from framedex.tracetext import format_trace
+
+pytestmark = pytest.mark.asyncio
+
+EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
+UNITS: dict[str, Callable[[str], int]] = {
+    "utf-8": lambda text: len(text.encode()),
+    "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,
+    "utf-32": len,
+}
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_leads_to_the_line_where_the_callee_went_on(recording: Recording, connect: Connect, editor: str) -> None:
+    client = await connect(recording.root, editor)
+    assert await definition(client, recording.demo, recording.main_calls_make_input) == [("demo.py", 5)]
+
+
+async def test_crosses_from_python_into_cpp_over_frames_without_source(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("client.cc", 4)]
+
+
+async def test_leads_on_within_cpp(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert await definition(client, recording.client, recording.client_definition) == [("mock.cc", 4)]
+
+
+async def test_several_callees_come_most_calls_first(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    found = await definition(client, recording.demo, recording.main_calls_both)
+    assert found == [("demo.py", 5), ("library.py", 7)]
+
+
+@pytest.mark.parametrize("where", ["nothing_recorded", "mock_allocates"])
+async def test_returns_nothing_where_nothing_was_recorded_or_called(
+    recording: Recording, connect: Connect, where: str
+) -> None:
+    client = await connect(recording.root)
+    path = recording.demo if where == "nothing_recorded" else recording.mock
+    params = types.DefinitionParams(*at(path, getattr(recording, where)))
+    assert await client.text_document_definition_async(params) is None
+
+
+@pytest.mark.parametrize("encoding", UNITS)
+async def test_ranges_count_in_the_units_of_the_client(recording: Recording, connect: Connect, encoding: str) -> None:
+    client = await connect(recording.root, encodings=[encoding])
+    count = UNITS[encoding]
+    (link,) = await links(client, recording.demo, recording.main_calls_make_input, 30)
+    origin = recording.line(recording.demo, recording.main_calls_make_input)
+    target = recording.line(recording.demo, recording.make_input_calls_device_put)
+    assert link.origin_selection_range == types.Range(types.Position(7, 4), types.Position(7, count(origin)))
+    assert link.target_selection_range == types.Range(types.Position(4, 4), types.Position(4, count(target)))
+    assert link.target_range == types.Range(types.Position(2, 0), types.Position(4, count(target)))
+
+
+async def test_a_client_without_links_gets_locations(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root, links=False)
+    params = types.DefinitionParams(*at(recording.demo, recording.main_calls_make_input))
+    answer = await client.text_document_definition_async(params)
+    assert isinstance(answer, Sequence)
+    (location,) = answer
+    assert isinstance(location, types.Location)
+    assert location.uri == recording.demo.as_uri()
+    assert location.range.start == types.Position(4, 4)
+
+
+async def test_unsaved_text_of_the_target_decides_its_columns(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    text = recording.demo.read_text(encoding="utf-8").replace("    label", "\t\tlabel")
+    open_document(client, recording.demo.as_uri(), text.replace("\n", "\r\n"))
+    (link,) = await links(client, recording.demo, recording.main_calls_make_input)
+    assert link.target_selection_range.start == types.Position(4, 2)
+
+
+async def test_answers_under_the_path_by_which_the_editor_opened_the_workspace(
+    tmp_path: Path, recording: Recording, connect: Connect
+) -> None:
+    alias = tmp_path.with_name(tmp_path.name + "-alias")
+    alias.symlink_to(recording.root)
+    client = await connect(alias)
+    (link,) = await links(client, alias / "demo.py", recording.main_calls_make_input)
+    assert link.target_uri == (alias / "demo.py").as_uri()
+
+
+async def test_a_document_that_is_no_file_has_no_recording(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    open_document(client, "untitled:Untitled-1", "x = 1\n")
+    assert await definition(client, "untitled:Untitled-1", 1) == []
+
+
+class TestTraceDocuments:
+    """A frame line of a trace document leads to its source, for clients that know no document links."""
+
+    @pytest.fixture
+    def trace(self, recording: Recording) -> Path:
+        with Index.open(recording.index) as index:
+            call = index.trace(1)
+            assert call is not None
+            path = recording.root / "call-1.fdtrace"
+            path.write_text(format_trace(call), encoding="utf-8")
+        return path
+
+    @staticmethod
+    def line_with(trace: Path, text: str) -> int:
+        return next(number for number, line in enumerate(trace.read_text().split("\n"), 1) if text in line)
+
+    @pytest.mark.parametrize("editor", EDITORS)
+    async def test_a_frame_line_leads_to_its_source(
+        self, recording: Recording, connect: Connect, editor: str, trace: Path
+    ) -> None:
+        client = await connect(recording.root, editor)
+        assert await definition(client, trace, self.line_with(trace, "P device_put")) == [("library.py", 4)]
+        assert await definition(client, trace, self.line_with(trace, "N xla::Client")) == [("client.cc", 4)]
+
+    async def test_other_lines_lead_nowhere(self, recording: Recording, connect: Connect, trace: Path) -> None:
+        client = await connect(recording.root)
+        for text in ("framedex trace", "thread:", "N jax::Glue"):
+            assert await definition(client, trace, self.line_with(trace, text)) == []
+        assert await definition(client, trace, 10_000) == []
+
+    async def test_an_unsaved_document_is_known_by_its_language(self, recording: Recording, connect: Connect) -> None:
+        client = await connect(recording.root)
+        text = f"  0 P main at {recording.demo}:8\r\n  1 P make_input at {recording.demo}:5\r\n"
+        open_document(client, "untitled:trace", text, language="framedex-trace")
+        assert await definition(client, "untitled:trace", 2) == [("demo.py", 5)]

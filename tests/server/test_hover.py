@@ -1,0 +1,111 @@
+"""Hover: what was recorded through a line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from tests.server.asking import Connect, hover, whole_hover
+from tests.server.recording import Recording, write_hostile_index, write_index
+
+from framedex.index import Index
+from framedex.tracetext import format_trace
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.mark.parametrize("editor", ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"])
+async def test_tells_counts_boundaries_neighbours_and_arguments(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    client = await connect(recording.root, editor)
+    text = await hover(client, recording.demo, recording.main_calls_both)
+    assert text is not None
+    lines = text.split("  \n")
+    assert lines[:-1] == [
+        "**framedex: 3 recorded calls**, 6 µs",
+        "→ `PJRT_Client_BufferFromHostBuffer` (2, 4 µs)",
+        "→ `PJRT_Client_Devices` (1, 2 µs)",
+        "from `<module>` (3)",
+        "into `make_input` (2), `devices` (1)",
+        "with `F32[2,3] 24 B`, `S32[]`",
+    ]
+    assert re.fullmatch(r"location: exact; last capture [-\d]+ [:\d]+, `python demo\.py`", lines[-1])
+
+
+async def test_says_how_a_location_is_known_and_names_callees_without_source(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root)
+    assert "location: definition;" in (await hover(client, recording.client, recording.client_definition) or "")
+    text = await hover(client, recording.library, recording.device_put_enters_cpp) or ""
+    assert "into `jax::Moved` (5)" in text
+    assert "past `_PyObject_Vectorcall` (5): interpreter, glue, or no source" in text
+
+
+async def test_is_silent_where_nothing_was_recorded(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert await hover(client, recording.demo, recording.nothing_recorded) is None
+    assert await hover(client, recording.root / "other.py", 1) is None
+
+
+async def test_a_client_without_markdown_gets_plain_text(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root, markdown=False)
+    answer = await whole_hover(client, recording.demo, recording.main_calls_both)
+    assert isinstance(answer.contents, types.MarkupContent)
+    assert answer.contents.kind == types.MarkupKind.PlainText
+    assert "framedex: 3 recorded calls, 6 µs\n→ PJRT_Client_BufferFromHostBuffer (2, 4 µs)\n" in answer.contents.value
+
+
+@pytest.mark.parametrize(("encoding", "end"), [("utf-8", 37), ("utf-16", 35), ("utf-32", 34)])
+async def test_marks_the_line_in_the_units_of_the_client(
+    recording: Recording, connect: Connect, encoding: str, end: int
+) -> None:
+    client = await connect(recording.root, encodings=[encoding])
+    answer = await whole_hover(client, recording.demo, recording.main_calls_make_input)
+    assert answer.range == types.Range(types.Position(7, 4), types.Position(7, end))
+
+
+async def test_hostile_names_stay_inside_their_code_spans(recording: Recording, connect: Connect) -> None:
+    write_hostile_index(recording)
+    client = await connect(recording.root)
+    text = await hover(client, recording.demo, recording.main_calls_both)
+    assert text is not None
+    outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+    assert "command:" not in outside
+    assert "<img" not in outside
+    assert "\u202e" not in text
+    assert "\n\n" not in text
+
+
+async def test_new_calls_appear_as_they_are_indexed(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert "3 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
+    write_index(recording, puts=4)
+    assert "7 recorded calls" in (await hover(client, recording.demo, recording.main_calls_make_input) or "")
+
+
+async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(
+    recording: Recording, connect: Connect
+) -> None:
+    with Index.open(recording.index) as index:
+        trace = index.trace(1)
+    assert trace is not None
+    document = recording.root / "call.fdtrace"
+    document.write_text(format_trace(trace))
+    client = await connect(recording.root)
+    assert await hover(client, document, _line_with(document, "N PJRT_Client_BufferFromHostBuffer")) == "  \n".join(
+        [
+            "`PJRT_Client_BufferFromHostBuffer(void const*)`",
+            "in `/opt/lib/libtpu.so`",
+            f"`{recording.mock}:{recording.mock_allocates}`",
+            "`args->buffer = allocate(args->dims);`",
+        ]
+    )
+    assert await hover(client, document, 1) is None
+
+
+def _line_with(document: Path, text: str) -> int:
+    return next(number for number, line in enumerate(document.read_text().split("\n"), 1) if text in line)

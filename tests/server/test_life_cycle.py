@@ -1,0 +1,177 @@
+"""Starting and ending, and messages that no good client sends: every request is answered, nothing is left running."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording
+
+METHODS = ("textDocument/hover", "textDocument/definition", "textDocument/prepareCallHierarchy")
+INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
+
+
+@pytest.fixture
+def client() -> Iterator[RawClient]:
+    with RawClient() as started:
+        yield started
+
+
+def hover_params(path: Path, line: Any, character: Any = 0) -> dict[str, Any]:
+    return {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": character}}
+
+
+def test_offers_its_features(client: RawClient, tmp_path: Path) -> None:
+    result = client.initialize(tmp_path)["result"]
+    offered = result["capabilities"]
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert result["serverInfo"] == {"name": "framedex", "version": project["version"]}
+    assert all(offered[name] for name in ("definitionProvider", "hoverProvider", "callHierarchyProvider"))
+
+
+def test_shutdown_then_exit_ends_well(client: RawClient, tmp_path: Path) -> None:
+    client.initialize(tmp_path)
+    assert client.request("shutdown", None, 1)["result"] is None
+    client.send({"method": "exit"})
+    assert client.exit_status() == 0
+
+
+def test_exit_without_shutdown_is_a_failure(client: RawClient, tmp_path: Path) -> None:
+    client.initialize(tmp_path)
+    client.send({"method": "exit"})
+    assert client.exit_status() == 1
+
+
+def test_end_of_input_ends_the_server(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    client.request("textDocument/hover", hover_params(recording.demo, 7), 1)
+    client.end_input()
+    assert client.exit_status() == 1
+
+
+def test_end_of_input_before_initialize_ends_the_server(client: RawClient) -> None:
+    client.end_input()
+    assert client.exit_status() == 1
+
+
+def test_the_death_of_the_clients_process_ends_the_server_whose_input_stays_open(
+    client: RawClient, tmp_path: Path
+) -> None:
+    editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    client.initialize(tmp_path, process_id=editor.pid)
+    client.request("shutdown", None, 1)  # answered: so `initialized` has been handled
+    editor.kill()
+    editor.wait()
+    assert client.exit_status() == 1
+
+
+def test_a_client_of_another_machine_names_a_process_that_is_not_here(client: RawClient, tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    client.initialize(tmp_path, process_id=gone.pid)
+    assert client.request("shutdown", None, 1)["result"] is None
+
+
+MALFORMED_POSITIONS: list[Any] = [
+    {"line": -1, "character": 0},
+    {"line": 0, "character": -1},
+    {"line": 2**31, "character": 0},
+    {"line": "7", "character": None},
+    {"line": 7},
+    [],
+    None,
+    "",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recording: Recording, method: str) -> None:
+    client.initialize(recording.root)
+    for request_id, position in enumerate(MALFORMED_POSITIONS, start=1):
+        params = {"textDocument": {"uri": recording.demo.as_uri()}, "position": position}
+        assert client.request(method, params, request_id)["error"]["code"] == INVALID_PARAMS, position
+    assert client.request("textDocument/hover", hover_params(recording.demo, 7), 100)["result"]["contents"]
+
+
+def test_a_position_outside_the_document_is_no_error(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    places = [(2**31 - 1, 0), (7, 2**31 - 1), (10_000, 10_000)]
+    for request_id, (method, (line, character)) in enumerate(product(METHODS, places), start=1):
+        assert "error" not in client.request(method, hover_params(recording.demo, line, character), request_id)
+
+
+def test_an_odd_uri_is_no_error(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    uris = ["", "file://", "file:///%00", "file:///nowhere/at%20all.py", "http://[", "\udc80", "::", "a.fdtrace"]
+    for request_id, (method, uri) in enumerate(product(METHODS, uris), start=1):
+        params = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+        assert client.request(method, params, request_id)["result"] is None, uri
+
+
+def test_bodies_that_are_no_messages_are_passed_over(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    for body in (
+        b"{",
+        b"[]",
+        b"1",
+        b'"x"',
+        b"{}",
+        b'{"jsonrpc": "2.0"}',
+        b'{"jsonrpc": "2.0", "id": {}, "method": 1}',
+        b"\xff",
+    ):
+        client.send_body(body)
+    assert client.request("textDocument/hover", hover_params(recording.demo, 7), 1)["result"]["contents"]
+
+
+def test_an_unknown_method_is_answered(client: RawClient, tmp_path: Path) -> None:
+    client.initialize(tmp_path)
+    assert client.request("framedex/nonsense", {"a": 1}, "one")["error"]["code"] == METHOD_NOT_FOUND
+
+
+def test_a_request_after_shutdown_is_refused(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    client.request("shutdown", None, 1)
+    reply = client.request("textDocument/hover", hover_params(recording.demo, 7), 2)
+    assert reply["error"]["code"] == INVALID_REQUEST
+
+
+def test_ids_may_be_strings(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root, request_id="first")
+    assert client.request("textDocument/hover", hover_params(recording.demo, 7), "second")["result"]["contents"]
+
+
+def test_every_request_is_answered_when_they_interleave_and_are_cancelled(
+    client: RawClient, recording: Recording
+) -> None:
+    client.initialize(recording.root)
+    wanted = range(1, 51)
+    for request_id in wanted:
+        client.send({"id": request_id, "method": "textDocument/hover", "params": hover_params(recording.demo, 7)})
+        if request_id % 2:
+            client.send({"method": "$/cancelRequest", "params": {"id": request_id}})
+    answered = {message["id"]: message for message in (client.receive() for _ in wanted)}
+    assert sorted(answered) == list(wanted)
+    assert all("result" in answered[request_id] for request_id in wanted if request_id % 2 == 0)
+
+
+def test_the_log_goes_to_the_named_file_and_never_to_stdout(tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    with RawClient("--index", str(tmp_path / "missing.db"), "--log-file", str(log)) as client:
+        client.initialize(tmp_path)
+        client.request("textDocument/hover", hover_params(tmp_path / "a.py", 0), 1)
+        client.request("shutdown", None, 2)
+        client.send({"method": "exit"})
+        assert client.exit_status() == 0
+        assert client.process.stdout is not None
+        assert client.process.stdout.read() == b""
+        assert client.process.stderr is not None
+        assert client.process.stderr.read() == b""
+    assert "missing.db" in log.read_text()
