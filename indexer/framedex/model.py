@@ -192,8 +192,9 @@ class FunctionRow:
     """A function that was on some recorded stack.
 
     `name` is what people read (`xla::PjRtCApiClient::BufferFromHostBuffer`, or a Python qualname); `symbol` the full
-    demangled or mangled text it came from; `module` the path of the binary or the Python file. `location` is where the
-    function begins, `end_line` its last line if known (0 otherwise).
+    demangled or mangled text it came from; `module` the path of the binary or the Python file; `unit` the file name of
+    a native function's translation unit, empty if unknown. `location` is where the function begins, `end_line` its last
+    line if known (0 otherwise).
     """
 
     id: int
@@ -202,6 +203,7 @@ class FunctionRow:
     name: str
     symbol: str
     module: str
+    unit: str
     location: Location | None
     end_line: int
 

@@ -64,6 +64,18 @@ def segfaults_in_a_call():
     jax.device_put(array)
 
 
+def forks():
+    child = os.fork()
+    if child == 0:
+        print("child", flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def waits_for_a_signal():
+    signal.pause()
+
+
 def leaves_a_daemon_thread():
     started = threading.Event()
 

@@ -50,7 +50,8 @@ def role_of(module_path: str, name: str) -> Role:
     file = PurePosixPath(module_path).name
     if _INTERPRETER_FILES.fullmatch(file) or name in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
         return Role.INTERPRETER
-    if _LIBC_FILES.fullmatch(file) and name.startswith(("_dl_", "dl_", "_start", "__libc_start")):
+    # A stripped libc names its exported functions only; what is left are its inner steps, most of them on the way in.
+    if _LIBC_FILES.fullmatch(file) and (not name or name.startswith(("_dl_", "dl_", "_start", "__libc_start"))):
         return Role.INTERPRETER
     if _GLUE.match(name):
         return Role.GLUE

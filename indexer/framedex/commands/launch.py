@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -85,7 +86,7 @@ def check_python(python: str) -> None:
     if not oldest <= _version(jaxlib) <= newest:
         raise FramedexError(
             f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)}.",
-            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<={_dotted(newest)}.*'",
+            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'",
         )
 
 
@@ -197,8 +198,9 @@ def _versions_of(python: str) -> dict[str, str]:
 
 
 def _version(text: str) -> tuple[int, int]:
-    major, minor = text.split(".")[:2]
-    return int(major), int(minor)
+    """The first two numbers of a version; (0, 0) where it does not begin with two."""
+    match = re.match(r"(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _dotted(version: tuple[int, int]) -> str:

@@ -71,12 +71,14 @@ def _frame(frame: FrameRow, width: int) -> Line:
     labels = [] if frame.location is None or frame.location.how is How.EXACT else [frame.location.how.value]
     if frame.inlined:
         labels.append("inlined")
-    place = (
-        Span(f"{printable(frame.module)}+{frame.offset:#x}", "dim")
-        if frame.location is None
-        else location_span(frame.location)
-    )
+    place = Span(_address(frame), "dim") if frame.location is None else location_span(frame.location)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
+
+
+def _address(frame: FrameRow) -> str:
+    """Where a frame without source is: its binary and offset, and its translation unit where the symbol table tells."""
+    unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
+    return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
 
 
 def _fold(frames: Sequence[FrameRow]) -> Line:

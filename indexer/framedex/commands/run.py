@@ -17,21 +17,21 @@ _CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
 @click.option("--devices", type=click.IntRange(1, 256), default=1, show_default=True, help="How many TPU devices.")
 @click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: 16GiB.")
-@click.option("-m", "module", metavar="MODULE", help="Run a module as a script, as `python -m` does.")
+@click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
 @click.option(
     "--python",
     default=sys.executable,
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: the one framedex runs under.",
 )
-@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGS]...")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
 @click.pass_context
 def run(
     ctx: click.Context,
     output: Path | None,
     devices: int,
     hbm: str | None,
-    module: str | None,
+    is_module: bool,
     python: str,
     program: tuple[str, ...],
 ) -> None:
@@ -40,15 +40,15 @@ def run(
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
     """
-    if module is None and not program:
+    if not program:
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
-    if module is None and not Path(program[0]).exists():
+    if not is_module and not Path(program[0]).exists():
         raise click.UsageError(f"There is no script {program[0]!r}.")
     memory = parse_bytes(hbm) if hbm is not None else None
     if hbm is not None and memory is None:
         raise click.UsageError(f"--hbm {hbm!r} is not a number of bytes: write it like 1048576, 512MiB or 16GiB.")
 
-    arguments = ("-m", module, *program) if module is not None else program
+    arguments = ("-m", *program) if is_module else program
     check_python(python)
     outcome = launch(Launch(python, arguments, output, devices, memory))
     click.echo(f"framedex: {outcome.summary()}", err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from framedex import words
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.documents import trace_document
 from framedex.commands.files import write_whole
@@ -14,7 +15,7 @@ from framedex.commands.render_trace import all_frames, folded_frames, header
 from framedex.commands.terminal import Line, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.model import FrameRow, Trace
+from framedex.model import FrameRow, Role, Trace
 from framedex.tracetext import format_trace
 
 Frames = Callable[[Sequence[FrameRow]], Iterator[Line]]
@@ -46,6 +47,11 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
         for path in _changed_since(found):
             note(f"{path} has changed since the recording: its lines may have moved.")
+        if unlocated := _without_source(found):
+            note(
+                f"{words.count(unlocated, 'named frame')} without source here. `framedex index --source DIR` links frames"
+                " to a source tree, such as a checkout of XLA."
+            )
 
 
 def _find(index: Index, call: str) -> Trace:
@@ -63,6 +69,14 @@ def _find(index: Index, call: str) -> Trace:
             "`framedex calls` lists the calls; `framedex callers NAME` finds functions within stacks.",
         )
     return found
+
+
+def _without_source(found: Trace) -> int:
+    """How many frames have a name that a source tree could place."""
+    frames = (*found.frames, *found.python)
+    return sum(
+        frame.location is None and frame.function.role is Role.CODE and bool(frame.function.symbol) for frame in frames
+    )
 
 
 def _changed_since(found: Trace) -> list[str]:

@@ -19,7 +19,9 @@ from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Lang
 
 Row = tuple[Any, ...]
 
-FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fnf.path, fn.line, fn.how, fn.end_line"
+FUNCTION_COLUMNS = (
+    "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fnf.path, fn.line, fn.how, fn.end_line"
+)
 FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
 
 CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.name, t.tid, c.start, c.duration, c.error, a.json, c.stack"
@@ -111,8 +113,9 @@ def function_row(row: Row) -> FunctionRow:
         name=row[3],
         symbol=row[4],
         module=row[5],
-        location=location(row[6], row[7], row[8]),
-        end_line=row[9] or 0,
+        unit=row[6],
+        location=location(row[7], row[8], row[9]),
+        end_line=row[10] or 0,
     )
 
 

@@ -1,0 +1,87 @@
+"""Where the capture of a run goes, what framedex says of it, and the settings of the machine."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from framedex.captures import capture_folders, read_capture
+
+from tests.reading import calls_of
+from tests.run.invoking import framedex_run, program
+
+
+def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
+    ended = framedex_run("-o", "there/captures", "--devices", "8", "--hbm", "1MiB", program("devices.py"), folder=tmp_path)
+    assert ended.status == 0, ended.stderr
+    result = json.loads(ended.stdout)
+    assert len(result["devices"]) == 8
+    assert ended.capture.parent == Path("there/captures")
+    (created,) = calls_of(tmp_path / ended.capture, "PJRT_Client_Devices")
+    assert len(created.arguments["devices"]) == 8
+    limits = {call.arguments["bytes_limit"] for call in calls_of(tmp_path / ended.capture, "PJRT_Device_MemoryStats")}
+    assert limits == {1 << 20}
+
+
+def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
+    read = read_capture(tmp_path / ended.capture)
+    assert f"recorded {len(read.calls):,} calls with {len(read.stacks):,} stacks in" in ended.said[-1]
+
+
+def test_the_capture_says_what_was_run(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
+    metadata = read_capture(tmp_path / ended.capture).metadata
+    assert metadata["argv"][1:] == [program("endings.py"), "returns"]
+    assert metadata["cwd"] == str(tmp_path)
+    assert json.loads(metadata["launcher"])["arguments"] == [program("endings.py"), "returns"]
+
+
+def test_another_python_runs_the_program(tmp_path: Path, python: str) -> None:
+    ended = framedex_run("--python", python, program("endings.py"), "returns", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"out\n")
+    assert read_capture(tmp_path / ended.capture).metadata["argv"][0] == python
+
+
+def test_a_fork_is_counted_as_a_second_capture(tmp_path: Path) -> None:
+    ended = framedex_run(program("forking.py"), "plain", folder=tmp_path)
+    assert ended.status == 0
+    assert " and 1 more. Next: framedex index" in ended.said[-1]
+    assert len(capture_folders(tmp_path / ".framedex" / "captures")) == 2
+
+
+def test_two_runs_at_once_into_one_folder_each_name_their_own_capture(tmp_path: Path) -> None:
+    endings = ["returns", "exits"] * 2
+    with ThreadPoolExecutor(len(endings)) as pool:
+        ended = list(pool.map(lambda ending: framedex_run(program("endings.py"), ending, folder=tmp_path), endings))
+    assert len({run.capture for run in ended}) == len(endings)
+    for ending, run in zip(endings, ended, strict=True):
+        assert read_capture(tmp_path / run.capture).metadata["argv"][-1] == ending
+
+
+def test_a_program_that_never_opens_the_devices_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("print('no JAX here')\n")
+    ended = framedex_run("program.py", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"no JAX here\n")
+    assert ended.said == [
+        "framedex: nothing was recorded: the program never opened JAX's devices "
+        "(a call such as jax.devices() or jax.device_put does)."
+    ]
+
+
+def test_a_jax_platforms_of_the_users_is_respected(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu")
+    assert (ended.status, ended.stdout) == (0, b"out\n")
+    assert ended.said == [
+        "framedex: nothing was recorded: JAX_PLATFORMS=cpu keeps JAX off the TPU. "
+        "Unset it, or use JAX_PLATFORMS=tpu,cpu."
+    ]
+
+
+def test_recording_can_be_switched_off(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "raises_in_jax", folder=tmp_path, FRAMEDEX_RECORD="0")
+    # The mock runs it all the same: only it refuses to compile.
+    assert b"PJRT_Client_Compile is not implemented" in ended.stderr
+    assert ended.said == ["framedex: nothing is recorded (FRAMEDEX_RECORD=0)."]
+    assert capture_folders(tmp_path / ".framedex" / "captures") == []

@@ -1,0 +1,87 @@
+"""A program under `framedex run` does what it does without: output, input, arguments, status, exceptions, signals."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.run.invoking import FRAMEDEX, Ended, environment, framedex_run, plain_run, program
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [program("faithful.py"), "x", "--devices", "3", "-o", "dir", "--", "-m", "größe", ""],
+        ["-m", "faithful", "--hbm", "1"],
+        [program("endings.py"), "returns"],
+        [program("endings.py"), "exits"],
+        [program("endings.py"), "exits_with_a_message"],
+        [program("endings.py"), "exits_at_once"],
+        [program("endings.py"), "raises"],
+        [program("endings.py"), "aborts"],
+        [program("endings.py"), "is_terminated"],
+        [program("endings.py"), "is_interrupted"],
+        [program("endings.py"), "leaves_a_daemon_thread"],
+        [program("endings.py"), "leaves_a_thread"],
+        [program("endings.py"), "forks"],
+    ],
+    ids=lambda arguments: " ".join(Path(argument).name for argument in arguments[:2]),
+)
+def test_everything_but_the_last_line_is_as_without_framedex(arguments: list[str], tmp_path: Path) -> None:
+    stdin = "first\nzweite größe\nno newline at the end".encode()
+    plain = plain_run(*arguments, folder=tmp_path, stdin=stdin)
+    recorded = framedex_run(*arguments, folder=tmp_path, stdin=stdin)
+    assert without_process_ids(recorded) == without_process_ids(plain)
+    assert len(recorded.said) == 1
+    assert recorded.stderr.splitlines()[-1].startswith(b"framedex: ")
+    assert (tmp_path / recorded.capture / "capture.json").is_file()
+    assert recorded.capture.parent == Path(".framedex/captures")
+
+
+def without_process_ids(ended: Ended) -> tuple[int, bytes, bytes]:
+    """What the program did; warnings of JAX name lines and processes that differ from run to run."""
+    status, stdout, stderr = ended.of_the_program
+    return status, stdout, re.sub(rb"0x[0-9a-f]+|pid=\d+", b"*", stderr)
+
+
+def test_the_signal_that_ended_the_program_is_named(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "is_terminated", folder=tmp_path)
+    assert ended.status == -signal.SIGTERM
+    assert ended.said[-1].startswith("framedex: the program was ended by SIGTERM; recorded ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_to_framedex_reaches_the_program(tmp_path: Path, number: signal.Signals) -> None:
+    ended = signalled(tmp_path, number, lambda process: process.send_signal(number))
+    assert ended.status == -number
+    assert (tmp_path / ended.capture).is_dir()
+
+
+def test_ctrl_c_in_the_terminal_is_the_programs_affair(tmp_path: Path) -> None:
+    ended = signalled(tmp_path, signal.SIGINT, lambda process: os.killpg(process.pid, signal.SIGINT))
+    assert ended.status == -signal.SIGINT
+    assert b"KeyboardInterrupt" in ended.stderr
+    assert ended.said[-1].startswith("framedex: the program was ended by SIGINT; recorded ")
+
+
+def signalled(folder: Path, number: signal.Signals, send: object) -> Ended:
+    """A waiting program under framedex, in a process group of its own, that is sent a signal once it has printed."""
+    assert callable(send)
+    with subprocess.Popen(
+        [FRAMEDEX, "run", program("endings.py"), "waits_for_a_signal"],
+        cwd=folder,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        first = process.stdout.readline()
+        send(process)
+        rest, stderr = process.communicate(timeout=120)
+    return Ended(process.returncode, first + rest, stderr)

@@ -1,0 +1,100 @@
+"""What `framedex run` cannot do it says, with a remedy, before the program starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from framedex.commands.main import cli
+from framedex_native import _native
+from packaging.requirements import Requirement
+
+from tests import pythons
+from tests.run.invoking import Ended, framedex_run, program
+
+RUN = (program("endings.py"), "returns")
+
+
+def assert_refused(ended: Ended, message: str, remedy: str) -> None:
+    """Nothing ran, and the two lines say why and what to do."""
+    assert ended.status == 1
+    assert ended.stdout == b""
+    assert message in ended.said[0]
+    assert remedy in ended.stderr.decode().splitlines()[1]
+
+
+def test_a_python_that_is_too_old(tmp_path: Path) -> None:
+    old = next((python for version in ("3.10", "3.9", "3.8") for python in pythons.found(version)), None)
+    if old is None:
+        pytest.skip("no Python older than 3.11 here")
+    ended = framedex_run("--python", old.path, *RUN, folder=tmp_path)
+    assert_refused(ended, f"{old.path} is Python {old.version}.", "Use one of Python 3.11 to 3.13: `framedex run --python")
+
+
+def test_a_python_without_jaxlib(tmp_path: Path) -> None:
+    bare = next((p for v in pythons.RECORDABLE for p in pythons.found(v) if not p.has_jax), None)
+    if bare is None:
+        pytest.skip("every Python here has JAX")
+    ended = framedex_run("--python", bare.path, *RUN, folder=tmp_path)
+    assert_refused(ended, f"{bare.path} has no jaxlib.", f"`{bare.path} -m pip install jax`")
+
+
+@pytest.mark.parametrize("version", ["0.4.1", "0.13.0", "1.0", "unknown"])
+def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
+    metadata = tmp_path / "packages" / f"jaxlib-{version}.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text(f"Metadata-Version: 2.1\nName: jaxlib\nVersion: {version}\n")
+    ended = framedex_run(*RUN, folder=tmp_path, PYTHONPATH=str(tmp_path / "packages"))
+    assert_refused(ended, f"jaxlib {version} is not supported: framedex records jaxlib 0.8 to 0.12.", "pip install 'jax>=")
+    assert Requirement(ended.stderr.decode().split("'")[1]).specifier.contains("0.12.9")
+
+
+def test_what_is_no_python(tmp_path: Path) -> None:
+    (tmp_path / "python").write_text("")
+    for path in (tmp_path / "python", tmp_path / "nowhere"):
+        ended = framedex_run("--python", str(path), *RUN, folder=tmp_path)
+        assert_refused(ended, f"{path} is not a Python that can be run.", "Check --python.")
+
+
+@pytest.mark.parametrize("output", ["file", "file/captures"])
+def test_a_folder_for_captures_that_cannot_be_made(tmp_path: Path, output: str) -> None:
+    (tmp_path / "file").write_text("kept")
+    ended = framedex_run("-o", output, *RUN, folder=tmp_path)
+    assert ended.status != 0
+    assert ended.stdout == b""
+    assert output in ended.stderr.decode()
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_missing_tpu_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "__file__", str(tmp_path / "_native.so"))
+    result = CliRunner().invoke(cli, ["run", "-o", str(tmp_path / "captures"), *RUN])
+    assert result.exit_code == 1
+    assert f"{tmp_path / 'libtpu.so'} is missing: framedex is not installed completely" in result.stderr
+    assert "pip install --force-reinstall framedex" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Name a script, or a module with -m: framedex run SCRIPT [ARGS]..."),
+        (["nowhere.py"], "There is no script 'nowhere.py'."),
+        (["--devices", "0", *RUN], "0 is not in the range 1<=x<=256"),
+        (["--devices", "many", *RUN], "'many' is not a valid integer"),
+        (["--hbm", "12q", *RUN], "--hbm '12q' is not a number of bytes: write it like 1048576, 512MiB or 16GiB."),
+        (["--hbm", "0", *RUN], "--hbm '0' is not a number of bytes"),
+    ],
+)
+def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
+    ended = framedex_run(*arguments, folder=tmp_path)
+    assert ended.status == 2
+    assert message in ended.stderr.decode()
+    assert not (tmp_path / ".framedex").exists()
+
+
+def test_more_device_memory_than_can_be(tmp_path: Path) -> None:
+    ended = framedex_run("--hbm", "100TiB", *RUN, folder=tmp_path)
+    # JAX goes on with the CPU, as it does without a TPU.
+    assert (ended.status, ended.stdout) == (0, b"out\n")
+    assert ended.said[0].startswith("framedex: the mock TPU cannot be opened: FRAMEDEX_HBM=109951162777600 is not")
