@@ -13,5 +13,7 @@ def python(request: pytest.FixtureRequest) -> str:
     version: str = request.param
     found = pythons.with_jax(version)
     if found is None:
-        pytest.skip(f"no Python {version} with JAX here: `make` prepares .venv-{version}, FRAMEDEX_TEST_PYTHONS names others")
+        pytest.skip(
+            f"no Python {version} with JAX here: `make` prepares .venv-{version}, FRAMEDEX_TEST_PYTHONS names others"
+        )
     return found.path

@@ -57,7 +57,7 @@ def found(version: str) -> tuple[Python, ...]:
 def _candidates(version: str) -> tuple[str, ...]:
     named = os.environ.get("FRAMEDEX_TEST_PYTHONS", "").split(":")
     paths = [sys.executable, *named, str(ROOT / f".venv-{version}" / "bin" / "python")]
-    paths += [found] if (found := shutil.which(f"python{version}")) else []
+    paths += [on_path] if (on_path := shutil.which(f"python{version}")) else []
     paths += _pyenv_pythons(version)
     return tuple(dict.fromkeys(path for path in paths if path and Path(path).exists()))
 
@@ -71,5 +71,8 @@ def _pyenv_pythons(version: str) -> Iterator[str]:
 
 @functools.cache
 def _ask(path: str) -> Python | None:
-    answer = subprocess.run([path, "-c", _QUERY], capture_output=True, text=True)
+    try:
+        answer = subprocess.run([path, "-c", _QUERY], capture_output=True, text=True)
+    except OSError:
+        return None
     return Python(path, **json.loads(answer.stdout)) if answer.returncode == 0 else None

@@ -75,9 +75,7 @@ def load(path: Path) -> Abi:
     functions = tuple(Function(entry["name"], entry["args"], entry["returns"]) for entry in data["functions"])
     structs[API_STRUCT] = _api_struct(functions, structs["PJRT_Api_Version"].size)
     version = data["pjrt_api_version"]
-    return Abi(
-        version["major"], version["minor"], data["jaxlib"], functions, structs, data["enums"], data["typedefs"]
-    )
+    return Abi(version["major"], version["minor"], data["jaxlib"], functions, structs, data["enums"], data["typedefs"])
 
 
 def _struct(name: str, entry: dict[str, Any]) -> Struct:

@@ -43,18 +43,25 @@ const char* reason_text(MergeOutcome outcome) {
   return "The stack was not merged, for a reason that this version does not know.";
 }
 
-// The streams of the threads, in the order in which the threads began.
-std::vector<std::string> thread_streams(const std::string& folder, std::error_code* error) {
-  std::vector<std::pair<int, std::string>> found;
+struct ThreadFiles {
+  std::string definitions;
+  std::string ring;  // empty where the calls are with the definitions
+};
+
+// The files of the threads, in the order in which the threads began.
+std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error) {
+  std::map<int, ThreadFiles> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, *error)) {
-    int number = 0;
     std::string name = entry.path().filename().string();
-    if (std::sscanf(name.c_str(), "thread-%d.fdx", &number) == 1) found.emplace_back(number, entry.path().string());
+    int number = 0;
+    if (std::sscanf(name.c_str(), "thread-%d", &number) != 1) continue;
+    std::string stem = "thread-" + std::to_string(number);
+    if (name == stem + ".fdx") found[number].definitions = entry.path().string();
+    if (name == stem + ".ring.fdx") found[number].ring = entry.path().string();
   }
-  std::sort(found.begin(), found.end());
-  std::vector<std::string> paths;
-  for (auto& [number, path] : found) paths.push_back(std::move(path));
-  return paths;
+  std::vector<ThreadFiles> files;
+  for (auto& [number, thread] : found) files.push_back(std::move(thread));
+  return files;
 }
 
 // Joins the streams. Ids are per stream on disk; here equal things from several threads get one number.
@@ -65,7 +72,7 @@ class Decoder {
   Capture decode() {
     read_process();
     std::error_code error;
-    for (const std::string& path : thread_streams(folder_, &error)) read_thread(path);
+    for (const ThreadFiles& files : thread_files(folder_, &error)) read_thread(files);
     if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
     emit_calls();
     if (damaged_ != 0) problem(std::to_string(damaged_) + " damaged records were left out.");
@@ -76,6 +83,7 @@ class Decoder {
   // What one thread's stream calls its own.
   struct Scope {
     uint32_t thread;
+    bool is_ring;  // whether the beginnings of calls may be gone
     std::unordered_map<uint32_t, uint32_t> codes;
     std::unordered_map<uint32_t, uint32_t> frames;
     std::unordered_map<uint32_t, uint32_t> stacks;
@@ -91,7 +99,7 @@ class Decoder {
       if (record.kind == RecordKind::kFunction) read_function(record.body);
       if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
     }
-    if (!stream.problem().empty()) problem(stream.problem());
+    add_problems(stream);
   }
 
   void read_module(Body body) {
@@ -132,14 +140,28 @@ class Decoder {
     return entry->second;
   }
 
-  void read_thread(const std::string& path) {
+  void read_thread(const ThreadFiles& files) {
+    Scope scope{static_cast<uint32_t>(capture_.threads.size()), false, {}, {}, {}, {}};
+    capture_.threads.push_back({0, ""});
+    read_stream(files.definitions, &scope);
+    if (files.ring.empty()) return;
+    scope.is_ring = true;
+    read_stream(files.ring, &scope);
+  }
+
+  void read_stream(const std::string& path, Scope* scope) {
     StreamReader stream(path);
-    Scope scope{static_cast<uint32_t>(capture_.threads.size()), {}, {}, {}, {}};
-    capture_.threads.push_back({stream.header().thread_id, stream.header().thread_name});
-    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
-      if (!read_record(record, &scope)) ++damaged_;
+    if (stream.header().thread_id != 0) {
+      capture_.threads[scope->thread] = {stream.header().thread_id, stream.header().thread_name};
     }
-    if (!stream.problem().empty()) problem(stream.problem());
+    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+      if (!read_record(record, scope)) ++damaged_;
+    }
+    add_problems(stream);
+  }
+
+  void add_problems(const StreamReader& stream) {
+    for (const std::string& text : stream.problems()) problem(text);
   }
 
   bool read_record(Record& record, Scope* scope) {
@@ -243,7 +265,8 @@ class Decoder {
   bool read_return(Body body, Scope* scope) {
     auto record = body.read<ReturnRecord>();
     auto open = scope->open.find(record.sequence);
-    if (body.is_broken() || open == scope->open.end()) return false;
+    if (body.is_broken()) return false;
+    if (open == scope->open.end()) return scope->is_ring;
     OpenCall& call = calls_[open->second];
     call.end = std::max(record.time, call.start);
     call.has_returned = true;
@@ -292,6 +315,16 @@ class Decoder {
   size_t damaged_ = 0;
 };
 
+void count(const std::string& path, RecordCounts* counts) {
+  StreamReader stream(path);
+  counts->verified += stream.header().verified;
+  counts->different += stream.header().different;
+  for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+    counts->calls += record.kind == RecordKind::kCall;
+    counts->stacks += record.kind == RecordKind::kStack;
+  }
+}
+
 }  // namespace
 
 Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
@@ -299,13 +332,9 @@ Capture read_capture(const std::string& folder) { return Decoder(folder).decode(
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
   std::error_code ignored;
-  for (const std::string& path : thread_streams(folder, &ignored)) {
-    StreamReader stream(path);
-    counts.verified += stream.header().verified;
-    counts.different += stream.header().different;
-    for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
-      counts.calls += record.kind == RecordKind::kCall;
-      counts.stacks += record.kind == RecordKind::kStack;
+  for (const ThreadFiles& files : thread_files(folder, &ignored)) {
+    for (const std::string& path : {files.definitions, files.ring}) {
+      if (!path.empty()) count(path, &counts);
     }
   }
   return counts;

@@ -1,7 +1,9 @@
 #include "capture_reader/stream_reader.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 namespace framedex::capture {
 
@@ -29,65 +31,112 @@ std::string_view Body::take_terminated() {
 }
 
 StreamReader::StreamReader(const std::string& path) : path_(path) {
+  if (!read_file() || !check_header()) return;
+  if (header_.kind == StreamKind::kRing) {
+    segments_ = segments_of_ring();
+  } else {
+    for (size_t begin = 0; begin < bytes_.size(); begin += kSegmentSize) segments_.push_back(begin);
+  }
+  std::reverse(segments_.begin(), segments_.end());
+  leave_segment();
+}
+
+bool StreamReader::read_file() {
   std::error_code error;  // set for what is no regular file, too
-  uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
+  uintmax_t size = std::filesystem::file_size(path_, error);
+  std::ifstream file(path_, std::ios::binary);
   if (error || !file) {
-    problem_ = path_ + " cannot be read.";
-    return;
+    report("cannot be read.");
+    return false;
   }
   bytes_.resize(size);
   file.read(bytes_.data(), static_cast<std::streamsize>(size));
   bytes_.resize(static_cast<size_t>(file.gcount()));
   if (bytes_.size() < sizeof(header_)) {
-    problem_ = path_ + " ends within its header.";
-    return;
+    report("ends within its header.");
+    return false;
   }
+  return true;
+}
+
+bool StreamReader::check_header() {
   std::memcpy(&header_, bytes_.data(), sizeof(header_));
   header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
   if (std::memcmp(header_.magic, kMagic, sizeof(kMagic)) != 0) {
-    problem_ = path_ + " is not a framedex stream.";
-    return;
+    report("is not a framedex stream.");
+    return false;
   }
   if (header_.version != kVersion) {
-    problem_ = path_ + " has format version " + std::to_string(header_.version) + "; this framedex reads " +
-               std::to_string(kVersion) + ".";
-    return;
+    report("has format version " + std::to_string(header_.version) + "; this framedex reads " +
+           std::to_string(kVersion) + ".");
+    return false;
   }
-  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kDiskFull)) {
-    problem_ = path_ + " stops early: the disk was full.";
+  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kDiskFull)) report("stops early: the disk was full.");
+  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kLimit)) {
+    report("stops early: the limit for the size of the recording was reached.");
   }
-  position_ = sizeof(header_);
-  ended_ = false;
+  return true;
+}
+
+// A ring's segments in the order in which they were written. One without a number is empty.
+std::vector<size_t> StreamReader::segments_of_ring() const {
+  std::vector<std::pair<uint64_t, size_t>> numbered;
+  for (size_t begin = 0; begin < bytes_.size(); begin += kSegmentSize) {
+    size_t position = begin + (begin == 0 ? sizeof(StreamHeader) : 0);
+    RecordHeader header{};
+    SegmentRecord segment{};
+    if (position + sizeof(header) + sizeof(segment) > bytes_.size()) break;
+    std::memcpy(&header, bytes_.data() + position, sizeof(header));
+    std::memcpy(&segment, bytes_.data() + position + sizeof(header), sizeof(segment));
+    if (header.mark == kRecordMark && header.kind == RecordKind::kSegment) numbered.emplace_back(segment.number, begin);
+  }
+  std::sort(numbered.begin(), numbered.end());
+  std::vector<size_t> segments;
+  for (auto [number, begin] : numbered) segments.push_back(begin);
+  return segments;
 }
 
 bool StreamReader::next(Record* record) {
-  while (!ended_ && position_ + sizeof(RecordHeader) <= bytes_.size()) {
+  while (segment_end_ != 0) {
     RecordHeader header;
-    std::memcpy(&header, bytes_.data() + position_, sizeof(header));
-    // Where nothing was committed yet there are zeros: the end of the stream.
-    if (header.size == 0 && header.mark == 0) {
-      ended_ = true;
-      return false;
+    if (position_ + sizeof(header) > segment_end_) {
+      // The writer always leaves room for one more header after the last record.
+      leave_damaged_segment("is cut off");
+      continue;
     }
-    size_t available = bytes_.size() - position_;
+    std::memcpy(&header, bytes_.data() + position_, sizeof(header));
+    bool is_empty = header.size == 0 && header.mark == 0;
     bool is_sane = header.mark == kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0;
-    if (!is_sane) return end_with("is damaged");
-    if (header.size > available) return end_with("is cut off");
-    std::string_view body(bytes_.data() + position_ + sizeof(header), header.size - sizeof(header));
-    position_ += header.size;
-    if (header.kind == RecordKind::kPadding) continue;
-    *record = {header.kind, Body(body)};
-    return true;
+    if (is_empty) {
+      // Where nothing was committed yet there are zeros: the end of what was written here.
+      leave_segment();
+    } else if (!is_sane) {
+      leave_damaged_segment("is damaged");
+    } else if (header.size > segment_end_ - position_) {
+      leave_damaged_segment("is cut off");
+    } else if (header.kind == RecordKind::kPadding) {
+      leave_segment();
+    } else {
+      *record = {header.kind, Body({bytes_.data() + position_ + sizeof(header), header.size - sizeof(header)})};
+      position_ += header.size;
+      if (header.kind != RecordKind::kSegment) return true;
+    }
   }
-  // The writer always leaves room for one more header after the last record.
-  return ended_ ? false : end_with("is cut off");
+  return false;
 }
 
-bool StreamReader::end_with(const char* what) {
-  problem_ = path_ + " " + what + " at byte " + std::to_string(position_) + "; what comes before is used.";
-  ended_ = true;
-  return false;
+void StreamReader::leave_segment() {
+  segment_end_ = 0;
+  if (segments_.empty()) return;
+  size_t begin = segments_.back();
+  segments_.pop_back();
+  position_ = begin + (begin == 0 ? sizeof(StreamHeader) : 0);
+  segment_end_ = std::min(begin + kSegmentSize, bytes_.size());
+}
+
+void StreamReader::leave_damaged_segment(const char* what) {
+  report(std::string(what) + " at byte " + std::to_string(position_) + "; the rest of that segment is left out.");
+  leave_segment();
 }
 
 }  // namespace framedex::capture

@@ -42,25 +42,31 @@ struct Record {
 
 class StreamReader {
  public:
-  // Reads the file. On failure `problem()` says why and next() gives nothing.
+  // Reads the file. On failure problems() says why and next() gives nothing.
   explicit StreamReader(const std::string& path);
 
   const StreamHeader& header() const { return header_; }
-  // What is wrong with the stream, a sentence; empty if it was whole as far as it was read.
-  const std::string& problem() const { return problem_; }
+  // What is wrong with the stream, sentences; none if it was whole as far as it was read.
+  const std::vector<std::string>& problems() const { return problems_; }
   // The next complete record; false at the end of what was written.
   bool next(Record* record);
 
  private:
-  // Ends the stream with a problem; returns false.
-  bool end_with(const char* what);
+  bool read_file();
+  bool check_header();
+  std::vector<size_t> segments_of_ring() const;
+  // Goes on with the next segment, because of a problem or because this one is at its end.
+  void leave_segment();
+  void leave_damaged_segment(const char* what);
+  void report(const std::string& what) { problems_.push_back(path_ + " " + what); }
 
   std::string path_;
   std::string bytes_;
   StreamHeader header_{};
+  std::vector<size_t> segments_;  // where those still to be read begin, the next one last
   size_t position_ = 0;
-  bool ended_ = true;
-  std::string problem_;
+  size_t segment_end_ = 0;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace framedex::capture

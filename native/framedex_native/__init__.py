@@ -2,19 +2,26 @@
 
     import framedex_native
 
-    framedex_native.start("captures")   # from here on, every call into the TPU runtime is recorded
-    ...
-    folder = framedex_native.stop()
+    with framedex_native.recording("captures") as folder:
+        ...  # every call into the TPU runtime is recorded into `folder`
+
+The environment says what is recorded, as for programs started otherwise: FRAMEDEX_INCLUDE and FRAMEDEX_EXCLUDE (patterns
+of function names, separated by commas), FRAMEDEX_SAMPLE (every Nth call of a thread), FRAMEDEX_LIMIT (bytes of calls),
+FRAMEDEX_RING (1: at the limit the oldest calls give way), FRAMEDEX_VERIFY (1: compare every stack with libgcc's walk).
+A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or FRAMEDEX_OUT names a
+folder for captures.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from framedex_native import _native
 
-__all__ = ["current_capture", "library_path", "start", "stop"]
+__all__ = ["current_capture", "library_path", "recording", "start", "stop"]
 
 
 def library_path() -> Path:
@@ -28,10 +35,23 @@ def library_path() -> Path:
     return path
 
 
+@contextmanager
+def recording(captures: str | os.PathLike[str]) -> Iterator[Path]:
+    """Record within a `with` block, into a new folder below `captures`, which is the block's value.
+
+    Raises RuntimeError as `start` does.
+    """
+    folder = start(captures)
+    try:
+        yield folder
+    finally:
+        stop()
+
+
 def start(captures: str | os.PathLike[str]) -> Path:
     """Start recording this process into a new folder below `captures` and return that folder.
 
-    Raises RuntimeError when a recording is already running or the folder cannot be written.
+    Raises RuntimeError when a recording is already running, the folder cannot be written, or a variable is malformed.
     """
     return Path(_native.start(os.fspath(captures)))
 

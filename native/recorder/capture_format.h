@@ -1,9 +1,10 @@
 // What a capture folder holds on disk, shared by the recorder that writes it and the reader that decodes it.
 //
 // A capture is a folder: capture.json (metadata, written by rename), process.fdx (modules and boundary functions) and
-// one thread-N.fdx per recorded thread. An .fdx stream is a header of 64 bytes, then segments of kSegmentSize bytes; a
-// record never crosses a segment. A record's 8-byte header is stored last, with release order, so a record is there
-// whole or not at all, even when the process is killed. See docs/capture-format.md.
+// one thread-N.fdx per recorded thread, with its calls in a thread-N.ring.fdx beside it where those are a ring. An .fdx
+// stream is a header of 64 bytes, then segments of kSegmentSize bytes; a record never crosses a segment. A record's
+// 8-byte header is stored last, with release order, so a record is there whole or not at all, even when the process is
+// killed. See docs/capture-format.md.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,9 @@ inline constexpr size_t kSegmentSize = 256 * 1024;
 inline constexpr uint16_t kRecordMark = 0xFDFD;
 inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
-enum class StreamKind : uint32_t { kProcess = 1, kThread = 2 };
+// A ring is the calls of a thread whose oldest segments are used again: every segment begins with a segment record, and
+// they are in the order of its numbers. What the calls refer to is in the thread's own stream.
+enum class StreamKind : uint32_t { kProcess = 1, kThread = 2, kRing = 3 };
 
 // The unit of the times in a stream. Ticks of the processor's counter are tied to nanoseconds by clock records.
 enum class ClockKind : uint32_t { kNanoseconds = 0, kCounter = 1 };
@@ -36,7 +39,7 @@ struct StreamHeader {
 };
 static_assert(sizeof(StreamHeader) == 64);
 
-enum class StopReason : uint32_t { kNone = 0, kDiskFull = 1 };
+enum class StopReason : uint32_t { kNone = 0, kDiskFull = 1, kLimit = 2 };
 
 enum class RecordKind : uint16_t {
   kPadding = 1,  // the rest of a segment
@@ -48,6 +51,7 @@ enum class RecordKind : uint16_t {
   kCall = 7,
   kReturn = 8,
   kClock = 9,
+  kSegment = 10,
 };
 
 struct RecordHeader {
@@ -131,6 +135,11 @@ struct ReturnRecord {
 struct ClockRecord {
   uint64_t time;
   uint64_t nanoseconds;
+};
+
+// The number of a ring's segment, counted from 0 over all segments that the thread has begun.
+struct SegmentRecord {
+  uint64_t number;
 };
 
 enum class ValueKind : uint8_t {

@@ -137,13 +137,9 @@ std::string current_capture() {
 }
 
 void start_from_environment() noexcept {
-  const char* captures = std::getenv("FRAMEDEX_OUT");
-  const char* record = std::getenv("FRAMEDEX_RECORD");
-  if (captures == nullptr || captures[0] == '\0') return;
-  if (record != nullptr && std::strcmp(record, "0") == 0) return;
-  if (!current_capture().empty()) return;
   try {
-    start(captures);
+    std::string captures = captures_from_environment();
+    if (!captures.empty() && current_capture().empty()) start(captures);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
   }
@@ -152,10 +148,10 @@ void start_from_environment() noexcept {
 Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
   if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
   Session* session = recording.session.load(std::memory_order_acquire);
-  if (session == nullptr) return;
+  if (session == nullptr || !session->records(function)) return;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
-  if (thread != nullptr && !thread->is_busy()) thread_ = thread;
+  if (thread != nullptr && !thread->is_busy() && thread->samples_next()) thread_ = thread;
 }
 
 Call::~Call() {

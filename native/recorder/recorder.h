@@ -29,7 +29,7 @@ FRAMEDEX_EXPORT std::string start(const std::string& captures);
 FRAMEDEX_EXPORT std::string stop();
 // The folder of the capture being written, empty if none is.
 FRAMEDEX_EXPORT std::string current_capture();
-// Starts if FRAMEDEX_OUT names a folder and FRAMEDEX_RECORD is not 0. A failure is one line on stderr, never fatal.
+// Starts if FRAMEDEX_OUT and FRAMEDEX_RECORD ask for it (settings.h). A failure is one line on stderr, never fatal.
 FRAMEDEX_EXPORT void start_from_environment() noexcept;
 
 // One entry into a boundary. Does nothing unless recording is on, and never throws or changes the caller's errno.

@@ -93,12 +93,11 @@ void copy_terminated(char*& target, std::string_view text) {
 }  // namespace
 
 Session* Session::create(const std::string& captures) {
-  auto* session = new Session(make_capture_folder(captures));
+  Settings settings = Settings::from_environment();
+  auto* session = new Session(make_capture_folder(captures), std::move(settings));
   session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess,
-                                     capture::ClockKind::kNanoseconds, static_cast<uint64_t>(getpid()), "");
+                                     capture::ClockKind::kNanoseconds, static_cast<uint64_t>(getpid()), "", nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
-  const char* verify = std::getenv("FRAMEDEX_VERIFY");
-  session->verifies_ = verify != nullptr && std::strcmp(verify, "1") == 0;
   session->anchor_clock();
   session->write_metadata();
   return session;
@@ -108,6 +107,7 @@ void Session::describe_functions(const std::vector<Function>& functions) {
   std::lock_guard lock(mutex_);
   for (; functions_described_ < functions.size(); ++functions_described_) {
     const Function& function = functions[functions_described_];
+    recorded_[functions_described_ % kMaximumFunctions] = settings_.records(function.name);
     size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
     for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
     char* body = process_->begin(size);
@@ -155,7 +155,7 @@ void Session::write_module(uint32_t id, const ModuleInfo& module) {
   process_->commit(RecordKind::kModule);
 }
 
-std::unique_ptr<Stream> Session::create_thread_stream() {
+Session::ThreadStreams Session::create_thread_streams() {
   uint32_t number;
   {
     std::lock_guard lock(mutex_);
@@ -164,8 +164,16 @@ std::unique_ptr<Stream> Session::create_thread_stream() {
   std::array<char, 16> name{};
   pthread_getname_np(pthread_self(), name.data(), name.size());
   auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
-  return Stream::create(folder_ + "/thread-" + std::to_string(number) + ".fdx", StreamKind::kThread, clock_.kind(),
-                        thread, name.data());
+  std::string path = folder_ + "/thread-" + std::to_string(number);
+  ThreadStreams streams;
+  bool has_ring = settings_.ring;
+  SegmentBudget* budget = settings_.limit != 0 ? &budget_ : nullptr;
+  streams.definitions = Stream::create(path + ".fdx", StreamKind::kThread, clock_.kind(), thread, name.data(),
+                                       has_ring ? nullptr : budget);
+  if (has_ring) {
+    streams.ring = Stream::create(path + ".ring.fdx", StreamKind::kRing, clock_.kind(), thread, name.data(), budget);
+  }
+  return streams;
 }
 
 // With the anchor of a thread's first call, two of them from the start: enough to know the speed of the clock.

@@ -1,6 +1,7 @@
 // One recording of this process: its folder, the modules met, and the functions known.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 #include "recorder/modules.h"
 #include "recorder/python_runtime.h"
 #include "recorder/recorder.h"
+#include "recorder/settings.h"
 #include "recorder/stream.h"
 #include "recorder/unwinder.h"
 
@@ -25,15 +27,23 @@ class Session {
   const PythonRuntime& python() const { return python_; }
   Unwinder& unwinder() { return unwinder_; }
   Clock clock() const { return clock_; }
-  // Whether every stack is walked a second time by libgcc and compared (FRAMEDEX_VERIFY=1).
-  bool verifies() const { return verifies_; }
+  const Settings& settings() const { return settings_; }
+  // Whether calls of the function (by its number) are recorded.
+  bool records(uint32_t function) const {
+    return recorded_[function % kMaximumFunctions].load(std::memory_order_relaxed);
+  }
 
   // Writes descriptions of the functions registered since the last time.
   void describe_functions(const std::vector<Function>& functions);
   // The number of the module that holds an address (capture::kNoModule: none) and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
-  // A stream for the calling thread, or nullptr if it cannot be made.
-  std::unique_ptr<Stream> create_thread_stream();
+  // The streams of a thread: for everything, or for everything but its calls and for these, where they are a ring.
+  struct ThreadStreams {
+    std::unique_ptr<Stream> definitions;
+    std::unique_ptr<Stream> ring;
+  };
+  // For the calling thread; without `definitions` if they cannot be made.
+  ThreadStreams create_thread_streams();
 
  private:
   struct KnownModule {
@@ -42,8 +52,12 @@ class Session {
     std::string path;
   };
 
-  explicit Session(std::string folder)
+  static constexpr size_t kMaximumFunctions = 4096;
+
+  Session(std::string folder, Settings settings)
       : folder_(std::move(folder)),
+        settings_(std::move(settings)),
+        budget_(settings_.limit),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
@@ -52,10 +66,12 @@ class Session {
   void write_module(uint32_t id, const ModuleInfo& module);
 
   std::string folder_;
+  Settings settings_;
+  SegmentBudget budget_;
+  std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]};
   PythonRuntime python_;
   Unwinder unwinder_;
   Clock clock_;
-  bool verifies_ = false;
   std::mutex mutex_;
   std::unique_ptr<Stream> process_;
   std::vector<KnownModule> modules_;

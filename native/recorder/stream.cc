@@ -10,10 +10,12 @@ namespace framedex::recorder {
 using capture::kSegmentSize;
 using capture::RecordHeader;
 using capture::RecordKind;
+using capture::SegmentRecord;
+using capture::StopReason;
 using capture::StreamHeader;
 
 std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
-                                       uint64_t thread_id, std::string_view thread_name) {
+                                       uint64_t thread_id, std::string_view thread_name, SegmentBudget* budget) {
   std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
   if (file == nullptr) return nullptr;
   char* segment = file->map(0);
@@ -30,13 +32,16 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamK
   header->thread_id = thread_id;
   thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
-  return std::unique_ptr<Stream>(new Stream(std::move(file), segment));
+  std::unique_ptr<Stream> stream(new Stream(std::move(file), segment, budget));
+  if (kind == capture::StreamKind::kRing) stream->enter_segment(segment, 0);
+  return stream;
 }
 
-Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment)
+Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget)
     : file_(std::move(file)),
       header_(reinterpret_cast<StreamHeader*>(segment)),
       segment_(segment),
+      budget_(budget),
       next_(segment + sizeof(StreamHeader)),
       limit_(segment + kSegmentSize / 2) {}
 
@@ -49,32 +54,61 @@ Stream::~Stream() {
 bool Stream::make_room() {
   // A header's worth is always left for the padding record.
   char* end = segment_ + kSegmentSize - sizeof(RecordHeader);
-  if (stopped_ || pending_ + sizeof(RecordHeader) > kSegmentSize) return false;
+  if (stopped_ || pending_ > kSegmentSize / 2) return false;
   if (limit_ != end) {
     // Half a segment is some thousand records: time enough to make the next one ready.
-    SegmentSupplier::instance().prepare(file_, segment_offset_ + kSegmentSize);
+    if (budget_ == nullptr) SegmentSupplier::instance().prepare(file_, segments_ * kSegmentSize);
     limit_ = end;
   }
   return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
 }
 
 bool Stream::next_segment() {
-  SegmentSupplier& supplier = SegmentSupplier::instance();
-  size_t offset = segment_offset_ + kSegmentSize;
-  char* segment = supplier.take(*file_, offset);
-  if (segment == nullptr) segment = file_->map(offset);
+  size_t pending = pending_;
+  bool may_grow = budget_ == nullptr || budget_->take();
+  if (!may_grow && !is_ring()) {
+    stop(StopReason::kLimit);
+    return false;
+  }
+  size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
+  char* segment = may_grow ? new_segment() : file_->map(offset);
   if (segment == nullptr) {
-    stopped_ = true;
-    header_->stop_reason = static_cast<uint32_t>(capture::StopReason::kDiskFull);
+    stop(StopReason::kDiskFull);
     return false;
   }
   publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);
-  if (segment_ != reinterpret_cast<char*>(header_)) supplier.retire(segment_);
+  if (segment_ != reinterpret_cast<char*>(header_)) SegmentSupplier::instance().retire(segment_);
+  enter_segment(segment, offset);
+  pending_ = pending;
+  return true;
+}
+
+char* Stream::new_segment() {
+  size_t offset = segments_ * kSegmentSize;
+  char* segment = SegmentSupplier::instance().take(*file_, offset);
+  if (segment == nullptr) segment = file_->map(offset);
+  if (segment != nullptr) ++segments_;
+  return segment;
+}
+
+// Begins to write a segment. One of a ring is emptied first, and begins with its number.
+void Stream::enter_segment(char* segment, size_t offset) {
   segment_ = segment;
-  segment_offset_ = offset;
-  next_ = segment;
+  next_ = segment + (offset == 0 ? sizeof(StreamHeader) : 0);
   limit_ = segment + kSegmentSize / 2;
-  return pending_ <= kSegmentSize / 2 || make_room();
+  ++segments_begun_;
+  if (!is_ring()) return;
+  // Records go before what they are told by: a reader that comes by finds an empty segment, or whole records.
+  std::memset(next_, 0, static_cast<size_t>(segment + kSegmentSize - next_));
+  SegmentRecord record{segments_begun_ - 1};
+  char* body = begin(sizeof(record));
+  std::memcpy(body, &record, sizeof(record));
+  commit(RecordKind::kSegment);
+}
+
+void Stream::stop(StopReason reason) {
+  stopped_ = true;
+  header_->stop_reason = static_cast<uint32_t>(reason);
 }
 
 }  // namespace framedex::recorder

@@ -12,12 +12,26 @@
 
 namespace framedex::recorder {
 
+// How many segments of calls may still be made, over all threads.
+class SegmentBudget {
+ public:
+  // `bytes` 0: without a limit.
+  explicit SegmentBudget(uint64_t bytes)
+      : is_limited_(bytes != 0), left_(static_cast<int64_t>(bytes / capture::kSegmentSize)) {}
+  bool take() { return !is_limited_ || left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
+
+ private:
+  bool is_limited_;
+  std::atomic<int64_t> left_;
+};
+
 // One writer at a time. After a write failed (disk full), the stream takes nothing more and says why in its header.
 class Stream {
  public:
   // Creates `path`, or returns nullptr with errno set.
+  // `budget` (nullptr: none) is asked for every segment after the first.
   static std::unique_ptr<Stream> create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
-                                        uint64_t thread_id, std::string_view thread_name);
+                                        uint64_t thread_id, std::string_view thread_name, SegmentBudget* budget);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -40,11 +54,15 @@ class Stream {
   }
 
  private:
-  Stream(std::shared_ptr<SegmentFile> file, char* segment);
+  Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget);
 
+  bool is_ring() const { return header_->kind == capture::StreamKind::kRing; }
   // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
   bool make_room();
   bool next_segment();
+  char* new_segment();
+  void enter_segment(char* segment, size_t offset);
+  void stop(capture::StopReason reason);
 
   // The header goes last, as one word: then the record is there, whole.
   static void publish(char* record, size_t size, capture::RecordKind kind) {
@@ -57,10 +75,12 @@ class Stream {
   std::shared_ptr<SegmentFile> file_;
   capture::StreamHeader* header_;  // the first segment stays mapped for it
   char* segment_;
-  size_t segment_offset_ = 0;  // of the segment, in the file
-  char* next_;                 // where the next record goes
-  char* limit_;                // how far it may reach without a closer look
-  size_t pending_ = 0;         // size of the record begun
+  SegmentBudget* budget_;
+  size_t segments_ = 1;  // in the file
+  uint64_t segments_begun_ = 0;
+  char* next_;          // where the next record goes
+  char* limit_;         // how far it may reach without a closer look
+  size_t pending_ = 0;  // size of the record begun
   bool stopped_ = false;
 };
 

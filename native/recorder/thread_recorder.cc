@@ -43,14 +43,16 @@ class BusyScope {
 }  // namespace
 
 std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
-  std::unique_ptr<Stream> stream = session->create_thread_stream();
-  if (stream == nullptr) return nullptr;
-  return std::unique_ptr<ThreadRecorder>(new ThreadRecorder(session, std::move(stream)));
+  Session::ThreadStreams streams = session->create_thread_streams();
+  if (streams.definitions == nullptr) return nullptr;
+  return std::unique_ptr<ThreadRecorder>(new ThreadRecorder(session, std::move(streams)));
 }
 
-ThreadRecorder::ThreadRecorder(Session* session, std::unique_ptr<Stream> stream)
+ThreadRecorder::ThreadRecorder(Session* session, Session::ThreadStreams streams)
     : session_(session),
-      stream_(std::move(stream)),
+      streams_(std::move(streams)),
+      definitions_(*streams_.definitions),
+      calls_(streams_.ring != nullptr ? *streams_.ring : definitions_),
       walker_(session->python(), session->unwinder()),
       unloads_(unload_count()) {}
 
@@ -60,11 +62,11 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   if (sequence % kCheckInterval == 0) forget_unloaded();
   if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
   uint32_t stack = stack_id(start);
-  if (char* body = stream_->begin(sizeof(CallRecord) + arguments_.size())) {
+  if (char* body = calls_.begin(sizeof(CallRecord) + arguments_.size())) {
     std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
     CallRecord record{sequence, session_->clock().now(), function, stack};
     std::memcpy(body, &record, sizeof(record));
-    stream_->commit(RecordKind::kCall);
+    calls_.commit(RecordKind::kCall);
   }
   arguments_.clear();
   ++open_calls_;
@@ -75,11 +77,11 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
   BusyScope busy(busy_);
   --open_calls_;
   if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
-  if (char* body = stream_->begin(sizeof(ReturnRecord) + arguments_.size())) {
+  if (char* body = calls_.begin(sizeof(ReturnRecord) + arguments_.size())) {
     ReturnRecord record{sequence, time, error, 0};
     std::memcpy(body, &record, sizeof(record));
     std::memcpy(body + sizeof(record), arguments_.data(), arguments_.size());
-    stream_->commit(RecordKind::kReturn);
+    calls_.commit(RecordKind::kReturn);
   }
   arguments_.clear();
 }
@@ -91,10 +93,10 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
     if (forget_unloaded()) found = walker_.walk(start);
     write_stack(found);
   }
-  if (session_->verifies()) {
+  if (session_->settings().verify) {
     StackWalker::Found truth = walker_.walk_with_libgcc(start);
     if (truth.is_new) write_stack(truth);
-    stream_->count_verified(truth.id != found.id);
+    definitions_.count_verified(truth.id != found.id);
   }
   return found.id;
 }
@@ -104,13 +106,13 @@ void ThreadRecorder::write_stack(const StackWalker::Found& found) {
   size_t count = stack.frame_count + stack.python_count;
   std::vector<uint32_t> ids(count);
   for (size_t i = 0; i < count; ++i) ids[i] = frame_id(walker_.frames()[i]);
-  char* body = stream_->begin(sizeof(StackRecord) + count * sizeof(uint32_t));
+  char* body = definitions_.begin(sizeof(StackRecord) + count * sizeof(uint32_t));
   if (body == nullptr) return;
   StackRecord record{found.id, stack.outcome, static_cast<uint32_t>(stack.frame_count),
                      static_cast<uint32_t>(stack.python_count)};
   std::memcpy(body, &record, sizeof(record));
   std::memcpy(body + sizeof(record), ids.data(), count * sizeof(uint32_t));
-  stream_->commit(RecordKind::kStack);
+  definitions_.commit(RecordKind::kStack);
 }
 
 uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
@@ -127,9 +129,9 @@ uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
     record.owner = session_->module_of(frame.first - 1, &base);
     record.offset = frame.first - base;
   }
-  if (char* body = stream_->begin(sizeof(record))) {
+  if (char* body = definitions_.begin(sizeof(record))) {
     std::memcpy(body, &record, sizeof(record));
-    stream_->commit(RecordKind::kFrame);
+    definitions_.commit(RecordKind::kFrame);
   }
   frames_.insert(key, next_frame_);
   return next_frame_++;
@@ -143,7 +145,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
   std::string_view filename = shortened(code.filename, kMaximumName);
   std::string_view qualname = shortened(code.qualname, kMaximumName);
   std::string_view line_table = code.line_table.size() <= kMaximumLineTable ? std::string_view(code.line_table) : "";
-  if (char* body = stream_->begin(sizeof(CodeRecord) + filename.size() + qualname.size() + line_table.size())) {
+  if (char* body = definitions_.begin(sizeof(CodeRecord) + filename.size() + qualname.size() + line_table.size())) {
     CodeRecord record{next_code_,
                       code.first_line,
                       static_cast<uint32_t>(filename.size()),
@@ -155,7 +157,7 @@ uint32_t ThreadRecorder::code_id(const MergedFrame& frame) {
     copy_text(body, filename);
     copy_text(body, qualname);
     copy_text(body, line_table);
-    stream_->commit(RecordKind::kCode);
+    definitions_.commit(RecordKind::kCode);
   }
   codes_.insert(key, next_code_);
   return next_code_++;
@@ -172,10 +174,10 @@ bool ThreadRecorder::forget_unloaded() {
 }
 
 void ThreadRecorder::anchor_clock() {
-  if (char* body = stream_->begin(sizeof(ClockRecord))) {
+  if (char* body = definitions_.begin(sizeof(ClockRecord))) {
     ClockRecord record{session_->clock().now(), monotonic_nanoseconds()};
     std::memcpy(body, &record, sizeof(record));
-    stream_->commit(RecordKind::kClock);
+    definitions_.commit(RecordKind::kClock);
   }
 }
 

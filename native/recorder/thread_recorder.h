@@ -20,6 +20,11 @@ class ThreadRecorder {
   // True while this thread is inside the recorder: a signal handler that lands here records nothing.
   bool is_busy() const { return busy_; }
   bool has_open_calls() const { return open_calls_ != 0; }
+  // Whether the next call is one to record, where only every Nth is.
+  bool samples_next() {
+    uint64_t every = session_->settings().sample;
+    return every == 1 || ++offered_ % every == 1;
+  }
 
   // Records the stack that begins at `start`; returns the call's number on this thread.
   uint64_t enter(uint32_t function, const StartRegisters& start);
@@ -27,7 +32,7 @@ class ThreadRecorder {
   void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);
 
  private:
-  ThreadRecorder(Session* session, std::unique_ptr<Stream> stream);
+  ThreadRecorder(Session* session, Session::ThreadStreams streams);
 
   uint32_t stack_id(const StartRegisters& start);
   void write_stack(const StackWalker::Found& found);
@@ -37,13 +42,16 @@ class ThreadRecorder {
   void anchor_clock();
 
   Session* session_;
-  std::unique_ptr<Stream> stream_;
+  Session::ThreadStreams streams_;
+  Stream& definitions_;
+  Stream& calls_;  // the ring, where there is one
   StackWalker walker_;
   FlatMap frames_;
   FlatMap codes_;
   uint32_t next_frame_ = 0;
   uint32_t next_code_ = 0;
   uint64_t next_sequence_ = 1;
+  uint64_t offered_ = 0;
   uint64_t open_calls_ = 0;
   uint64_t unloads_;
   bool busy_ = false;

@@ -73,7 +73,9 @@ def forks():
 
 
 def waits_for_a_signal():
-    signal.pause()
+    # Not signal.pause(): a signal that comes just before it would be slept through.
+    while True:
+        os.getpid()
 
 
 def leaves_a_daemon_thread():

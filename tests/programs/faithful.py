@@ -1,13 +1,14 @@
-"""Prints what a program can see of how it was started, and of the arrays that it sends: no platform has a part in it."""
+"""Prints what a program can see of how it was started, and an array that went to the device and back."""
 
 import os
 import sys
+from pathlib import Path
 
 import jax
 import numpy as np
 
-print(sys.argv, __name__, os.path.basename(__file__), sys.path[0] == os.path.dirname(os.path.abspath(__file__)))
-print(os.getcwd(), os.environ["LANG_OF_THE_TEST"], sys.flags.optimize, sys.stdout.encoding)
+print(sys.argv, __name__, __file__, sys.path[0])
+print(Path.cwd(), os.environ["LANG_OF_THE_TEST"], sys.flags.optimize, sys.stdout.encoding)
 sys.stdout.flush()
 sys.stdout.buffer.write(b"bytes \x00\xff\n")
 sys.stdout.flush()

@@ -1,7 +1,7 @@
 """Forks with the runtime open; parent and child send arrays of sizes that tell who it was.
 
-    plain           fork between two calls
-    inside-a-call   fork in a callback of the runtime: the child leaves that call long after its parent went on
+plain           fork between two calls
+inside-a-call   fork in a callback of the runtime: the child leaves that call long after its parent went on
 """
 
 import ctypes

@@ -7,10 +7,11 @@ import sys
 import threading
 from pathlib import Path
 
-import framedex_native
 import jax
 import numpy as np
 from pjrt_table import Table
+
+import framedex_native
 
 folder = Path(sys.argv[1])
 recordings = {}

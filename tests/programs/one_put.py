@@ -2,9 +2,10 @@
 
 import sys
 
-import framedex_native
 import jax
 import numpy as np
+
+import framedex_native
 
 jax.devices()
 framedex_native.start(sys.argv[1])

@@ -5,6 +5,9 @@ last line printed is `{"probes": [...], "puts": [...]}` with the notes in the or
 has the thread's id, the case, and [file, line, qualname] of every Python frame, outermost first.
 """
 
+# The odd forms are what is tested.
+# ruff: noqa: B015, B018, C400, C417, RUF001
+
 import asyncio
 import atexit
 import bisect
@@ -168,7 +171,9 @@ def callbacks_from_c():
 def trees():
     jax.tree_util.tree_map(lambda x: jax.device_put(x), {"a": 1.0, "b": [2.0, (3.0,)]})
     jax.tree_util.tree_map(lambda x: list(map(lambda y: put(y), [x])), [1.0])
-    jax.tree_util.register_pytree_node(types.SimpleNamespace, lambda n: (probe(),) and ((n.x,), None), lambda _, x: put(x[0]))
+    jax.tree_util.register_pytree_node(
+        types.SimpleNamespace, lambda n: (probe(),) and ((n.x,), None), lambda _, x: put(x[0])
+    )
     jax.tree_util.tree_map(lambda x: x, types.SimpleNamespace(x=1.0))
 
 
@@ -257,6 +262,33 @@ def exceptions():
 
 
 @named
+def the_same_place_by_other_ways():
+    # What a recorder remembers of a stack must not hide that its outer frames have changed since.
+    def left():
+        return middle()
+
+    def right():
+        return middle()
+
+    def middle():
+        return sorted([1], key=probe)
+
+    def descend(depth):
+        return descend(depth - 1) if depth else middle()
+
+    generator = (probe() for _ in itertools.count())
+    for i in range(40):
+        left() if i % 3 else right()
+        descend(i * 7 % 11)
+        next(generator) if i % 2 else next(generator, None)
+        if i % 5:
+            probe()
+        else:
+            probe()
+        put()
+
+
+@named
 def deep():
     def descend(depth):
         if depth:
@@ -304,7 +336,10 @@ def code_made_anew():
     for letter in "abcdefghij":
         exec(compile("probe()", f"<only the file name tells {letter}>", "exec"), globals())
     for number in range(50):
-        exec(compile("\n" * number + f"def made_{number}(): probe()\nmade_{number}()", f"<made {number}>", "exec"), globals())
+        exec(
+            compile("\n" * number + f"def made_{number}(): probe()\nmade_{number}()", f"<made {number}>", "exec"),
+            globals(),
+        )
 
 
 @named
@@ -322,7 +357,14 @@ def traced_by_the_user():
 def long_function():
     # Line tables with long jumps, and instructions with prefixes.
     body = "".join(f"    x{i} = {i}\n" for i in range(400))
-    source = "def long():\n" + body + "\n" * 300 + "    probe()\n" + body + "    sorted([1], key=probe)\n    return (\n\n probe())\nlong()\n"
+    source = (
+        "def long():\n"
+        + body
+        + "\n" * 300
+        + "    probe()\n"
+        + body
+        + "    sorted([1], key=probe)\n    return (\n\n probe())\nlong()\n"
+    )
     exec(compile(source, "<long>", "exec"), globals())
 
 
@@ -341,8 +383,8 @@ def threads():
         worker.join()
 
 
-for case, function in cases.items():
-    function()
+for case in cases:
+    cases[case]()
 
 
 def at_exit():

@@ -1,4 +1,4 @@
-"""Walks the mock's table: prints which slots there are, and what every unimplemented one (named as arguments) answers."""
+"""Walks the mock's table: prints which slots there are, and what each function that is named as an argument answers."""
 
 import ctypes
 import json

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from framedex.captures import capture_folders, read_capture
-
 from tests.reading import calls_of
 from tests.run.invoking import framedex_run, program
 
 
 def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
-    ended = framedex_run("-o", "there/captures", "--devices", "8", "--hbm", "1MiB", program("devices.py"), folder=tmp_path)
+    ended = framedex_run(
+        "-o", "there/captures", "--devices", "8", "--hbm", "1MiB", program("devices.py"), folder=tmp_path
+    )
     assert ended.status == 0, ended.stderr
     result = json.loads(ended.stdout)
     assert len(result["devices"]) == 8

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from framedex.commands.main import cli
-from framedex_native import _native
 from packaging.requirements import Requirement
 
+from framedex.commands.main import cli
+from framedex_native import _native
 from tests import pythons
 from tests.run.invoking import Ended, framedex_run, program
 
@@ -29,7 +29,9 @@ def test_a_python_that_is_too_old(tmp_path: Path) -> None:
     if old is None:
         pytest.skip("no Python older than 3.11 here")
     ended = framedex_run("--python", old.path, *RUN, folder=tmp_path)
-    assert_refused(ended, f"{old.path} is Python {old.version}.", "Use one of Python 3.11 to 3.13: `framedex run --python")
+    assert_refused(
+        ended, f"{old.path} is Python {old.version}.", "Use one of Python 3.11 to 3.13: `framedex run --python"
+    )
 
 
 def test_a_python_without_jaxlib(tmp_path: Path) -> None:
@@ -46,7 +48,9 @@ def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
     metadata.parent.mkdir(parents=True)
     metadata.write_text(f"Metadata-Version: 2.1\nName: jaxlib\nVersion: {version}\n")
     ended = framedex_run(*RUN, folder=tmp_path, PYTHONPATH=str(tmp_path / "packages"))
-    assert_refused(ended, f"jaxlib {version} is not supported: framedex records jaxlib 0.8 to 0.12.", "pip install 'jax>=")
+    assert_refused(
+        ended, f"jaxlib {version} is not supported: framedex records jaxlib 0.8 to 0.12.", "pip install 'jax>="
+    )
     assert Requirement(ended.stderr.decode().split("'")[1]).specifier.contains("0.12.9")
 
 

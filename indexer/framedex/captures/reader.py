@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-from framedex_native import _native
-
 from framedex.captures.folders import METADATA_FILE
 from framedex.errors import FramedexError
 from framedex.model import (
@@ -22,6 +20,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from framedex_native import _native
 
 FORMAT = "framedex-capture"
 

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,14 +30,13 @@ _FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGU
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
-    number of devices and the memory of each in bytes (None: the mock's default)."""
+    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), and the
+    environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own)."""
 
     python: str
     arguments: tuple[str, ...]
     captures: Path | None
-    devices: int
-    memory: int | None
+    settings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +111,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment = dict(os.environ)
     environment["TPU_LIBRARY_PATH"] = os.fspath(library)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
-    environment["FRAMEDEX_DEVICES"] = str(what.devices)
-    if what.memory is not None:
-        environment["FRAMEDEX_HBM"] = str(what.memory)
+    environment |= {name: value for name, value in what.settings.items() if value}
     metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment

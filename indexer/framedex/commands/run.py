@@ -24,6 +24,11 @@ _CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
     type=click.Path(dir_okay=False),
     help="The Python that runs the program. Default: the one framedex runs under.",
 )
+@click.option("--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread.")
+@click.option("--limit", metavar="BYTES", help="Stop recording calls at this size, for example 1GiB.")
+@click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
 @click.pass_context
 def run(
@@ -33,6 +38,11 @@ def run(
     hbm: str | None,
     is_module: bool,
     python: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    sample: int | None,
+    limit: str | None,
+    ring: bool,
     program: tuple[str, ...],
 ) -> None:
     """Run SCRIPT (or -m MODULE) on the mock TPU and record every call into its runtime.
@@ -44,15 +54,32 @@ def run(
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
     if not is_module and not Path(program[0]).exists():
         raise click.UsageError(f"There is no script {program[0]!r}.")
-    memory = parse_bytes(hbm) if hbm is not None else None
-    if hbm is not None and memory is None:
-        raise click.UsageError(f"--hbm {hbm!r} is not a number of bytes: write it like 1048576, 512MiB or 16GiB.")
-
+    if ring and limit is None:
+        raise click.UsageError("--ring needs a size: --limit BYTES.")
+    settings = {
+        "FRAMEDEX_DEVICES": str(devices),
+        "FRAMEDEX_HBM": _bytes("--hbm", hbm),
+        "FRAMEDEX_INCLUDE": ",".join(include),
+        "FRAMEDEX_EXCLUDE": ",".join(exclude),
+        "FRAMEDEX_SAMPLE": str(sample) if sample is not None else "",
+        "FRAMEDEX_LIMIT": _bytes("--limit", limit),
+        "FRAMEDEX_RING": "1" if ring else "",
+    }
     arguments = ("-m", *program) if is_module else program
     check_python(python)
-    outcome = launch(Launch(python, arguments, output, devices, memory))
+    outcome = launch(Launch(python, arguments, output, settings))
     click.echo(f"framedex: {outcome.summary()}", err=True)
     _end_like(ctx, outcome)
+
+
+def _bytes(option: str, text: str | None) -> str:
+    """A size as typed, as a number of bytes; empty if none was given."""
+    if text is None:
+        return ""
+    value = parse_bytes(text)
+    if value is None:
+        raise click.UsageError(f"{option} {text!r} is not a number of bytes: write it like 1048576, 512MiB or 16GiB.")
+    return str(value)
 
 
 def _end_like(ctx: click.Context, outcome: Outcome) -> None:

@@ -40,7 +40,9 @@ def questions() -> dict[str, str]:
             asked[f"{name}_STRUCT_SIZE"] = f"{name}_STRUCT_SIZE"
         for field, _ in offsets(struct["fields"]):
             asked[f"{name}.{field}"] = f"offsetof({name}, {field})"
-    asked |= {f"PJRT_Api.{function['name']}": f"offsetof(PJRT_Api, {function['name']})" for function in ABI["functions"]}
+    asked |= {
+        f"PJRT_Api.{function['name']}": f"offsetof(PJRT_Api, {function['name']})" for function in ABI["functions"]
+    }
     return asked | {member: member for members in ABI["enums"].values() for member in members}
 
 
@@ -64,7 +66,9 @@ def test_every_struct_has_its_size(measured: dict[str, int]) -> None:
 
 def test_every_field_has_its_offset(measured: dict[str, int]) -> None:
     expected = {
-        f"{name}.{field}": offset for name, struct in ABI["structs"].items() for field, offset in offsets(struct["fields"])
+        f"{name}.{field}": offset
+        for name, struct in ABI["structs"].items()
+        for field, offset in offsets(struct["fields"])
     }
     assert {name: measured[name] for name in expected} == expected
     assert len(expected) > 1000

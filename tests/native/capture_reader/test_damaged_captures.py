@@ -11,12 +11,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import framedex_native
 import pytest
+
+import framedex_native
 from framedex.captures import capture_folders, read_capture
 from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
-
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, plain_environment
 
@@ -153,7 +153,9 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
     data = bytearray((capture / stream).read_bytes())
     data[8] = 99
     (capture / stream).write_bytes(data)
-    assert any(f"{stream} has format version 99; this framedex reads 1." in text for text in read_capture(capture).problems)
+    assert any(
+        f"{stream} has format version 99; this framedex reads 1." in text for text in read_capture(capture).problems
+    )
     (capture / stream).write_bytes(b"MZ" + bytes(HEADER))
     assert any(f"{stream} is not a framedex stream." in text for text in read_capture(capture).problems)
 

@@ -33,7 +33,9 @@ def test_the_limit_is_the_one_asked_for(result: dict[str, Any]) -> None:
 def test_over_the_limit_is_resource_exhausted_and_says_what_is_in_use(result: dict[str, Any]) -> None:
     larger, one_more = (result["errors"][name] for name in ("larger than the device", "one byte too many"))
     assert larger.startswith("RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes in TPU_0:device: 0 of 1048576")
-    assert one_more.startswith("RESOURCE_EXHAUSTED: Out of memory allocating 1 bytes in TPU_0:device: 1048576 of 1048576")
+    assert one_more.startswith(
+        "RESOURCE_EXHAUSTED: Out of memory allocating 1 bytes in TPU_0:device: 1048576 of 1048576"
+    )
     assert "framedex run --hbm" in larger
 
 

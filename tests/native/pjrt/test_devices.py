@@ -60,6 +60,8 @@ def test_a_refusal_is_recorded_with_its_message(ran: Run) -> None:
 
 
 def test_an_array_moves_between_devices_without_the_host(ran: Run) -> None:
-    moves = [call.arguments for call in calls_of(ran.capture) if re.match("PJRT_Buffer_CopyTo(Memory|Device)", call.function)]
+    moves = [
+        call.arguments for call in calls_of(ran.capture) if re.match("PJRT_Buffer_CopyTo(Memory|Device)", call.function)
+    ]
     assert len(moves) >= 4
     assert all(move["dst_buffer"] for move in moves)

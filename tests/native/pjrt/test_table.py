@@ -18,7 +18,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
     sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").glob("*.cc")))
     implemented = set(re.findall(r"\bapi\.(PJRT_\w+) =", sources))
     functions = re.findall(r'"name": "(PJRT_\w+)",\s+"args"', (ROOT / "native/abi/pjrt_c_api_0.112.json").read_text())
-    return run("table.py", *(name for name in functions if name not in implemented), folder=tmp_path_factory.mktemp("table"))
+    return run(
+        "table.py", *(name for name in functions if name not in implemented), folder=tmp_path_factory.mktemp("table")
+    )
 
 
 @pytest.fixture(scope="module")

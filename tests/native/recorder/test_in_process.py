@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import framedex_native
 import pytest
-from framedex.captures import capture_folders, read_capture
 
+import framedex_native
+from framedex.captures import capture_folders, read_capture
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, plain_environment
 

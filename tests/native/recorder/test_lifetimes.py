@@ -10,8 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from framedex.captures import capture_folders, read_capture
 
+from framedex.captures import capture_folders, read_capture
+from framedex.model import PythonFrame
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
@@ -120,6 +121,21 @@ def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path
     assert len(captures) == 2
     first, second = captures
     return (first, second) if read_capture(second).metadata["pid"] == child else (second, first)
+
+
+def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_path: Path, python: str) -> None:
+    done = run("too_deep.py", folder=tmp_path, python=python)
+    assert done.status == 0, done.stderr
+    read = read_capture(done.capture)
+    too_deep, shallow = calls_of(read, "PJRT_Device_MemoryStats")
+    assert (shallow.reason, names(shallow)) == (None, ["<module>"])
+    assert too_deep.reason == "The stack is deeper than the recorder follows: its outermost frames are missing."
+    (stack,) = [stack for stack in read.stacks if stack.reason]
+    innermost = read.frames[stack.python[0]]
+    assert isinstance(innermost, PythonFrame)
+    assert read.codes[innermost.code].qualname == "descend"
+    assert len(stack.python) > 4000
+    assert read.problems == ()
 
 
 def test_nothing_is_recorded_when_recording_is_switched_off(tmp_path: Path) -> None:

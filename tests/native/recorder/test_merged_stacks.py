@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from framedex_native import _native
 from tests.reading import Call, Frame, calls_of
 from tests.running import run
 
@@ -21,7 +22,9 @@ class Noted:
     """A run of `sandwiches.py`: its notes, each with the call that it was taken for, and all its calls."""
 
     def __init__(self, folder: Path, python: str) -> None:
-        done = run("sandwiches.py", folder=folder, python=python)
+        # With the switch, the recorder walks every stack a second time with libgcc's unwinder and compares.
+        done = run("sandwiches.py", folder=folder, python=python, FRAMEDEX_VERIFY="1")
+        self.counts = _native.count_records(str(done.capture))
         self.calls = calls_of(done.capture)
         self.probes = self._paired(done.result["probes"], PROBED)
         self.puts = self._paired(done.result["puts"], PUT)
@@ -58,6 +61,11 @@ def test_every_call_has_the_python_frames_that_the_interpreter_sees(noted: Noted
 
 def test_every_stack_is_merged(noted: Noted) -> None:
     assert {call.reason for call in noted.calls} == {None}
+
+
+def test_every_stack_is_the_one_that_libgccs_unwinder_finds(noted: Noted) -> None:
+    assert noted.counts["verified"] == len(noted.calls)
+    assert noted.counts["different"] == 0
 
 
 def test_every_stack_begins_in_the_process_and_ends_in_the_library(noted: Noted) -> None:

@@ -1,0 +1,73 @@
+#include "recorder/settings.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+namespace framedex::recorder {
+namespace {
+
+std::string text(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::vector<std::string> list(const char* name) {
+  std::istringstream stream(text(name));
+  std::vector<std::string> items;
+  for (std::string item; std::getline(stream, item, ',');) {
+    if (!item.empty()) items.push_back(item);
+  }
+  return items;
+}
+
+uint64_t number(const char* name, uint64_t fallback) {
+  std::string value = text(name);
+  if (value.empty()) return fallback;
+  char* end = nullptr;
+  errno = 0;
+  uint64_t result = std::strtoull(value.c_str(), &end, 10);
+  if (errno != 0 || *end != '\0' || value[0] == '-' || result == 0) {
+    throw std::runtime_error(std::string(name) + "=" + value + " is not a positive whole number.");
+  }
+  return result;
+}
+
+bool matches(const std::vector<std::string>& patterns, const char* function) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return fnmatch(pattern.c_str(), function, 0) == 0; });
+}
+
+}  // namespace
+
+Settings Settings::from_environment() {
+  Settings settings;
+  settings.include = list("FRAMEDEX_INCLUDE");
+  settings.exclude = list("FRAMEDEX_EXCLUDE");
+  settings.sample = number("FRAMEDEX_SAMPLE", 1);
+  settings.limit = number("FRAMEDEX_LIMIT", 0);
+  settings.ring = text("FRAMEDEX_RING") == "1";
+  settings.verify = text("FRAMEDEX_VERIFY") == "1";
+  if (settings.ring && settings.limit == 0) {
+    throw std::runtime_error("FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT to a number of bytes.");
+  }
+  return settings;
+}
+
+bool Settings::records(const char* function) const {
+  return (include.empty() || matches(include, function)) && !matches(exclude, function);
+}
+
+std::string captures_from_environment() {
+  std::string record = text("FRAMEDEX_RECORD");
+  std::string captures = text("FRAMEDEX_OUT");
+  if (record == "0" || (record.empty() && captures.empty())) return {};
+  return captures.empty() ? ".framedex/captures" : captures;
+}
+
+}  // namespace framedex::recorder
