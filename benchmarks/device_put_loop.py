@@ -2,8 +2,8 @@
 
     python benchmarks/device_put_loop.py [--rounds 9] [--calls 3000]
 
-Each round starts one process with recording on and one with FRAMEDEX_RECORD=0, in alternating order; a process warms up,
-then times the loop. Prints medians in microseconds per device_put, and the median of the rounds' ratios.
+Each round starts one process with recording on and one with FRAMEDEX_RECORD=0, in alternating order; a process warms
+up, then times the loop. Prints medians in microseconds per device_put, and the median of the rounds' ratios.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
     python benchmarks/stacks.py [--runs 5] [--python PATH...]
 
-Builds native/ with its benchmark plug-in, which stands between JAX and the mock TPU and at a `jax.device_put` runs every
-variant in turn, interleaved, on the stack it was called on. Prints medians over runs in nanoseconds, and ratios.
+Builds native/ with its benchmark plug-in, which stands between JAX and the mock TPU and at a `jax.device_put` runs
+every variant in turn, interleaved, on the stack it was called on. Prints medians over runs in nanoseconds, and ratios.
 """
 
 from __future__ import annotations

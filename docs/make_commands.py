@@ -1,4 +1,4 @@
-"""Write docs/commands.md from the command line itself: `python docs/make_commands.py`. A test checks that it is current."""
+"""Write docs/commands.md from the command line itself: `python docs/make_commands.py`. A test checks it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+
 from framedex.commands.main import cli
 
 TARGET = Path(__file__).with_name("commands.md")

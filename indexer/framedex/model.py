@@ -267,7 +267,7 @@ class StackHit:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A recorded caller-callee pair. `calls` counts the boundary calls whose stack had it; `sites` the caller's lines."""
+    """A recorded caller and callee: `calls` counts the boundary calls that passed, `sites` are the caller's lines."""
 
     caller: FunctionRow
     callee: FunctionRow

@@ -1,7 +1,7 @@
 """Which fields of an argument struct are recorded, and how: decided from their types and the C API's own conventions.
 
 The conventions: `const char* x` goes with `size_t x_size`; `const T* xs` with `size_t num_xs`; a pointer to a described
-struct is followed once; a pointer to an opaque struct is an object's identity; `PJRT_Buffer_Type` with dims gives bytes.
+struct is followed once; a pointer to an opaque one is an object's identity; `PJRT_Buffer_Type` with dims gives bytes.
 """
 
 from __future__ import annotations

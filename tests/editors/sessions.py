@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.server.recording import Recording, record
-
 from framedex.index import Index
 from framedex.tracetext import format_trace
+from tests.server.recording import Recording, record
 
 EDITORS = Path(__file__).parents[2] / "editors"
 

@@ -6,9 +6,8 @@ import json
 import tomllib
 from pathlib import Path
 
-from tests.editors.sessions import EDITORS
-
 from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX
+from tests.editors.sessions import EDITORS
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 COMMAND = ["framedex", "serve"]

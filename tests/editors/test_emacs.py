@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.editors.sessions import EDITORS, play
 
 SCRIPT = Path(__file__).with_name("emacs_session.el")

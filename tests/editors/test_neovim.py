@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.editors.sessions import EDITORS, play
 
 SCRIPT = Path(__file__).with_name("neovim_session.lua")

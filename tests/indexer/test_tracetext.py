@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.indexer.recorded import Project
 
 from framedex.model import FrameRow, How, Location, Trace
 from framedex.tracetext import HEADING, format_trace, parse_trace
+from tests.indexer.recorded import Project
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
 from tests.server.asking import Connect
 from tests.server.recording import Recording, record
 

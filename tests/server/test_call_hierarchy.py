@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
+
 from tests.server.asking import Connect, at
 from tests.server.recording import Recording
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
-from tests.server.asking import Connect, at, definition, links, open_document
-from tests.server.recording import Recording
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
+from tests.server.asking import Connect, at, definition, links, open_document
+from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
-from tests.server.asking import Connect, hover, whole_hover
-from tests.server.recording import Recording, write_hostile_index, write_index
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
+from tests.server.asking import Connect, hover, whole_hover
+from tests.server.recording import Recording, write_hostile_index, write_index
 
 pytestmark = pytest.mark.asyncio
 

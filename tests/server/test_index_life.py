@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from tests.server.asking import Connect, definition, hover
-from tests.server.recording import Recording, record, write_index
 
 from framedex.index import Store
+from tests.server.asking import Connect, definition, hover
+from tests.server.recording import Recording, record, write_index
 
 pytestmark = pytest.mark.asyncio
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
+
 from tests.server.asking import Connect, at, hover, links
 
 pytestmark = pytest.mark.asyncio

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -171,10 +171,8 @@ def _short(path: Path) -> str:
 
 def _own_versions() -> dict[str, str]:
     versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    try:
+    with suppress(importlib.metadata.PackageNotFoundError):
         versions["jaxlib"] = importlib.metadata.version("jaxlib")
-    except importlib.metadata.PackageNotFoundError:
-        pass
     return versions
 
 

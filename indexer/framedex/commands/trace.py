@@ -49,8 +49,8 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
             note(f"{path} has changed since the recording: its lines may have moved.")
         if unlocated := _without_source(found):
             note(
-                f"{words.count(unlocated, 'named frame')} without source here. `framedex index --source DIR` links frames"
-                " to a source tree, such as a checkout of XLA."
+                f"{words.count(unlocated, 'named frame')} without source here. `framedex index --source DIR` links"
+                " frames to a source tree, such as a checkout of XLA."
             )
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.running import run as run_recorded
 
 from framedex.commands.main import cli
 from framedex.index import Index
 from framedex.index.version import VERSION
 from framedex.model import CallFilter, How, Language
+from tests.running import run as run_recorded
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.indexer.recorded import Project
 
 from framedex.commands.main import cli
+from tests.indexer.recorded import Project
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.indexer.recorded import Project
 
 from framedex import words
 from framedex.commands.render import call_lines, relation_lines
 from framedex.commands.render_trace import all_frames, folded_frames, header
 from framedex.commands.terminal import Line, Terminal, paint
 from framedex.model import Edge, FrameRow, How, Location, Role, Trace
+from tests.indexer.recorded import Project
 
 PLAIN = Terminal(colors=False, links=False)
 HOSTILE = "\x1b]8;;http://evil\x07name\n\u202e\r\x9b2J"

@@ -9,9 +9,9 @@ import sys
 
 import click
 import pytest
-from tests.indexer.recorded import Project
 
 from framedex.commands.main import cli
+from tests.indexer.recorded import Project
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 

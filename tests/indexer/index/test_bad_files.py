@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.indexer.recorded import Project
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
 from framedex.index.version import VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
+from tests.indexer.recorded import Project
 
 
 def test_a_missing_index_names_the_command_that_makes_one(tmp_path: Path) -> None:

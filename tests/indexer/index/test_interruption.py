@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.indexer.recorded import Project, build_project
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.model import CallFilter
+from tests.indexer.recorded import Project, build_project
 
 # A process that ingests and is killed by its own trace function after so many SQL statements of a transaction.
 KILLED_INGEST = """

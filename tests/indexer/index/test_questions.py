@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.indexer.recorded import Project
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
@@ -14,6 +13,7 @@ from framedex.ingest import Namer
 from framedex.model import CallFilter, How, Language, NativeFrame, Role
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace, parse_trace
+from tests.indexer.recorded import Project
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

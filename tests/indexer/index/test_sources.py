@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, TreeReport, add_capture, find_sources
 from framedex.model import How, Location
+from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite_utils
+
 from tests.indexer.recorded import Project
 
 
