@@ -59,12 +59,14 @@ class NativeFrame:
 class PythonFrame:
     """One Python frame: an index into `Capture.codes`, the byte offset of its current instruction, and its line.
 
-    `line` is 0 where the location table names none.
+    `line` is 0 where the location table names none. `is_returning`: the frame has ended, and what it held is being
+    destroyed.
     """
 
     code: int
     instruction: int
     line: int
+    is_returning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +212,11 @@ class FunctionRow:
 
 @dataclass(frozen=True, slots=True)
 class FrameRow:
-    """A frame of a stack, as shown: its function, the line where it stood, and the other lines it could be."""
+    """A frame of a stack, as shown: its function, the line where it stood, and the other lines it could be.
+
+    `inlined`: a function that the compiler inlined into the next frame outward. `returning`: a Python function that has
+    ended, while what it held is being destroyed.
+    """
 
     id: int
     function: FunctionRow
@@ -219,6 +225,7 @@ class FrameRow:
     module: str
     offset: int
     inlined: bool
+    returning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ The format, version 1, is UTF-8 text, line by line:
 
 A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
-exact, and `inlined`. An `or` line below gives one more candidate. A stack that could not be merged has two such
+exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two such
 sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 """
@@ -56,6 +56,12 @@ class FrameLine:
 def format_trace(trace: Trace) -> str:
     """The trace as a document, every frame shown, ending in a newline."""
     return "\n".join([*_header(trace), "", *_sections(trace)]) + "\n"
+
+
+def frame_labels(frame: FrameRow) -> list[str]:
+    """What is to be said of a frame in a word each: how its line is known unless exactly, and what is special about it."""
+    labels = [frame.location.how.value] if frame.location is not None and frame.location.how is not How.EXACT else []
+    return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 
 
 def parse_trace(text: str) -> list[FrameLine]:
@@ -103,7 +109,7 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
         yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_target(candidate)}{_labels(candidate, inlined=False)}"
+                yield f"      or {_target(candidate)} [{candidate.how.value}]"
 
 
 def _function(frame: FrameRow) -> str:
@@ -112,7 +118,7 @@ def _function(frame: FrameRow) -> str:
 
 
 def _place(frame: FrameRow) -> str:
-    labels = _labels(frame.location, inlined=frame.inlined)
+    labels = f" [{', '.join(frame_labels(frame))}]" if frame_labels(frame) else ""
     if frame.location is not None:
         return f"at {_target(frame.location)}{labels}"
     return f"in {printable(frame.module)}+{frame.offset:#x}{labels}"
@@ -120,10 +126,3 @@ def _place(frame: FrameRow) -> str:
 
 def _target(location: Location) -> str:
     return f"{printable(location.path)}:{location.line}"
-
-
-def _labels(location: Location | None, *, inlined: bool) -> str:
-    labels = [location.how.value] if location is not None and location.how is not How.EXACT else []
-    if inlined:
-        labels.append("inlined")
-    return f" [{', '.join(labels)}]" if labels else ""

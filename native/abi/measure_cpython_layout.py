@@ -24,6 +24,13 @@ STATE_MASK = "({{ PyASCIIObject text; memset(&text, 0, sizeof text); text.state.
 COMMON = {
     "frame.previous": "offsetof(_PyInterpreterFrame, previous)",
     "frame.owner": "offsetof(_PyInterpreterFrame, owner)",
+    "frame.owned_by_thread": "FRAME_OWNED_BY_THREAD",
+    "frame.specials": "FRAME_SPECIALS_SIZE",
+    "thread.datastack_top": "offsetof(PyThreadState, datastack_top)",
+    "thread.datastack_chunk": "offsetof(PyThreadState, datastack_chunk)",
+    "thread.datastack_limit": "offsetof(PyThreadState, datastack_limit)",
+    "code.local_count": "offsetof(PyCodeObject, co_nlocalsplus)",
+    "code.stack_size": "offsetof(PyCodeObject, co_stacksize)",
     "code.filename": "offsetof(PyCodeObject, co_filename)",
     "code.qualname": "offsetof(PyCodeObject, co_qualname)",
     "code.line_table": "offsetof(PyCodeObject, co_linetable)",

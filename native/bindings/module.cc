@@ -55,8 +55,8 @@ py::dict to_python(const capture::Capture& capture) {
     codes.append(py::make_tuple(text(code.filename), text(code.qualname), code.first_line, py::bytes(code.line_table)));
   }
   for (const capture::Frame& frame : capture.frames) {
-    frames.append(
-        py::make_tuple(frame.language == capture::FrameLanguage::kPython, frame.owner, frame.offset, frame.line));
+    frames.append(py::make_tuple(frame.language == capture::FrameLanguage::kPython, frame.owner, frame.offset,
+                                 frame.line, frame.is_returning));
   }
   for (const capture::Stack& stack : capture.stacks) {
     stacks.append(

@@ -198,7 +198,7 @@ class Decoder {
   bool read_frame(Body body, Scope* scope) {
     auto record = body.read<FrameRecord>();
     if (body.is_broken()) return false;
-    Frame frame{record.language, -1, record.offset, 0};
+    Frame frame{record.language, -1, record.offset, 0, record.is_returning != 0};
     if (record.language == FrameLanguage::kPython) {
       auto code = scope->codes.find(record.owner);
       if (code == scope->codes.end()) return false;
@@ -208,7 +208,7 @@ class Decoder {
     } else if (auto module = module_ids_.find(record.owner); module != module_ids_.end()) {
       frame.owner = module->second;
     }
-    auto key = std::make_tuple(frame.language, frame.owner, frame.offset);
+    auto key = std::make_tuple(frame.language, frame.owner, frame.offset, frame.is_returning);
     auto [entry, is_new] = frame_ids_.try_emplace(key, static_cast<uint32_t>(capture_.frames.size()));
     if (is_new) capture_.frames.push_back(frame);
     scope->frames[record.id] = entry->second;
@@ -310,7 +310,7 @@ class Decoder {
   std::unordered_map<uint32_t, int64_t> module_ids_;
   std::unordered_map<uint32_t, uint32_t> function_ids_;
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
-  std::map<std::tuple<FrameLanguage, int64_t, uint64_t>, uint32_t> frame_ids_;
+  std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
   std::map<std::tuple<std::string, std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t> stack_ids_;
   size_t damaged_ = 0;
 };

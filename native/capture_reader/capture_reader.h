@@ -26,12 +26,13 @@ struct Code {
 };
 
 // Native: `owner` is a module (-1: none), `offset` bytes from its base. Python: `owner` is a code object, `offset` its
-// instruction in bytes, `line` what the location table says of it (0: nothing).
+// instruction in bytes, `line` what the location table says of it (0: nothing); `is_returning` as in FrameRecord.
 struct Frame {
   FrameLanguage language;
   int64_t owner;
   uint64_t offset;
   int32_t line;
+  bool is_returning;
 };
 
 struct Stack {

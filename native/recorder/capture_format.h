@@ -94,7 +94,7 @@ struct FrameRecord {
   uint32_t id;
   FrameLanguage language;
   uint32_t owner;
-  uint32_t reserved;
+  uint32_t is_returning;  // a Python frame that the thread is returning from: its locals are being destroyed
   uint64_t offset;
 };
 

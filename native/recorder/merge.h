@@ -11,21 +11,25 @@
 namespace framedex::recorder {
 
 // A frame as it is interned: two words, so that stacks compare and hash as memory.
-// Native: {pc, 0}. Python: {code address, instruction | kPython | identity << 32}.
+// Native: {pc, 0}. Python: {code address, instruction | flags | identity << 32}.
 struct MergedFrame {
   uint64_t first;
   uint64_t second;
 
   static MergedFrame native(const NativeFrame& frame) { return {frame.pc, 0}; }
   static MergedFrame python(const PythonFrame& frame) {
-    return {frame.code, kPython | frame.instruction | uint64_t{frame.identity} << 32};
+    uint32_t flags = frame.is_returning ? kPython | kReturning : kPython;
+    return {frame.code, flags | (frame.instruction & ~kFlags) | uint64_t{frame.identity} << 32};
   }
   bool is_python() const { return (second & kPython) != 0; }
-  uint32_t instruction() const { return static_cast<uint32_t>(second) & ~kPython; }
+  bool is_returning() const { return (second & kReturning) != 0; }
+  uint32_t instruction() const { return static_cast<uint32_t>(second) & ~kFlags; }
   uint32_t identity() const { return static_cast<uint32_t>(second >> 32); }
 
  private:
   static constexpr uint32_t kPython = 0x80000000;
+  static constexpr uint32_t kReturning = 0x40000000;
+  static constexpr uint32_t kFlags = kPython | kReturning;
 };
 
 struct MergedStack {

@@ -87,7 +87,7 @@ PythonFrame read_frame(const PythonLayout& layout, uintptr_t frame, ReadLog::Wri
   bool has_version = layout.code_version >= 0;
   auto identity = has_version ? read_logged(code, layout.code_version, log)
                               : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
-  return {code, offset, static_cast<uint32_t>(identity), 0, false};
+  return {code, offset, static_cast<uint32_t>(identity), 0, false, false};
 }
 
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
@@ -137,14 +137,37 @@ uintptr_t PythonRuntime::current_thread_state() const {
   return reinterpret_cast<uintptr_t>(thread_state_());
 }
 
+// A frame is unlinked before what it holds is destroyed (3.11: only a run's entry frame), and a destroyed jax.Array
+// calls the runtime. The frame then still lies where the interpreter pushed it: right behind the innermost linked one,
+// below the top of the thread's frame stack.
+size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
+                                           ReadLog::Writer& log) const {
+  auto owner = [this](uintptr_t of) { return read<char>(of, layout_->frame_owner); };
+  while (frame != 0 && owner(frame) != layout_->frame_owned_by_thread)
+    frame = read<uintptr_t>(frame, layout_->frame_previous);
+  if (frame == 0) return 0;
+  auto code = read<uintptr_t>(frame, layout_->frame_code);
+  auto words =
+      read<int>(code, layout_->code_local_count) + read<int>(code, layout_->code_stack_size) + layout_->frame_specials;
+  uintptr_t behind = frame + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
+  uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, log);
+  bool is_in_chunk = behind >= read<uintptr_t>(thread_state, layout_->thread_datastack_chunk) &&
+                     top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
+  if (!is_in_chunk || behind >= top || owner(behind) != layout_->frame_owned_by_thread) return 0;
+  if (read<uintptr_t>(read<uintptr_t>(behind, layout_->frame_code), layout_->object_type) != code_type_) return 0;
+  frames[0] = read_frame(*layout_, behind, log);
+  frames[0].is_returning = true;
+  return 1;
+}
+
 // CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
 size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
                                         ReadLog* log) const {
   const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
   ReadLog::Writer writer(log);
-  size_t count = 0;
   auto cframe = read_logged(thread_state, layout.thread_cframe, writer);
   auto frame = read_logged(cframe, layout.cframe_current_frame, writer);
+  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
   for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
     PythonFrame& entry = frames[count++] = read_frame(layout, frame, writer);
     bool is_entry = read<bool>(frame, layout.frame_is_entry);
@@ -162,14 +185,14 @@ size_t PythonRuntime::walk_shim_frames(uintptr_t thread_state, PythonFrame* fram
                                        ReadLog* log) const {
   const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
   ReadLog::Writer writer(log);
-  size_t count = 0;
   bool has_cframe = layout.thread_cframe >= 0;
   uintptr_t holder = has_cframe ? read_logged(thread_state, layout.thread_cframe, writer) : thread_state;
   int offset = has_cframe ? layout.cframe_current_frame : layout.thread_current_frame;
   auto frame = read_logged(holder, offset, writer);
+  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
   for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
     bool is_shim = read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack;
-    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true} : read_frame(layout, frame, writer);
+    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true, false} : read_frame(layout, frame, writer);
   }
   return count;
 }

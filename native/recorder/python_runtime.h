@@ -17,6 +17,7 @@ struct PythonFrame {
   uint32_t identity;     // tells apart two code objects that had the same address
   uintptr_t marker;      // an address inside the native frame that runs this frame's run; 0 but on a run's last frame
   bool is_shim;          // a marker of 3.12 and later that ends a run and is no frame of the program
+  bool is_returning;     // unlinked already, but still being cleared: what it held is being destroyed
 };
 
 // What is copied of a code object when it is first seen.
@@ -49,6 +50,8 @@ class PythonRuntime {
   using ThreadState = void* (*)();
   using Predicate = int (*)();
 
+  // Writes the frame that the thread is returning from, if there is one; returns how many it wrote.
+  size_t walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames, ReadLog::Writer& log) const;
   size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   size_t walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   std::string read_text(uintptr_t text) const;

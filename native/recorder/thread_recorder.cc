@@ -119,7 +119,7 @@ uint32_t ThreadRecorder::frame_id(const MergedFrame& frame) {
   WordPair key{frame.first, frame.second};
   uint32_t id = frames_.find(key);
   if (id != FlatMap::kAbsent) return id;
-  FrameRecord record{next_frame_, FrameLanguage::kPython, 0, 0, frame.instruction()};
+  FrameRecord record{next_frame_, FrameLanguage::kPython, 0, frame.is_returning(), frame.instruction()};
   if (frame.is_python()) {
     record.owner = code_id(frame);
   } else {

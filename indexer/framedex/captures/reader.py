@@ -82,8 +82,8 @@ def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) 
     return Module(path, base, size, build_id.hex() or None, fingerprint)
 
 
-def _frame(is_python: bool, owner: int, offset: int, line: int) -> NativeFrame | PythonFrame:
-    return PythonFrame(owner, offset, line) if is_python else NativeFrame(owner, offset)
+def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:
+    return PythonFrame(owner, offset, line, is_returning) if is_python else NativeFrame(owner, offset)
 
 
 def _calls(columns: dict[str, Any], started: int) -> Calls:

@@ -10,6 +10,7 @@ from framedex.commands.render import error_text
 from framedex.commands.terminal import Line, Span, location_span, text_line
 from framedex.model import FrameRow, How, Language, Role, Trace
 from framedex.plaintext import printable
+from framedex.tracetext import frame_labels
 
 _WIDEST_NAME = 72
 
@@ -68,9 +69,7 @@ def _quality(frames: Sequence[FrameRow]) -> str:
 def _frame(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
-    labels = [] if frame.location is None or frame.location.how is How.EXACT else [frame.location.how.value]
-    if frame.inlined:
-        labels.append("inlined")
+    labels = frame_labels(frame)
     place = Span(_address(frame), "dim") if frame.location is None else location_span(frame.location)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 

@@ -128,7 +128,8 @@ def _frame_id(
     file, line, how = place(record.location, files)
     offset = signed(record.offset)
     if module is None:
-        query, key = "module IS NULL AND function = ? AND offset = ? AND line IS ?", (function, offset, line)
+        query = "module IS NULL AND function = ? AND offset = ? AND line IS ? AND is_returning = ?"
+        key: tuple[int | None, ...] = (function, offset, line, int(record.returning))
     else:
         query, key = "module = ? AND offset = ? AND depth = ?", (module, offset, record.depth)
     row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
@@ -137,8 +138,9 @@ def _frame_id(
     # Whatever an earlier run found for the function, its new frame has to be given too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
     inserted = connection.execute(
-        "INSERT INTO frames(function, module, offset, depth, inlined, file, line, how) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (function, module, offset, record.depth, int(record.depth > 0), file, line, how),
+        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (function, module, offset, record.depth, int(record.depth > 0), int(record.returning), file, line, how),
     ).lastrowid
     assert inserted is not None
     return inserted

@@ -34,7 +34,7 @@ class FrameRecord:
 
     `module` is (path, identity) of the binary, None for Python frames; `depth` is 0 for the physical function and
     counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
-    `location` is None unless the very line is known.
+    `location` is None unless the very line is known. `returning` is a Python frame that has ended.
     """
 
     function: FunctionRecord
@@ -42,6 +42,7 @@ class FrameRecord:
     offset: int
     depth: int
     location: Location | None
+    returning: bool = False
 
 
 @dataclass(frozen=True, slots=True)

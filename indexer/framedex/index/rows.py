@@ -65,7 +65,7 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
     """The frames with these ids, by id, with their functions and candidates."""
     wanted = json.dumps(list(ids))
     rows = reader.rows(
-        "SELECT fr.id, fr.function, frf.path, fr.line, fr.how, m.path, fr.offset, fr.inlined"
+        "SELECT fr.id, fr.function, frf.path, fr.line, fr.how, m.path, fr.offset, fr.inlined, fr.is_returning"
         " FROM frames fr LEFT JOIN files frf ON frf.id = fr.file LEFT JOIN modules m ON m.id = fr.module"
         f" WHERE fr.id {IN_JSON}",
         wanted,
@@ -87,6 +87,7 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
             module=row[5] if row[5] is not None else functions[row[1]].module,
             offset=unsigned(row[6]),
             inlined=bool(row[7]),
+            returning=bool(row[8]),
         )
         for row in rows
     }

@@ -93,6 +93,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "offset": int,  # native: the return address from the module's base; Python: the instruction's byte offset
         "depth": int,  # 0: the physical function; inlined ones count inwards from it
         "inlined": int,
+        "is_returning": int,  # a Python frame that has ended, while what it held is being destroyed
         "file": int,
         "line": int,
         "how": str,
@@ -100,7 +101,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
     keys = [("function", "functions"), ("module", "modules"), ("file", "files")]
     table = _table(database, "frames", frames, keys)
     table.create_index(["file", "line"])
-    table.create_index(["function", "offset", "line"])
+    table.create_index(["function", "offset", "line", "is_returning"])
     table.create_index(["module", "offset", "depth"])
     candidates = {"frame": int, "rank": int, "file": int, "line": int, "how": str}
     _table(database, "candidates", candidates, [("frame", "frames"), ("file", "files")], ("frame", "rank"))
@@ -223,7 +224,7 @@ _VIEWS = {
     """,
     "frames_readable": """
         SELECT fr.id, fn.language, fn.name AS function, f.path, fr.line, fr.how, m.path AS module,
-               fr.offset, fr.inlined
+               fr.offset, fr.inlined, fr.is_returning
         FROM frames fr JOIN functions fn ON fn.id = fr.function
         LEFT JOIN files f ON f.id = fr.file LEFT JOIN modules m ON m.id = fr.module
     """,

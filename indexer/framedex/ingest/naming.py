@@ -114,7 +114,7 @@ def _python_record(capture: Capture, frame: PythonFrame, paths: _Paths) -> Frame
         location=None if path is None else Location(path, first_line, How.EXACT),
     )
     location = None if path is None or frame.line <= 0 else Location(path, frame.line, How.EXACT)
-    return FrameRecord(function, None, frame.instruction, 0, location)
+    return FrameRecord(function, None, frame.instruction, 0, location, frame.is_returning)
 
 
 def _native_records(
