@@ -14,7 +14,9 @@ TARGET = Path(__file__).with_name("commands.md")
 
 def document() -> str:
     """The whole page: the group's help, then each verb's."""
-    context = click.Context(cli, info_name="framedex", terminal_width=100, max_content_width=100)
+    context = click.Context(
+        cli, info_name="framedex", terminal_width=100, max_content_width=100, **cli.context_settings
+    )
     return "\n".join(
         [
             "# The command line",

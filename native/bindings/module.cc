@@ -79,6 +79,7 @@ py::dict to_python(const capture::Capture& capture) {
 py::dict count_records(const std::string& folder) {
   capture::RecordCounts counts = capture::count_records(folder);
   py::dict result;
+  result["threads"] = counts.threads;
   result["calls"] = counts.calls;
   result["stacks"] = counts.stacks;
   result["verified"] = counts.verified;

@@ -333,6 +333,7 @@ RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
   std::error_code ignored;
   for (const ThreadFiles& files : thread_files(folder, &ignored)) {
+    ++counts.threads;
     for (const std::string& path : {files.definitions, files.ring}) {
       if (!path.empty()) count(path, &counts);
     }

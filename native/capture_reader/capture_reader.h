@@ -73,6 +73,7 @@ Capture read_capture(const std::string& folder);
 
 // What the streams of a capture hold, counted without decoding them.
 struct RecordCounts {
+  uint64_t threads = 0;
   uint64_t calls = 0;
   uint64_t stacks = 0;
   uint64_t verified = 0;   // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)

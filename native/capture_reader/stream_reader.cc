@@ -71,9 +71,21 @@ bool StreamReader::check_header() {
            std::to_string(kVersion) + ".");
     return false;
   }
-  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kDiskFull)) report("stops early: the disk was full.");
-  if (header_.stop_reason == static_cast<uint32_t>(StopReason::kLimit)) {
-    report("stops early: the limit for the size of the recording was reached.");
+  switch (static_cast<StopReason>(header_.stop_reason)) {
+    case StopReason::kDiskFull:
+      report("stops early: the disk was full.");
+      break;
+    case StopReason::kLimit:
+      report("stops early: the limit for the size of the recording was reached.");
+      break;
+    case StopReason::kNoFile:
+      report("stops early: it could not be opened any more (too many open files?).");
+      break;
+    case StopReason::kThreadMissing:
+      report("says that calls of some threads are missing: no file could be made for them (too many open files?).");
+      break;
+    case StopReason::kNone:
+      break;
   }
   return true;
 }

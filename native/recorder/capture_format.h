@@ -39,7 +39,13 @@ struct StreamHeader {
 };
 static_assert(sizeof(StreamHeader) == 64);
 
-enum class StopReason : uint32_t { kNone = 0, kDiskFull = 1, kLimit = 2 };
+enum class StopReason : uint32_t {
+  kNone = 0,
+  kDiskFull = 1,
+  kLimit = 2,
+  kNoFile = 3,         // the stream's file could not be opened for its next segment
+  kThreadMissing = 4,  // of process.fdx: the file of some thread could not be made, so its calls are missing
+};
 
 enum class RecordKind : uint16_t {
   kPadding = 1,  // the rest of a segment

@@ -49,21 +49,27 @@ class AllSignalsBlocked {
 
 std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path) {
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  return file < 0 ? nullptr : std::make_shared<SegmentFile>(file);
+  if (file < 0) return nullptr;
+  close(file);
+  return std::make_shared<SegmentFile>(path);
 }
 
 SegmentFile::~SegmentFile() {
   if (ready_ != nullptr) unmap_segment(ready_);
-  close(file_);
 }
 
 char* SegmentFile::map(size_t offset) const {
+  int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  void* segment = MAP_FAILED;
   // Space on the disk, not only in the file's length: writing into a hole of a full disk is a SIGBUS.
-  if (int error = posix_fallocate(file_, static_cast<off_t>(offset), kSegmentSize)) {
-    errno = error;
-    return nullptr;
+  int error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize);
+  if (error == 0) {
+    segment = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    error = errno;
   }
-  void* segment = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(offset));
+  close(file);
+  errno = error;
   return segment == MAP_FAILED ? nullptr : static_cast<char*>(segment);
 }
 

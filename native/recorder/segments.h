@@ -8,15 +8,17 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 
 namespace framedex::recorder {
 
-// A file that grows by segments. Owned by its stream and by the work still to be done on it.
+// A file that grows by segments. Owned by its stream and by the work still to be done on it. Open only while a segment
+// is mapped: file descriptors are the program's.
 class SegmentFile {
  public:
   // Creates `path`, or returns nullptr with errno set.
   static std::shared_ptr<SegmentFile> create(const std::string& path);
-  explicit SegmentFile(int file) : file_(file) {}
+  explicit SegmentFile(std::string path) : path_(std::move(path)) {}
   ~SegmentFile();
   SegmentFile(const SegmentFile&) = delete;
   SegmentFile& operator=(const SegmentFile&) = delete;
@@ -26,7 +28,7 @@ class SegmentFile {
 
  private:
   friend class SegmentSupplier;
-  int file_;
+  std::string path_;
   // Guarded by the supplier's mutex: the segment that is ready, and where in the file.
   char* ready_ = nullptr;
   size_t ready_offset_ = 0;

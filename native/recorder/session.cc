@@ -49,12 +49,14 @@ void make_folders(const std::string& path) {
 // A new folder named after the time (UTC) and the process.
 std::string make_capture_folder(const std::string& captures) {
   make_folders(captures);
+  std::array<char, PATH_MAX> absolute;
+  if (realpath(captures.c_str(), absolute.data()) == nullptr) fail("cannot use the folder " + captures, errno);
   time_t now = time(nullptr);
   tm utc;
   gmtime_r(&now, &utc);
   std::array<char, 32> stamp;
   strftime(stamp.data(), stamp.size(), "%Y%m%d-%H%M%S", &utc);
-  std::string base = captures + "/" + stamp.data() + "-" + std::to_string(getpid());
+  std::string base = std::string(absolute.data()) + "/" + stamp.data() + "-" + std::to_string(getpid());
   std::string folder = base;
   for (int attempt = 2; mkdir(folder.c_str(), 0755) != 0; ++attempt) {
     if (errno != EEXIST) fail("cannot create the capture folder " + folder, errno);
@@ -172,6 +174,12 @@ Session::ThreadStreams Session::create_thread_streams() {
                                        has_ring ? nullptr : budget);
   if (has_ring) {
     streams.ring = Stream::create(path + ".ring.fdx", StreamKind::kRing, clock_.kind(), thread, name.data(), budget);
+  }
+  bool is_complete = streams.definitions != nullptr && (streams.ring != nullptr || !has_ring);
+  if (!is_complete) {
+    std::lock_guard lock(mutex_);
+    process_->note(capture::StopReason::kThreadMissing);
+    return {};
   }
   return streams;
 }

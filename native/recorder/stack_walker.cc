@@ -26,9 +26,10 @@ StackWalker::Found StackWalker::walk(const StartRegisters& start, uintptr_t thre
   ReadLog& log = replay_.begin(start);
   WalkedBy walked_by;
   size_t count = unwinder_.walk(start, stack_end_, native_.get(), kMaximumFrames, &walked_by);
+  // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
+  Found found = merge_and_intern(count, thread_state, &log);
   bool needs_rbp = false;
   bool can_replay = walked_by == WalkedBy::kRules && log_native_reads(native_.get(), count, &log, &needs_rbp);
-  Found found = merge_and_intern(count, thread_state, &log);
   if (can_replay && log.is_complete()) replay_.remember(start, thread_state, needs_rbp, found.id);
   return found;
 }

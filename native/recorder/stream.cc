@@ -67,13 +67,16 @@ bool Stream::next_segment() {
   size_t pending = pending_;
   bool may_grow = budget_ == nullptr || budget_->take();
   if (!may_grow && !is_ring()) {
-    stop(StopReason::kLimit);
+    stopped_ = true;
+    note(StopReason::kLimit);
     return false;
   }
   size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
   char* segment = may_grow ? new_segment() : file_->map(offset);
   if (segment == nullptr) {
-    stop(StopReason::kDiskFull);
+    stopped_ = true;
+    bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    note(is_full ? StopReason::kDiskFull : StopReason::kNoFile);
     return false;
   }
   publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);
@@ -104,11 +107,6 @@ void Stream::enter_segment(char* segment, size_t offset) {
   char* body = begin(sizeof(record));
   std::memcpy(body, &record, sizeof(record));
   commit(RecordKind::kSegment);
-}
-
-void Stream::stop(StopReason reason) {
-  stopped_ = true;
-  header_->stop_reason = static_cast<uint32_t>(reason);
 }
 
 }  // namespace framedex::recorder

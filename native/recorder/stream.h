@@ -48,6 +48,9 @@ class Stream {
     next_ += pending_;
   }
 
+  // Says in the header why something is missing. Only the writer itself stops writing for it.
+  void note(capture::StopReason reason) { header_->stop_reason = static_cast<uint32_t>(reason); }
+
   void count_verified(bool is_different) {
     header_->verified += 1;
     header_->different += is_different;
@@ -62,7 +65,6 @@ class Stream {
   bool next_segment();
   char* new_segment();
   void enter_segment(char* segment, size_t offset);
-  void stop(capture::StopReason reason);
 
   // The header goes last, as one word: then the record is there, whole.
   static void publish(char* record, size_t size, capture::RecordKind kind) {

@@ -28,7 +28,7 @@ def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
 def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
     read = read_capture(tmp_path / ended.capture)
-    assert f"recorded {len(read.calls):,} calls with {len(read.stacks):,} stacks in" in ended.said[-1]
+    assert f"recorded {len(read.calls):,} calls on {len(read.threads):,} thread" in ended.said[-1]
 
 
 def test_the_capture_says_what_was_run(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_program_that_never_opens_the_devices_is_told_so(tmp_path: Path) -> No
     ended = framedex_run("program.py", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"no JAX here\n")
     assert ended.said == [
-        "framedex: nothing was recorded: the program never opened JAX's devices "
-        "(a call such as jax.devices() or jax.device_put does)."
+        "framedex: nothing was recorded: the program never opened JAX's TPU "
+        "(jax.devices() or jax.device_put does), or ended before that."
     ]
 
 

@@ -79,6 +79,15 @@ def test_a_missing_tpu_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "pip install --force-reinstall framedex" in result.stderr
 
 
+def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "libtpu.so").write_bytes(b"not a library")
+    monkeypatch.setattr(_native, "__file__", str(tmp_path / "_native.so"))
+    result = CliRunner().invoke(cli, ["run", "-o", str(tmp_path / "captures"), *RUN])
+    assert result.exit_code == 1
+    assert "The mock TPU cannot be loaded" in result.stderr
+    assert "pip install --force-reinstall framedex" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

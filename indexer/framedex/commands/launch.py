@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.metadata
 import json
 import os
@@ -54,15 +55,17 @@ class Outcome:
         if not self.captures:
             return f"{ended}nothing was recorded: {_why_nothing()}"
         counts = [_native.count_records(os.fspath(capture)) for capture in self.captures]
-        calls, stacks = sum(count["calls"] for count in counts), sum(count["stacks"] for count in counts)
+        calls, threads = sum(count["calls"] for count in counts), sum(count["threads"] for count in counts)
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
-        return f"{ended}recorded {calls:,} calls with {stacks:,} stacks in {where}{more}. Next: framedex index"
+        on = f"{threads:,} thread{'s' if threads != 1 else ''}"
+        return f"{ended}recorded {calls:,} calls on {on} in {where}{more}. Next: framedex index"
 
     def raise_signal(self) -> None:
         """End this process by the signal that ended the program, without a second core file."""
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        signal.signal(-self.status, signal.SIG_DFL)
+        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # those have no handler to take away
+            signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
 
 
@@ -108,6 +111,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
         library = framedex_native.library_path()
     except FileNotFoundError as error:
         raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
+    _check_library(library)
     environment = dict(os.environ)
     environment["TPU_LIBRARY_PATH"] = os.fspath(library)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
@@ -115,6 +119,16 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment
+
+
+def _check_library(library: Path) -> None:
+    """Raise FramedexError unless the library can be loaded: JAX would go on without a word, on the CPU."""
+    try:
+        ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - looking it up is the check
+    except (OSError, AttributeError) as error:
+        raise FramedexError(
+            f"The mock TPU cannot be loaded: {error}.", "Install framedex again: pip install --force-reinstall framedex."
+        ) from None
 
 
 def _make_folder(captures: Path) -> None:
@@ -161,7 +175,7 @@ def _why_nothing() -> str:
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and "tpu" not in platforms.split(","):
         return f"JAX_PLATFORMS={printable(platforms)} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
-    return "the program never opened JAX's devices (a call such as jax.devices() or jax.device_put does)."
+    return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
 
 
 def _short(path: Path) -> str:

@@ -10,12 +10,10 @@ import click
 from framedex.commands.launch import Launch, Outcome, check_python, launch
 from framedex.commands.quantities import parse_bytes
 
-_CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
-
-@click.command(context_settings=_CONTEXT)
+@click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
-@click.option("--devices", type=click.IntRange(1, 256), default=1, show_default=True, help="How many TPU devices.")
+@click.option("--devices", type=click.IntRange(1, 256), metavar="N", help="How many TPU devices. Default: 1.")
 @click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: 16GiB.")
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
 @click.option(
@@ -34,7 +32,7 @@ _CONTEXT = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 def run(
     ctx: click.Context,
     output: Path | None,
-    devices: int,
+    devices: int | None,
     hbm: str | None,
     is_module: bool,
     python: str,
@@ -57,11 +55,11 @@ def run(
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
     settings = {
-        "FRAMEDEX_DEVICES": str(devices),
+        "FRAMEDEX_DEVICES": _number(devices),
         "FRAMEDEX_HBM": _bytes("--hbm", hbm),
         "FRAMEDEX_INCLUDE": ",".join(include),
         "FRAMEDEX_EXCLUDE": ",".join(exclude),
-        "FRAMEDEX_SAMPLE": str(sample) if sample is not None else "",
+        "FRAMEDEX_SAMPLE": _number(sample),
         "FRAMEDEX_LIMIT": _bytes("--limit", limit),
         "FRAMEDEX_RING": "1" if ring else "",
     }
@@ -70,6 +68,11 @@ def run(
     outcome = launch(Launch(python, arguments, output, settings))
     click.echo(f"framedex: {outcome.summary()}", err=True)
     _end_like(ctx, outcome)
+
+
+def _number(value: int | None) -> str:
+    """A number as an environment variable has it; empty if none was given."""
+    return "" if value is None else str(value)
 
 
 def _bytes(option: str, text: str | None) -> str:

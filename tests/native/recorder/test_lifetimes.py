@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
-KILLS = 20
+KILLS = int(os.environ.get("FRAMEDEX_TEST_KILLS", "20"))
 
 
 def test_every_call_of_eight_threads_is_there_with_its_arguments(tmp_path: Path) -> None:

@@ -1,0 +1,16 @@
+"""A second thread for which no file can be made: its name is taken. Both threads send an array."""
+
+import os
+import threading
+from pathlib import Path
+
+import jax
+import numpy as np
+
+jax.device_put(np.zeros(1, np.int8))
+(capture,) = Path(os.environ["FRAMEDEX_OUT"]).iterdir()
+(capture / "thread-1.fdx").mkdir()
+thread = threading.Thread(target=lambda: jax.device_put(np.zeros(2, np.int8)))
+thread.start()
+thread.join()
+jax.device_put(np.zeros(3, np.int8))

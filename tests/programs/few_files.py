@@ -1,0 +1,31 @@
+"""Forty threads that are alive at once send an array each, in a process that may open few files; prints how many could."""
+
+import json
+import resource
+import sys
+import threading
+
+import jax
+import numpy as np
+
+THREADS = 40
+jax.devices()
+resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
+together = threading.Barrier(THREADS)
+sent = []
+
+
+def work():
+    """Send an array while every other thread is there."""
+    together.wait()
+    jax.device_put(np.zeros(3, np.int8))
+    sent.append(1)
+    together.wait()
+
+
+workers = [threading.Thread(target=work) for _ in range(THREADS)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+print(json.dumps(len(sent)))
