@@ -142,19 +142,23 @@ uintptr_t PythonRuntime::current_thread_state() const {
 // below the top of the thread's frame stack.
 size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
                                            ReadLog::Writer& log) const {
-  auto owner = [this](uintptr_t of) { return read<char>(of, layout_->frame_owner); };
-  while (frame != 0 && owner(frame) != layout_->frame_owned_by_thread)
-    frame = read<uintptr_t>(frame, layout_->frame_previous);
+  auto is_on_frame_stack = [&](uintptr_t of) {
+    auto owner = read<uint8_t>(of, layout_->frame_owner);
+    log.byte(of + static_cast<uintptr_t>(layout_->frame_owner), owner);
+    return owner == layout_->frame_owned_by_thread;
+  };
+  while (frame != 0 && !is_on_frame_stack(frame)) frame = read_logged(frame, layout_->frame_previous, log);
   if (frame == 0) return 0;
-  auto code = read<uintptr_t>(frame, layout_->frame_code);
+  uintptr_t code = read_logged(frame, layout_->frame_code, log);
   auto words =
       read<int>(code, layout_->code_local_count) + read<int>(code, layout_->code_stack_size) + layout_->frame_specials;
   uintptr_t behind = frame + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
+  uintptr_t chunk = read_logged(thread_state, layout_->thread_datastack_chunk, log);
   uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, log);
-  bool is_in_chunk = behind >= read<uintptr_t>(thread_state, layout_->thread_datastack_chunk) &&
-                     top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
-  if (!is_in_chunk || behind >= top || owner(behind) != layout_->frame_owned_by_thread) return 0;
-  if (read<uintptr_t>(read<uintptr_t>(behind, layout_->frame_code), layout_->object_type) != code_type_) return 0;
+  bool is_in_chunk = behind >= chunk && top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
+  if (!is_in_chunk || behind >= top || !is_on_frame_stack(behind)) return 0;
+  uintptr_t code_behind = read_logged(behind, layout_->frame_code, log);
+  if (read<uintptr_t>(code_behind, layout_->object_type) != code_type_) return 0;
   frames[0] = read_frame(*layout_, behind, log);
   frames[0].is_returning = true;
   return 1;

@@ -1,4 +1,4 @@
-"""Forty threads that are alive at once send an array each, in a process that may open few files; prints how many could."""
+"""Forty threads that are alive at once send an array each, in a process with few files; prints how many could."""
 
 import json
 import resource

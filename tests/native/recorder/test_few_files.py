@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from framedex.captures import read_capture
-
 from tests.reading import calls_of
 from tests.running import run
 

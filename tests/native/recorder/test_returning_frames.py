@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from framedex.captures import read_capture
 from framedex.model import Capture, PythonFrame
-
 from tests.running import run
 
 

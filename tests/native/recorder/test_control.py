@@ -1,0 +1,107 @@
+"""What is recorded, and how much of it, is up to the environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import read_capture
+from framedex_native import _native
+from tests.reading import calls_of
+from tests.running import PROGRAMS, mock_environment, run
+
+PUT = "PJRT_Client_BufferFromHostBuffer"
+SEGMENT = 256 << 10
+
+
+def sizes(capture: Path) -> list[int]:
+    """The sizes of the arrays sent, in order."""
+    return [call.arguments["dims"][0] for call in calls_of(capture, PUT)]
+
+
+def test_patterns_choose_functions(tmp_path: Path) -> None:
+    patterns = {"FRAMEDEX_INCLUDE": "PJRT_Buffer_*,*Allocate", "FRAMEDEX_EXCLUDE": "*_Destroy,*_Device"}
+    names = {call.function for call in calls_of(run("many_puts.py", "3", folder=tmp_path, **patterns).capture)}
+    assert "DeviceMemory::Allocate" in names
+    assert "PJRT_Buffer_Memory" in names
+    assert not any(name.endswith(("_Destroy", "_Device")) or name == PUT for name in names)
+
+
+def test_every_fourth_call_is_recorded_with_its_stack_and_its_result(tmp_path: Path) -> None:
+    (tmp_path / "every").mkdir()
+    every = calls_of(run("many_puts.py", "200", folder=tmp_path / "every").capture)
+    fourth = calls_of(run("many_puts.py", "200", folder=tmp_path, FRAMEDEX_SAMPLE="4").capture)
+    assert len(fourth) == pytest.approx(len(every) / 4, rel=0.02)
+    assert all(call.duration >= 0 and call.frames for call in fourth)
+
+
+def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path) -> None:
+    ended = run("many_puts.py", "5000", folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT))
+    assert ended.result == 5000
+    sent = sizes(ended.capture)
+    assert 1000 < len(sent) < 5000
+    assert sent == list(range(1, len(sent) + 1))
+    assert any("the limit for the size of the recording was reached" in p for p in read_capture(ended.capture).problems)
+
+
+def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path) -> None:
+    ended = run("many_puts.py", "20000", folder=tmp_path, FRAMEDEX_LIMIT=str(3 * SEGMENT), FRAMEDEX_RING="1")
+    sent = sizes(ended.capture)
+    assert sent[-1] == 20000
+    assert 500 < len(sent) < 10000
+    assert sent == list(range(sent[0], 20001))
+    read = read_capture(ended.capture)
+    assert read.problems == ()
+    assert not any(stack.reason for stack in read.stacks)
+    assert sum(file.stat().st_size for file in ended.capture.glob("*.ring.fdx")) <= 4 * SEGMENT
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("FRAMEDEX_SAMPLE", "0", "FRAMEDEX_SAMPLE=0 is not a positive whole number"),
+        ("FRAMEDEX_LIMIT", "1GiB", "FRAMEDEX_LIMIT=1GiB is not a positive whole number"),
+        ("FRAMEDEX_RING", "1", "FRAMEDEX_RING=1 needs a size: set FRAMEDEX_LIMIT"),
+    ],
+)
+def test_a_malformed_setting_is_said_and_the_program_runs(tmp_path: Path, name: str, value: str, message: str) -> None:
+    ended = run("many_puts.py", "2", folder=tmp_path, **{name: value})
+    assert ended.result == 2
+    assert message in ended.stderr
+    assert ended.captures == ()
+
+
+def test_a_program_that_is_told_to_record_without_a_folder_makes_the_usual_one(tmp_path: Path) -> None:
+    environment = mock_environment(tmp_path) | {"FRAMEDEX_RECORD": "1"}
+    del environment["FRAMEDEX_OUT"]
+    subprocess.run([sys.executable, PROGRAMS / "many_puts.py", "2"], env=environment, cwd=tmp_path, check=True)
+    (capture,) = (tmp_path / ".framedex" / "captures").iterdir()
+    assert sizes(capture) == [1, 2]
+
+
+def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+    command = [sys.executable, PROGRAMS / "endless.py"]
+    with subprocess.Popen(command, env=mock_environment(tmp_path), cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        seen = 0
+        for reported in range(1, 20):
+            while int(process.stdout.readline()) < reported * 200:
+                pass
+            (capture,) = (tmp_path / "captures").iterdir()
+            sent = sizes(capture)
+            assert sent == list(range(1, len(sent) + 1))
+            assert len(sent) >= reported * 200
+            assert len(sent) >= seen
+            seen = len(sent)
+        process.kill()
+
+
+def test_every_stack_is_what_libgcc_finds(python: str, tmp_path: Path) -> None:
+    ended = run("many_stacks.py", "150", folder=tmp_path, python=python, FRAMEDEX_VERIFY="1")
+    counts = _native.count_records(os.fspath(ended.capture))
+    assert counts["verified"] == counts["calls"] > 17_000
+    assert counts["different"] == 0

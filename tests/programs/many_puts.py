@@ -1,0 +1,11 @@
+"""Sends as many arrays as told, of 1, 2, 3, ... bytes; prints how many."""
+
+import json
+import sys
+
+import jax
+import numpy as np
+
+for size in range(1, int(sys.argv[1]) + 1):
+    jax.device_put(np.zeros(size, np.int8))
+print(json.dumps(size))
