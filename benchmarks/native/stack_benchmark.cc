@@ -61,8 +61,7 @@ __attribute__((noinline)) void measure() {
   StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
   uintptr_t end = find_stack_end();
 
-  WalkedBy walked_by;
-  size_t native_frames = unwinder.walk(start, end, native.data(), native.size(), &walked_by);
+  size_t native_frames = unwinder.walk(start, end, native.data(), native.size()).count;
   size_t merged_frames = walker.walk(start).stack.frame_count;
   uint32_t function = register_functions(new Function{"benchmark", "call", nullptr, 0}, 1);
   std::vector<Measurement> results = {{"libgcc", {}}, {"native_walk", {}},   {"merged_interned", {}},
@@ -70,8 +69,7 @@ __attribute__((noinline)) void measure() {
   start_from_environment();
   for (int round = 0; round < kRounds; ++round) {
     results[0].nanoseconds.push_back(batch([&] { unwinder.walk_with_libgcc(start.sp, native.data(), native.size()); }));
-    results[1].nanoseconds.push_back(
-        batch([&] { unwinder.walk(start, end, native.data(), native.size(), &walked_by); }));
+    results[1].nanoseconds.push_back(batch([&] { unwinder.walk(start, end, native.data(), native.size()); }));
     results[2].nanoseconds.push_back(batch([&] { walker.walk(start); }));
     results[3].nanoseconds.push_back(batch([&] { walker.find(start); }));
     results[4].nanoseconds.push_back(batch([&] {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -85,10 +86,17 @@ void start_in_child() {
   }
 }
 
+// Whether the calling thread is in the handler of a signal, where nothing may be allocated and no lock taken.
+__attribute__((noinline)) bool is_in_signal_handler(Session* session) {
+  std::array<NativeFrame, 256> frames;
+  auto innermost = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return session->unwinder().walk_with_libgcc(innermost, frames.data(), frames.size()).has_signal;
+}
+
 // The recorder of this thread for the session being recorded, nullptr if there is none.
 ThreadRecorder* thread_recorder(Session* session) {
   if (current_thread != nullptr && current_thread->session() == session) return current_thread;
-  if (starting_thread) return nullptr;
+  if (starting_thread || is_in_signal_handler(session)) return nullptr;
   starting_thread = true;
   State& state = State::instance();
   // A call of the stopped recording may be under way further out on this stack: then its recorder stays.
@@ -151,14 +159,19 @@ Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
   if (session == nullptr || !session->records(function)) return;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
-  if (thread != nullptr && !thread->is_busy() && thread->samples_next()) thread_ = thread;
+  if (thread == nullptr || thread->is_busy() || !thread->samples_next()) return;
+  thread->set_busy(true);
+  thread_ = thread;
 }
 
 Call::~Call() {
   if (thread_ != nullptr && sequence_ != 0) leave(0, {});
 }
 
-ArgumentWriter& Call::arguments() { return thread_->arguments(); }
+ArgumentWriter& Call::arguments() {
+  thread_->set_busy(true);
+  return thread_->arguments();
+}
 
 // Not inlined, so that its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, so
 // that the caller's registers are where the pointer says.
@@ -168,13 +181,18 @@ __attribute__((noinline)) void Call::enter() noexcept {
   StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
   forks_ = recording.forks.load(std::memory_order_relaxed);
   sequence_ = thread_->enter(function_, start);
+  thread_->set_busy(false);
+  if (sequence_ == ThreadRecorder::kNotRecorded) thread_ = nullptr;
 }
 
 void Call::leave(int error, std::string_view message) noexcept {
   ErrnoScope errno_scope;
   // A child that was forked off inside the call returns from it too; the record of that is its parent's to write.
   bool is_ours = forks_ == recording.forks.load(std::memory_order_relaxed);
-  if (is_ours) thread_->leave(sequence_, error, message, thread_->session()->clock().now());
+  uint64_t time = thread_->session()->clock().now();
+  thread_->set_busy(true);
+  if (is_ours) thread_->leave(sequence_, error, message, time);
+  thread_->set_busy(false);
   thread_ = nullptr;
 }
 

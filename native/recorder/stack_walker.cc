@@ -23,13 +23,13 @@ StackWalker::Found StackWalker::walk(const StartRegisters& start) {
 }
 
 StackWalker::Found StackWalker::walk(const StartRegisters& start, uintptr_t thread_state) {
+  Walk native = unwinder_.walk(start, stack_end_, native_.get(), kMaximumFrames);
+  if (native.has_signal) return {kInSignalHandler, false, {}};
   ReadLog& log = replay_.begin(start);
-  WalkedBy walked_by;
-  size_t count = unwinder_.walk(start, stack_end_, native_.get(), kMaximumFrames, &walked_by);
   // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
-  Found found = merge_and_intern(count, thread_state, &log);
+  Found found = merge_and_intern(native.count, thread_state, &log);
   bool needs_rbp = false;
-  bool can_replay = walked_by == WalkedBy::kRules && log_native_reads(native_.get(), count, &log, &needs_rbp);
+  bool can_replay = native.is_by_rules && log_native_reads(native_.get(), native.count, &log, &needs_rbp);
   if (can_replay && log.is_complete()) replay_.remember(start, thread_state, needs_rbp, found.id);
   return found;
 }
@@ -37,8 +37,8 @@ StackWalker::Found StackWalker::walk(const StartRegisters& start, uintptr_t thre
 StackWalker::Found StackWalker::walk_with_libgcc(const StartRegisters& start) {
   ReadLog unused;
   unused.clear();
-  size_t count = unwinder_.walk_with_libgcc(start.sp, native_.get(), kMaximumFrames);
-  return merge_and_intern(count, python_runtime_.current_thread_state(), &unused);
+  Walk native = unwinder_.walk_with_libgcc(start.sp, native_.get(), kMaximumFrames);
+  return merge_and_intern(native.count, python_runtime_.current_thread_state(), &unused);
 }
 
 StackWalker::Found StackWalker::merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log) {

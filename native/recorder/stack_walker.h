@@ -17,8 +17,10 @@ class StackWalker {
   // Deeper stacks lose their outermost frames and are marked as truncated.
   static constexpr size_t kMaximumFrames = 4096;
 
+  static constexpr uint32_t kInSignalHandler = 0xFFFFFFFF;
+
   struct Found {
-    uint32_t id;
+    uint32_t id;        // kInSignalHandler: nothing may be allocated or locked for this stack, so it has no number
     bool is_new;        // then `stack` and frames() describe it
     MergedStack stack;  // not filled in by a replay
   };

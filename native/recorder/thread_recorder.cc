@@ -31,15 +31,6 @@ void copy_text(char*& target, std::string_view text) {
   target += text.size();
 }
 
-class BusyScope {
- public:
-  explicit BusyScope(bool& busy) : busy_(busy) { busy_ = true; }
-  ~BusyScope() { busy_ = false; }
-
- private:
-  bool& busy_;
-};
-
 }  // namespace
 
 std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
@@ -57,11 +48,14 @@ ThreadRecorder::ThreadRecorder(Session* session, Session::ThreadStreams streams)
       unloads_(unload_count()) {}
 
 uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
-  BusyScope busy(busy_);
-  uint64_t sequence = next_sequence_++;
-  if (sequence % kCheckInterval == 0) forget_unloaded();
-  if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
   uint32_t stack = stack_id(start);
+  if (__builtin_expect(stack == StackWalker::kInSignalHandler, 0)) {
+    arguments_.clear();
+    return kNotRecorded;
+  }
+  uint64_t sequence = next_sequence_++;
+  if (sequence % kCheckInterval == 0 && forget_unloaded()) stack = stack_id(start);
+  if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
   if (char* body = calls_.begin(sizeof(CallRecord) + arguments_.size())) {
     std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
     CallRecord record{sequence, session_->clock().now(), function, stack};
@@ -74,7 +68,6 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
 }
 
 void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view message, uint64_t time) {
-  BusyScope busy(busy_);
   --open_calls_;
   if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
   if (char* body = calls_.begin(sizeof(ReturnRecord) + arguments_.size())) {
@@ -93,7 +86,7 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
     if (forget_unloaded()) found = walker_.walk(start);
     write_stack(found);
   }
-  if (session_->settings().verify) {
+  if (session_->settings().verify && found.id != StackWalker::kInSignalHandler) {
     StackWalker::Found truth = walker_.walk_with_libgcc(start);
     if (truth.is_new) write_stack(truth);
     definitions_.count_verified(truth.id != found.id);

@@ -17,8 +17,10 @@ class ThreadRecorder {
 
   const Session* session() const { return session_; }
   ArgumentWriter& arguments() { return arguments_; }
-  // True while this thread is inside the recorder: a signal handler that lands here records nothing.
+  // True from when this thread begins to write a call's arguments until the call is recorded: a signal handler that
+  // lands there records nothing.
   bool is_busy() const { return busy_; }
+  void set_busy(bool busy) { busy_ = busy; }
   bool has_open_calls() const { return open_calls_ != 0; }
   // Whether the next call is one to record, where only every Nth is.
   bool samples_next() {
@@ -26,7 +28,9 @@ class ThreadRecorder {
     return every == 1 || ++offered_ % every == 1;
   }
 
-  // Records the stack that begins at `start`; returns the call's number on this thread.
+  static constexpr uint64_t kNotRecorded = 0;
+  // Records the stack that begins at `start`; returns the call's number on this thread, kNotRecorded in the handler of
+  // a signal.
   uint64_t enter(uint32_t function, const StartRegisters& start);
   // `time` by the session's clock.
   void leave(uint64_t sequence, int error, std::string_view message, uint64_t time);

@@ -12,6 +12,7 @@ struct LibgccWalk {
   NativeFrame* frames;
   size_t capacity;
   size_t count;
+  bool has_signal;
 };
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
@@ -24,30 +25,37 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (walk.count == walk.capacity) return _URC_END_OF_STACK;
   int before_instruction = 0;
   uintptr_t pc = _Unwind_GetIPInfo(context, &before_instruction);
+  if (before_instruction) walk.has_signal = true;
   uintptr_t function = _Unwind_GetRegionStart(context);
-  // libgcc ends with a frame it has no unwind entry for.
-  if (pc == 0 || function == 0) return _URC_END_OF_STACK;
+  if (pc == 0) return _URC_END_OF_STACK;
   FrameRule rule = FrameRule::exotic();
   if (walk.evaluator != 0 && function == walk.evaluator) rule = rule.with_evaluator_mark();
   walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, UINTPTR_MAX, 0, rule};
   return _URC_NO_REASON;
 }
 
+// A frame of code without unwind information: the walk ends there, and where the frame ends is not known.
+NativeFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, sp, 0, FrameRule::unknown()}; }
+
 uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
 
 }  // namespace
 
-size_t Unwinder::walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity,
-                      WalkedBy* walked_by) {
+Walk Unwinder::walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
   size_t count = walk_with_rules(start, stack_end, frames, capacity);
-  *walked_by = count != 0 ? WalkedBy::kRules : WalkedBy::kLibgcc;
-  return count != 0 ? count : walk_with_libgcc(start.sp, frames, capacity);
+  // A signal frame is exotic, so this walk met none.
+  return count != 0 ? Walk{count, true, false} : walk_with_libgcc(start.sp, frames, capacity);
 }
 
-size_t Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) const {
-  LibgccWalk walk{innermost, evaluator_, frames, capacity, 0};
+Walk Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) {
+  LibgccWalk walk{innermost, evaluator_, frames, capacity, 0, false};
   _Unwind_Backtrace(visit, &walk);
-  return walk.count;
+  if (walk.count > 0 && walk.count < capacity) {
+    // libgcc ends with the frame for which it has no unwind entry, and hands out the one before's in its place.
+    NativeFrame& last = frames[walk.count - 1];
+    if (rules_.find(last.pc).is_unknown()) last = unknown_frame(last.pc, last.sp);
+  }
+  return {walk.count, false, walk.has_signal};
 }
 
 size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
@@ -66,7 +74,7 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
     } else if (rule.is_exotic()) {
       return 0;
     } else if (rule.is_end()) {
-      if (!rule.is_unknown()) frames[count++] = {pc, sp, UINTPTR_MAX, rbp, rule};
+      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : NativeFrame{pc, sp, UINTPTR_MAX, rbp, rule};
       return count;
     } else {
       uintptr_t slot = rbp + static_cast<uintptr_t>(rule.cfa_offset());

@@ -24,19 +24,24 @@ struct NativeFrame {
   FrameRule rule;  // what led from this frame to the next; without offsets where libgcc did the walk
 };
 
-enum class WalkedBy { kRules, kLibgcc };
+struct Walk {
+  size_t count;      // frames written
+  bool is_by_rules;  // otherwise by libgcc
+  bool has_signal;   // passes the frame of a signal handler: what it interrupted may hold any lock
+};
 
-// Neither allocates nor calls into Python; takes a lock only for return addresses that it has not seen.
+// Neither allocates (but when the cache of rules grows) nor calls into Python; takes a lock only for return addresses
+// that it has not seen.
 class Unwinder {
  public:
   explicit Unwinder(uintptr_t evaluator) : evaluator_(evaluator), rules_(evaluator) {}
 
-  // Writes the frames from `start` outwards, at most `capacity`, and returns how many. `stack_end` is the end of the
-  // calling thread's stack: what does not lie below it (a coroutine's stack) is left to libgcc.
-  size_t walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity, WalkedBy* walked_by);
+  // Writes the frames from `start` outwards, at most `capacity`. `stack_end` is the end of the calling thread's stack:
+  // what does not lie below it (a coroutine's stack) is left to libgcc.
+  Walk walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity);
 
   // The same by libgcc alone: the oracle of the tests.
-  size_t walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) const;
+  Walk walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity);
 
   // To be called when a library was unloaded.
   void forget() { rules_.clear(); }

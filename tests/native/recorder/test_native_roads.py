@@ -1,0 +1,99 @@
+"""Stacks that only native code makes: every one is what libgcc finds, and none of them harms the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import read_capture
+from framedex.model import Capture, NativeFrame
+from framedex_native import _native
+from tests.running import PROGRAMS, Run, run
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The program run once, every stack compared with libgcc's."""
+    folder = tmp_path_factory.mktemp("native_roads")
+    libraries = [folder / name for name in ("roads.so", "first.so", "second.so")]
+    for library, options in zip(libraries, (["-O1"], ["-O1"], ["-O0", "-fno-omit-frame-pointer"]), strict=True):
+        command = ["g++", "-shared", "-fPIC", *options, str(PROGRAMS / "native_roads.cc"), "-o", str(library)]
+        subprocess.run(command, check=True)
+    return run("native_roads.py", *map(str, libraries), folder=folder, FRAMEDEX_VERIFY="1")
+
+
+@pytest.fixture(scope="module")
+def capture(ended: Run) -> Capture:
+    """What was recorded."""
+    return read_capture(ended.capture)
+
+
+def stacks(capture: Capture, function: str) -> list[list[str]]:
+    """The stacks of a function's calls, outermost first: the binary's name for native frames, `python` for others."""
+    number = [entry.name for entry in capture.functions].index(function)
+    chosen = [call for call in range(len(capture.calls)) if capture.calls.function[call] == number]
+    return [
+        [place(capture, index) for index in reversed(capture.stacks[capture.calls.stack[call]].frames)]
+        for call in chosen
+    ]
+
+
+def place(capture: Capture, index: int) -> str:
+    """Where a frame is."""
+    frame = capture.frames[index]
+    if not isinstance(frame, NativeFrame):
+        return "python"
+    return os.path.basename(capture.modules[frame.module].path) if frame.module >= 0 else "nowhere"  # noqa: PTH119
+
+
+def test_every_stack_is_what_libgcc_finds(ended: Run) -> None:
+    counts = _native.count_records(str(ended.capture))
+    assert counts["verified"] > 100_000
+    assert counts["different"] == 0
+
+
+def test_calls_while_an_exception_passes_and_from_a_foreign_thread_are_whole(capture: Capture) -> None:
+    exception, foreign = (stack for stack in stacks(capture, "PJRT_Client_ProcessIndex") if "roads.so" in stack)
+    assert "python" in exception
+    assert exception[-1] == "libtpu.so"
+    assert "python" not in foreign
+    assert foreign[0] == "libc.so.6"
+    assert foreign[-1] == "libtpu.so"
+
+
+def test_code_made_at_run_time_is_where_the_native_stack_ends_and_the_python_frames_stand_apart(
+    capture: Capture,
+) -> None:
+    assert ["nowhere", "libtpu.so"] in stacks(capture, "PJRT_Client_ProcessIndex")
+    (stack,) = (stack for stack in capture.stacks if len(stack.frames) == 2 and stack.python)
+    assert stack.reason is not None
+    assert "no interpreter frame on the native stack" in stack.reason
+    assert place(capture, stack.python[-1]) == "python"
+
+
+def test_calls_by_a_signal_handler_are_left_out_and_neither_hang_nor_disturb(ended: Run, capture: Capture) -> None:
+    assert ended.result > 50
+    # What the signal interrupted may hold any lock, malloc's among them, so nothing can be kept of these.
+    assert all("roads.so" not in stack for stack in stacks(capture, "PJRT_Client_PlatformName"))
+    puts = stacks(capture, "PJRT_Client_BufferFromHostBuffer")
+    assert len(puts) == 20001
+    sent = [json.loads(capture.calls.arguments[call]) for call in calls_of_puts(capture)]
+    assert {(arguments["type"], tuple(arguments["dims"]), arguments["bytes"]) for arguments in sent} == {
+        ("F32", (6,), 24)
+    }
+
+
+def calls_of_puts(capture: Capture) -> list[int]:
+    """The numbers of the calls that sent an array."""
+    number = [entry.name for entry in capture.functions].index("PJRT_Client_BufferFromHostBuffer")
+    return [call for call in range(len(capture.calls)) if capture.calls.function[call] == number]
+
+
+def test_a_library_loaded_where_another_was_is_not_taken_for_it(capture: Capture) -> None:
+    through = [stack[-2] for stack in stacks(capture, "PJRT_Client_PlatformVersion")][-40:]
+    assert through == ["first.so", "second.so"] * 20
+    assert Path(capture.path).is_dir()

@@ -1,0 +1,83 @@
+// Ways into a PJRT function that no Python program has: from a signal handler, while an exception passes, from a thread
+// that Python knows nothing of, through code made at run time, and from a library that is unloaded and loaded again.
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+using Entry = void* (*)(void*);
+
+struct Call {
+  Entry entry;
+  void* arguments;
+  void operator()() const { entry(arguments); }
+};
+
+Call in_handler;
+volatile sig_atomic_t handled = 0;
+
+void handler(int) {
+  in_handler();
+  handled = handled + 1;
+}
+
+struct CallsWhenDestroyed {
+  Call call;
+  ~CallsWhenDestroyed() { call(); }
+};
+
+__attribute__((noinline)) void throw_past(Call call) {
+  CallsWhenDestroyed guard{call};
+  throw std::runtime_error("on its way");
+}
+
+}  // namespace
+
+extern "C" {
+
+// From now on a signal comes every `microseconds` of processor time, and its handler makes the call.
+void arm(Entry entry, void* arguments, long microseconds) {
+  in_handler = {entry, arguments};
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGPROF, &action, nullptr);
+  itimerval every{{0, microseconds}, {0, microseconds}};
+  setitimer(ITIMER_PROF, &every, nullptr);
+}
+
+int disarm() {
+  itimerval never{};
+  setitimer(ITIMER_PROF, &never, nullptr);
+  return handled;
+}
+
+int while_an_exception_passes(Entry entry, void* arguments) {
+  try {
+    throw_past({entry, arguments});
+  } catch (const std::runtime_error&) {
+    return 1;
+  }
+  return 0;
+}
+
+void from_a_thread_without_python(Entry entry, void* arguments) {
+  std::thread([=] { entry(arguments); }).join();
+}
+
+// push rbp; mov rbp, rsp; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret - without any unwind information.
+void through_code_made_at_run_time(Entry entry, void* arguments) {
+  const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+  void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  std::memcpy(page, code, sizeof(code));
+  reinterpret_cast<void* (*)(Entry, void*)>(page)(entry, arguments);
+  munmap(page, 4096);
+}
+
+void straight(Entry entry, void* arguments) { entry(arguments); }
+}
