@@ -1,5 +1,6 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make test    set up with the development tools, then every check
+# make sanitize  run the recorder under sanitizers and valgrind
 # make format  rewrite the sources in the project's style
 
 VENV := .venv
@@ -7,7 +8,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo test check pytest format clean
+.PHONY: demo test check pytest sanitize format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -26,6 +27,9 @@ check: $(VENV)/set-up-dev
 pytest: $(VENV)/set-up-dev
 	@scripts/other-pythons
 	@$(BIN)/python -m pytest
+
+sanitize: $(VENV)/set-up-dev
+	@scripts/sanitize
 
 format: $(VENV)/set-up-dev
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
