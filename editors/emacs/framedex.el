@@ -12,7 +12,9 @@
 
 ;;; Code:
 
-(require 'eglot)
+(unless (require 'eglot nil t)
+  (user-error "Framedex needs eglot: built in from Emacs 29 on, before that in %s"
+              "M-x package-install RET eglot (Debian: apt-get install elpa-eglot)"))
 
 (defgroup framedex nil
   "Recorded JAX and XLA call stacks."
@@ -40,6 +42,8 @@
 (defun framedex-eglot ()
   "Make framedex the eglot server of this buffer's project and major mode."
   (interactive)
+  ;; Frames lead out of the project: into installed libraries, from Python into C++.
+  (setq eglot-extend-to-xref t)
   (setq-local eglot-server-programs
               (cons (cons major-mode framedex-command) eglot-server-programs))
   (call-interactively #'eglot))

@@ -30,17 +30,19 @@ local function root_of(markers, buffer)
   end
 end
 
--- Before 0.8 there was no vim.lsp.start, which shares one server between the buffers of a root.
+-- One server is enough: it finds the index for every file, whatever tree that is in. A server per root would know
+-- nothing of the project from which a file of an installed library was reached.
+local function is_framedex(client)
+  return client.name == "framedex" and not client.is_stopped(client)
+end
+
+-- Before 0.8 there was no vim.lsp.start, which shares one server between buffers.
 local function start_without_sharing_helper(config)
-  local key = config.root_dir
-  M._clients = M._clients or {}
-  local known = M._clients[key]
-  if not known or vim.lsp.client_is_stopped(known) then
-    known = vim.lsp.start_client(config)
-    M._clients[key] = known
+  if not M._client or vim.lsp.client_is_stopped(M._client) then
+    M._client = vim.lsp.start_client(config)
   end
-  if known then
-    vim.lsp.buf_attach_client(0, known)
+  if M._client then
+    vim.lsp.buf_attach_client(0, M._client)
   end
 end
 
@@ -56,7 +58,7 @@ local function start_by_autocommand(options)
         on_attach = options.on_attach,
       }
       if vim.lsp.start then
-        vim.lsp.start(config)
+        vim.lsp.start(config, { reuse_client = is_framedex })
       else
         start_without_sharing_helper(config)
       end
@@ -75,7 +77,7 @@ function M.setup(options)
     end,
   })
   if vim.fn.has("nvim-0.11") == 1 then
-    vim.lsp.config("framedex", options)
+    vim.lsp.config("framedex", vim.tbl_extend("error", options, { reuse_client = is_framedex }))
     vim.lsp.enable("framedex")
   else
     start_by_autocommand(options)
@@ -85,7 +87,7 @@ end
 local function attached_client(buffer)
   local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = buffer }) or vim.lsp.buf_get_clients(buffer)
   for _, client in pairs(clients) do
-    if client.name == "framedex" then
+    if is_framedex(client) then
       return client
     end
   end
@@ -109,7 +111,7 @@ local function go_to_first(encoding)
       show(locations[1] or locations, encoding)
       if #locations > 1 then
         vim.fn.setqflist({}, " ", {
-          title = "framedex: callees, most calls first",
+          title = "framedex: callees",
           items = vim.lsp.util.locations_to_items(locations, encoding),
         })
       end

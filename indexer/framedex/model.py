@@ -230,7 +230,10 @@ class FrameRow:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none."""
+    """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none.
+
+    `thread` tells the thread from the others of its capture: `main`, or `name (tid)`; `tid` is the kernel's id.
+    """
 
     id: int
     capture: int
@@ -242,6 +245,7 @@ class CallRow:
     error: int
     arguments: dict[str, Any]
     stack: int
+    tid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +293,25 @@ class Step:
     origin: FrameRow
     target: FrameRow
     calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Road:
+    """The way of some recorded stacks from a line to the next frame inward that a reader can go to.
+
+    `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
+    `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.
+    `makes_client`: the runtime's client was made on the way, as happens at whatever line comes first in a process.
+    `goes_on`: some of the stacks have frames inward of `target`.
+    """
+
+    origin: FrameRow
+    target: FrameRow
+    nodes: tuple[int, ...]
+    calls: int
+    longest: int
+    makes_client: bool
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ The format, version 1, is UTF-8 text, line by line:
 
 A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
-exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two such
-sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`.
+exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
+such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 """
 
@@ -59,7 +59,7 @@ def format_trace(trace: Trace) -> str:
 
 
 def frame_labels(frame: FrameRow) -> list[str]:
-    """What is to be said of a frame in a word each: how its line is known unless exactly, and what is special about it."""
+    """What is to be said of a frame in a word each: how its line is known unless exactly, and what is special of it."""
     labels = [frame.location.how.value] if frame.location is not None and frame.location.how is not How.EXACT else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 

@@ -6,11 +6,10 @@
         ...  # every call into the TPU runtime is recorded into `folder`
 
 The environment says what is recorded, as for programs started otherwise: FRAMEDEX_INCLUDE and FRAMEDEX_EXCLUDE
-(patterns of function names, separated by commas), FRAMEDEX_SAMPLE (every Nth call of a thread), FRAMEDEX_LIMIT (bytes of
-calls), FRAMEDEX_RING (1: at the limit the oldest calls give way), FRAMEDEX_VERIFY (1: compare every stack with
-libgcc's walk).
-A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or FRAMEDEX_OUT names a
-folder for captures.
+(patterns of function names, separated by commas), FRAMEDEX_SAMPLE (every Nth call of a thread), FRAMEDEX_LIMIT (bytes
+of calls), FRAMEDEX_RING (1: at the limit the oldest calls give way), FRAMEDEX_VERIFY (1: compare every stack with
+libgcc's walk). A program with TPU_LIBRARY_PATH set to `library_path()` records itself if FRAMEDEX_RECORD is 1 or
+FRAMEDEX_OUT names a folder for captures.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ def serve(index_path: Path | None, log_file: Path | None) -> None:
     """Run the language server over stdin and stdout.
 
     Editors start this themselves; editors/README.md says how to set each of them up. The index is the nearest one
-    upwards from each document, or from its workspace, unless `framedex --index FILE serve` names one.
+    upwards from each document, or from its workspace, or one in a subfolder of it that knows the document, unless
+    `framedex --index FILE serve` names one.
     """
     # Making the protocol's classes is most of the start-up, and leaves no garbage to look for (10 ms of 290).
     gc.disable()

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -26,31 +28,66 @@ Report = Callable[[FramedexError], None]
 
 _log = logging.getLogger(__name__)
 
+MOST_FOLDERS = 1000
+"""Folders of a workspace that are looked into for indexes of projects inside it."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexChoice:
-    """Where to look for an index: `fixed` if the user named one, else upwards from the document and the `roots`.
+    """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
 
-    `roots` gives the workspace folders, `path_for` takes a document's real path.
+    `roots` gives the workspace folders.
     """
 
     fixed: Path | None
     roots: Callable[[], Sequence[Path]]
 
-    def path_for(self, document: Path) -> Path | None:
-        """The index that answers for a document.
+    def upwards(self, document: Path) -> list[Path]:
+        """The indexes above a document, given by its real path, and above the workspace folders, likeliest first.
 
         A document inside a workspace folder belongs to the nearest index above it. Any other one (an installed
         library, a system header) was most likely reached from the workspace, so the workspace's index comes first.
         """
         if self.fixed is not None:
-            return self.fixed
+            return [self.fixed]
         from framedex.index import find_index
 
         roots = [root.resolve() for root in self.roots()]
         inside = any(document.is_relative_to(root) for root in roots)
         starts = [document.parent, *roots] if inside else [*roots, document.parent]
-        return next((found for found in map(find_index, starts) if found is not None), None)
+        return list(dict.fromkeys(filter(None, map(find_index, starts))))
+
+    def inside_workspace(self) -> Iterator[Path]:
+        """The indexes of projects inside the workspace folders: looked for only as far as the iterator is read."""
+        if self.fixed is None:
+            for root in self.roots():
+                yield from indexes_in(root.resolve())
+
+
+def indexes_in(root: Path) -> list[Path]:
+    """The indexes one or two levels below a folder, the newest first; hidden folders and links are passed over."""
+    found = []
+    left = MOST_FOLDERS
+    level = [root]
+    for _ in range(2):
+        level = list(islice((folder for parent in level for folder in _folders(parent)), left))
+        left -= len(level)
+        for folder in level:
+            path = folder / ".framedex" / "index.db"
+            state = _state(path)
+            if state is not None:
+                found.append((-state[1], path))
+    return [path for _, path in sorted(found)]
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(parent) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                    yield parent / entry.name
+    except OSError:
+        return
 
 
 class Indexes:
@@ -61,10 +98,18 @@ class Indexes:
         self._report = report
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
+        self._used: dict[Path, None] = {}
         self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
 
-    async def ask(self, document: Path, question: Callable[[Index], Answer]) -> Answer | None:
+    async def ask(
+        self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None = None
+    ) -> Answer | None:
         """What `question` makes of the index that answers for `document`; None where no index can answer.
+
+        That is the first in which calls passed through the document, of: the `likeliest`; those above the document and
+        the workspace; and, for sources in a tree of their own (an environment, a checkout of XLA) beside or around the
+        project that was recorded, those used before and those inside the workspace. Where calls passed through it in
+        none (a trace document), the first one answers.
 
         `question` runs on the index thread and must not keep the index it is given.
         """
@@ -73,7 +118,7 @@ class Indexes:
         def tell(error: FramedexError) -> None:
             loop.call_soon_threadsafe(self._report, error)
 
-        return await loop.run_in_executor(self._thread, self._answer, document, question, tell)
+        return await loop.run_in_executor(self._thread, self._answer, document, question, likeliest, tell)
 
     async def open_early(self) -> None:
         """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
@@ -89,11 +134,27 @@ class Indexes:
         """Stop taking questions; one under way is finished."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _answer(self, document: Path, question: Callable[[Index], Answer], tell: Report) -> Answer | None:
-        path = self._choice.path_for(document)
+    def _answer(
+        self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None, tell: Report
+    ) -> Answer | None:
+        near = [*filter(None, [likeliest]), *self._choice.upwards(document)]
+        first: Path | None = None
+        path: Path | None = None
+        known = [path for path in self._used if path not in near]
+        for path in chain(near, known, self._choice.inside_workspace()):
+            # Nobody named those further away, so what is wrong with them is nothing to bother a user with.
+            whom = tell if path in near else None
+            is_recorded = self._ask(path, lambda index: index.is_recorded(str(document)), whom)
+            if is_recorded:
+                self._used = dict.fromkeys([path, *self._used])
+                return self._ask(path, question, tell)
+            first = path if first is None and is_recorded is not None else first
         if path is None:
             self._tell_once(None, _nothing_recorded(), tell)
-            return None
+        return self._ask(first, question, tell) if first is not None else None
+
+    def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
+        """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
         if path in self._open:
             try:
                 return question(self._current(path))
@@ -123,8 +184,11 @@ class Indexes:
         if index is not None:
             index.close()
 
-    def _tell_once(self, path: Path | None, error: FramedexError, tell: Report) -> None:
+    def _tell_once(self, path: Path | None, error: FramedexError, tell: Report | None) -> None:
         """Tell of a problem, unless it was told of the very same state of the file."""
+        if tell is None:
+            _log.info("%s", error)
+            return
         told = (path, _state(path) if path else None, error.message)
         if told not in self._told:
             self._told.add(told)

@@ -1,60 +1,64 @@
-"""From a line to the frames that a reader is led to next: those with source on this machine.
+"""From a line to the frames that a reader is led to next: those with source on this machine, in a useful order.
 
-The index knows the next frames that have source at all. DWARF may name files of the machine that built a binary; past
-those, the nearest frame that can be opened is looked for on the stacks themselves.
+DWARF may name files of the machine that built a binary; such frames are passed over like the interpreter's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex_server.documents.open_documents import is_source
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, Location, StackHit
-
-MOST_STACKS = 20
-"""Stacks looked through: with more, the rare ones cost more time than they are worth."""
+    from framedex.model import FrameRow, Location, Road
 
 
-def locations_inward(index: Index, path: str, line: int) -> list[tuple[FrameRow, Location]]:
-    """The frames reached from a line, most calls first, each with where it stood and every other place it could be."""
-    readable = index.inward_readable(path, line)
-    # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
-    steps = readable or index.inward(path, line)
-    reached = [(step.calls, step.target) for step in steps if _is_here(step.target)]
-    if len(reached) < len(readable):
-        reached.extend(_beyond_missing(index, path, line))
-    reached.sort(key=lambda counted: -counted[0])
-    return [(frame, location) for _, frame in reached for location in _locations(frame)]
+def roads_inward(index: Index, path: str, line: int, within: Sequence[int] | None, word: str) -> list[Road]:
+    """The roads from a line, the one that a reader most likely means first.
+
+    Only those that continue the road `within`, if it has come to this line in this index. Then, in this order: callees
+    named `word`; what ran before what is torn down when a function returns; Python callees in which the runtime's
+    client was made last, for that happens under whatever line comes first in a process; and the callee on the way to
+    the stack and boundary function that took longest, all calls together. That last rule makes going to the first
+    answer again and again one walk: the longest stack below a line is also the longest below the callee on its way.
+    """
+    roads = index.roads_inward(path, line, is_readable, within) if within is not None else []
+    roads = roads or index.roads_inward(path, line, is_readable)
+    longest: dict[int, int] = {}
+    for road in roads:
+        longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
+    going_on = {road.target.function.id for road in roads if road.goes_on}
+
+    def order(road: Road) -> tuple[int, ...]:
+        function = road.target.function
+        return (
+            not _is_named(function.name, word),
+            road.origin.returning,
+            road.makes_client and function.language == "python",
+            -longest[function.id],
+            -road.longest,
+            -road.calls,
+        )
+
+    # A boundary function's own call ends its stack there; beside one of its lines that leads on it adds nothing.
+    return sorted((road for road in roads if road.goes_on or road.target.function.id not in going_on), key=order)
 
 
-def _beyond_missing(index: Index, path: str, line: int) -> Iterator[tuple[int, FrameRow]]:
-    """Per stack whose next readable frame is in a file that is not here: the nearest one further inward that is."""
-    for hit in index.stacks_through(path, line, limit=MOST_STACKS):
-        readable = [frame for frame in _frames_inside(index, hit) if frame.location and frame.function.role == "code"]
-        if readable and not _is_here(readable[0]):
-            target = next(filter(_is_here, readable), None)
-            if target is not None:
-                yield hit.calls, target
+def is_readable(frame: FrameRow) -> bool:
+    """Whether a frame is code that a reader can be shown here."""
+    return frame.function.role == "code" and next(locations(frame), None) is not None
 
 
-def _frames_inside(index: Index, hit: StackHit) -> tuple[FrameRow, ...]:
-    trace = index.stack_trace(hit.stack)
-    if trace is None:
-        return ()
-    # A stack that could not be merged is two; the hit's position counts in the one of its frame's language.
-    frames = trace.python if trace.python and hit.frame.function.language == "python" else trace.frames
-    return frames[hit.position + 1 :]
-
-
-def _is_here(frame: FrameRow) -> bool:
-    return any(True for _ in _locations(frame))
-
-
-def _locations(frame: FrameRow) -> Iterator[Location]:
+def locations(frame: FrameRow) -> Iterator[Location]:
+    """Where a frame stood, and every other place it could be, as far as these are on this machine."""
     for location in (frame.location, *frame.candidates):
         if location is not None and is_source(location.path):
             yield location
+
+
+def _is_named(name: str, word: str) -> bool:
+    """Whether the last part of a qualified name is the word, whatever template arguments follow it."""
+    return word != "" and re.split(r"::|\.", name)[-1].partition("<")[0] == word

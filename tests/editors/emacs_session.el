@@ -1,6 +1,6 @@
 ;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
 
-;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, lines); writes what was seen to its `report', also JSON.
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report', also JSON.
 
 (require 'json)
 (require 'package)
@@ -49,6 +49,23 @@
 (push (cons 'hover (hover-text)) report)
 (push (cons 'definition (step-in)) report)
 (push (cons 'next (step-in)) report)
+
+(defun step-into-first ()
+  (xref-find-definitions "")
+  ;; Several answers are listed; a person presses RET on the first.
+  (when (get-buffer "*xref*")
+    (with-current-buffer "*xref*"
+      (goto-char (point-min))
+      (xref-next-line)
+      (xref-goto-xref t))
+    (when (get-buffer "*xref*")
+      (kill-buffer "*xref*"))
+    (set-buffer (window-buffer)))
+  (here))
+
+(find-file (session 'roads))
+(start-eglot)
+(push (cons 'walk (vconcat (mapcar (lambda (_) (step-into-first)) '(1 2 3 4)))) report)
 
 (find-file (session 'trace))
 (push (cons 'trace_mode (symbol-name major-mode)) report)

@@ -1,5 +1,5 @@
 -- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
--- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, lines); writes what was seen to its `report`, also JSON.
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report`, also JSON.
 
 local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
 local report = {}
@@ -55,6 +55,14 @@ local function play()
   report.definition = moved_by(vim.lsp.buf.definition)
   report.frame = moved_by(framedex.go_to_frame)
   report.across_the_border = moved_by(framedex.go_to_frame)
+
+  report.walk = {}
+  edit(session.roads, 1)
+  for _ = 1, 4 do
+    table.insert(report.walk, moved_by(framedex.go_to_frame))
+  end
+  local clients = vim.lsp.get_clients and vim.lsp.get_clients() or vim.lsp.get_active_clients()
+  report.servers = #clients
 
   edit(session.trace, session.lines.trace)
   report.trace_filetype = vim.bo.filetype

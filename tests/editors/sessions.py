@@ -13,17 +13,23 @@ from typing import Any
 from framedex.index import Index
 from framedex.tracetext import format_trace
 from tests.server.recording import Recording, record
+from tests.server.roads import record_roads
 
 EDITORS = Path(__file__).parents[2] / "editors"
+
+WALK = [("library.py", 2), ("library.py", 5), ("table.cc", 21), ("table.cc", 30)]
+"""Where going to the first frame leads from line 1 of the roads' demo."""
 
 
 def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
     """Run an editor on a recorded program below `root`; what its script saw.
 
-    The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo` and a
-    `trace` document to open, the `lines` to go to in them, and where to write its `report`.
+    The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
+    `trace` document and the demo of `roads` through several trees to open, the `lines` to go to in them, and where to
+    write its `report`.
     """
     recording = record(root)
+    roads = record_roads(root)
     trace, line = _trace_document(recording)
     report = recording.root / "report.json"
     session = {
@@ -31,6 +37,7 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
         "cmd": [sys.executable, "-m", "framedex_server"],
         "demo": str(recording.demo),
         "trace": str(trace),
+        "roads": str(roads.demo),
         "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line},
         "report": str(report),
     }

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, play
+from tests.editors.sessions import EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("emacs_session.el")
 
 
-def _has_eglot() -> bool:
+def has_eglot() -> bool:
+    """Whether there is an Emacs with eglot."""
     if shutil.which("emacs") is None:
         return False
     probe = ["emacs", "--batch", "--eval", "(progn (package-initialize) (require 'eglot))"]
@@ -22,7 +23,7 @@ def _has_eglot() -> bool:
 
 
 pytestmark = pytest.mark.skipif(
-    not _has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)"
+    not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)"
 )
 
 
@@ -40,6 +41,24 @@ def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
 def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
     assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_a_walk_goes_through_trees_of_their_own(seen: dict[str, Any]) -> None:
+    assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
+
+
+def test_a_load_without_eglot_says_where_to_get_it() -> None:
+    # A hidden eglot is what Emacs 28 is without the package.
+    hidden = """(progn
+      (setq backtrace-on-error-noninteractive nil)
+      (advice-add 'require :around
+                  (lambda (load feature &rest more) (unless (eq feature 'eglot) (apply load feature more)))))"""
+    plugin = EDITORS / "emacs" / "framedex.el"
+    command = ["emacs", "-Q", "--batch", "--eval", hidden, "--load", str(plugin)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "Emacs 29" in done.stderr
+    assert "elpa-eglot" in done.stderr
 
 
 def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, play
+from tests.editors.sessions import EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("neovim_session.lua")
 
@@ -35,6 +35,11 @@ def test_neovims_own_definition_goes_to_the_frame(seen: dict[str, Any]) -> None:
 def test_go_to_frame_goes_on_across_the_border(seen: dict[str, Any]) -> None:
     assert seen["frame"] == {"file": "library.py", "line": 4, "column": 4}
     assert seen["across_the_border"] == {"file": "client.cc", "line": 4, "column": 0}
+
+
+def test_a_walk_goes_through_trees_of_their_own_with_one_server(seen: dict[str, Any]) -> None:
+    assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
+    assert seen["servers"] == 1
 
 
 def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:

@@ -136,7 +136,7 @@ def write_index(recording: Recording, puts: int) -> None:
     devices = Stack((10, 5, 9, 8, 0))
     runs = recording.root / ".framedex" / "captures"
     with Store(recording.index) as store, store.transaction():
-        number = next(number for number in count() if not store.has_capture(runs / f"run-{number}"))
+        number = next(number for number in count() if store.known_capture(str(runs / f"run-{number}")) is None)
         capture = Capture(
             path=runs / f"run-{number}",
             metadata={},

@@ -39,7 +39,7 @@ async def test_leads_on_within_cpp(recording: Recording, connect: Connect) -> No
     assert await definition(client, recording.client, recording.client_definition) == [("mock.cc", 4)]
 
 
-async def test_several_callees_come_most_calls_first(recording: Recording, connect: Connect) -> None:
+async def test_several_callees_come_longest_first(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     found = await definition(client, recording.demo, recording.main_calls_both)
     assert found == [("demo.py", 5), ("library.py", 7)]

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.asyncio
 
 FRAMEDEX = (sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')")
 
+DEMO = Path(__file__).parents[2] / "demo" / "device_put.py"
+
 PROGRAM = """\
 import jax
 import numpy as np
@@ -32,8 +34,20 @@ np.asarray(put(np.zeros((2, 3), np.float32)))
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that was recorded and indexed."""
-    path = tmp_path_factory.mktemp("real").resolve() / "program.py"
-    path.write_text(PROGRAM)
+    return _record(tmp_path_factory.mktemp("real").resolve() / "program.py", PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's program, recorded and indexed in a subfolder of a checkout."""
+    checkout = tmp_path_factory.mktemp("checkout").resolve()
+    (checkout / ".git").mkdir()
+    (checkout / "demo").mkdir()
+    return _record(checkout / "demo" / DEMO.name, DEMO.read_text())
+
+
+def _record(path: Path, text: str) -> Path:
+    path.write_text(text)
     for verb in (["run", path.name], ["index"]):
         done = subprocess.run([*FRAMEDEX, *verb], cwd=path.parent, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
@@ -50,13 +64,19 @@ async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, c
     assert "into `device_put`" in text
 
 
-async def test_go_to_frame_leads_from_the_program_through_jax_into_the_plugin(program: Path, connect: Connect) -> None:
-    client = await connect(program.parent, command=(*FRAMEDEX, "serve"))
-    way = await _way_in(client, program, 6)
-    names = [path.name for path in way]
+@pytest.mark.parametrize("line", [8, 12])
+async def test_go_to_frame_leads_from_the_demo_through_jax_down_to_the_allocator(
+    demo: Path, connect: Connect, line: int
+) -> None:
+    # As after `make demo`: the editor has the checkout open, the index is in its demo/, jax in a tree of its own.
+    client = await connect(demo.parent.parent, command=(*FRAMEDEX, "serve"))
+    column = demo.read_text().splitlines()[line - 1].index("device_put")
+    names = [path.name for path in await _way_in(client, demo, line, column)]
     assert names[0] == "api.py"
-    assert all(path.suffix == ".py" for path in way[:-1])
-    assert way[-1].suffix == ".cc", names
+    assert names[-1] == "device_memory.cc"
+    assert "pxla.py" in names
+    assert "buffer.cc" in names
+    assert "xla_bridge.py" not in names
 
 
 async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(program: Path, connect: Connect) -> None:
@@ -68,11 +88,11 @@ async def test_the_call_hierarchy_reaches_the_program_from_every_python_frame(pr
     assert [where.start.line + 1 for where in call.from_ranges] == [9]
 
 
-async def _way_in(client: LanguageClient, path: Path, line: int) -> list[Path]:
-    """The files one comes through by going to the frame with the most calls, again and again."""
+async def _way_in(client: LanguageClient, path: Path, line: int, column: int) -> list[Path]:
+    """The files one comes through by going to the first frame, again and again, from a place in a program."""
     way: list[Path] = []
     seen = set()
-    while (path, line) not in seen and (found := await links(client, path, line)):
+    while (path, line) not in seen and (found := await links(client, path, line, 0 if way else column)):
         seen.add((path, line))
         path, line = Path(found[0].target_uri.removeprefix("file://")), found[0].target_selection_range.start.line + 1
         way.append(path)

@@ -2,5 +2,15 @@
 
 from framedex.captures.folders import capture_folders, captures_below
 from framedex.captures.reader import fingerprint_of, read_capture
+from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written
 
-__all__ = ["capture_folders", "captures_below", "fingerprint_of", "read_capture"]
+__all__ = [
+    "CaptureState",
+    "capture_folders",
+    "capture_identity",
+    "capture_state",
+    "captures_below",
+    "fingerprint_of",
+    "is_being_written",
+    "read_capture",
+]

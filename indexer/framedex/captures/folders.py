@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
+
+from framedex.errors import FramedexError
 
 METADATA_FILE = "capture.json"
 
@@ -15,11 +18,28 @@ def captures_below(project: Path) -> Path:
 def capture_folders(captures: Path) -> list[Path]:
     """The captures in a folder of captures, oldest first (their names begin with the UTC time they began).
 
-    A folder without metadata is no capture: its recording was stopped before it began.
+    A folder without metadata is no capture: its recording was stopped before it began. One that cannot be looked into
+    may be a capture; reading it says what is wrong. Raises FramedexError where the folders cannot be listed.
     """
-    if not captures.is_dir():
+    try:
+        folders = list(captures.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted((folder for folder in captures.iterdir() if (folder / METADATA_FILE).is_file()), key=_order)
+    except OSError as error:
+        raise FramedexError(
+            f"The captures in {captures} cannot be listed: {error.strerror or error}.",
+            "Check the permissions of that folder, or name captures: `framedex index CAPTURE...`.",
+        ) from error
+    return sorted(filter(_may_be_capture, folders), key=_order)
+
+
+def _may_be_capture(folder: Path) -> bool:
+    try:
+        return stat.S_ISREG((folder / METADATA_FILE).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def _order(folder: Path) -> tuple[tuple[int, str], ...]:

@@ -30,7 +30,7 @@ def read_capture(path: Path) -> Capture:
 
     Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
     """
-    metadata = _read_metadata(path)
+    metadata = read_metadata(path)
     decoded = _native.read_capture(os.fspath(path))
     return Capture(
         path=path,
@@ -51,7 +51,8 @@ def fingerprint_of(path: Path) -> str:
     return _native.fingerprint(os.fspath(path))
 
 
-def _read_metadata(path: Path) -> dict[str, Any]:
+def read_metadata(path: Path) -> dict[str, Any]:
+    """What the capture in folder `path` says of the run. Raises FramedexError as `read_capture` does."""
     file = path / METADATA_FILE
     try:
         metadata = json.loads(file.read_text(encoding="utf-8", errors="replace"))
@@ -60,7 +61,12 @@ def _read_metadata(path: Path) -> dict[str, Any]:
             f"{path} is not a capture: it has no {METADATA_FILE}.",
             "Name a folder that `framedex run` made, for example one below .framedex/captures.",
         ) from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise FramedexError(
+            f"{file} cannot be read: {error.strerror or error}.",
+            "Check the permissions of the folder and of the files in it, then run `framedex index` again.",
+        ) from None
+    except (ValueError, RecursionError) as error:
         raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")

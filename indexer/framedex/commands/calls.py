@@ -10,6 +10,8 @@ import click
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.documents import calls_document
 from framedex.commands.render import call_lines
+from framedex.commands.terminal import Terminal
+from framedex.errors import FramedexError
 from framedex.model import CallFilter
 
 _UNITS = {
@@ -40,7 +42,7 @@ class Moment(click.ParamType[int]):
 
 @click.command()
 @click.option("--function", metavar="NAME", help="Only calls of this function; a part of its name is enough.")
-@click.option("--thread", metavar="NAME", help="Only calls on threads of this name or id.")
+@click.option("--thread", metavar="NAME", help="Only calls on threads of this name or id; `main`: the main thread.")
 @click.option("--since", type=Moment(), help="Only calls that began at or after this time into the recording.")
 @click.option("--until", type=Moment(), help="Only calls that began at or before this time into the recording.")
 @click.option(
@@ -68,12 +70,15 @@ def calls(
     """List recorded calls by time."""
     wanted = CallFilter(capture, function, thread, since, until, through, errors)
     with open_index(index_path) as index:
+        captures = index.captures()
+        if capture is not None and all(row.id != capture for row in captures):
+            raise FramedexError(f"There is no capture {capture} in the index.", "`framedex captures` lists them.")
         found = index.calls(wanted, limit or None)
         total = index.count_calls(wanted)
-        if as_json:
-            print_json(calls_document(found, total))
-            return
-        print_lines(call_lines(found, index.captures()))
+    if as_json:
+        print_json(calls_document(found, total))
+        return
+    print_lines(call_lines(found, captures, Terminal.of_stdout().width))
     if not found:
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
     elif total > len(found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,30 +11,37 @@ from typing import Any
 
 import click
 
-from framedex.commands.terminal import Line, Terminal, paint
+from framedex.commands.layout import fit_line
+from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
-from framedex.plaintext import printable
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
 
 def print_error(error: FramedexError) -> None:
     """Print what is wrong and what to do about it."""
-    click.echo(f"framedex: {_block(error.message)}", err=True)
-    if error.remedy:
-        click.echo(f"  {_block(error.remedy)}", err=True)
+    for number, line in enumerate(error.message.split("\n")):
+        _say(f"  {line}" if number else f"framedex: {line}")
+    for line in error.remedy.split("\n") if error.remedy else ():
+        _say(f"  {line}")
 
 
 def note(text: str) -> None:
     """Print a remark that is no part of the result."""
-    click.echo(printable(text), err=True)
+    _say(text)
+
+
+def _say(text: str) -> None:
+    terminal = Terminal.of(sys.stderr.isatty(), os.environ)
+    for row in fit_line(text_line(text), terminal):
+        click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print result lines, with colours and links where the terminal has them."""
+    """Print result lines, fitted to the terminal, with colours and links where it has them."""
     terminal = Terminal.of_stdout()
-    text = "".join(f"{paint(line, terminal)}\n" for line in lines)
+    text = "".join(f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
     # A stdout of a poorer encoding gets escapes for what it cannot show, not a traceback.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
@@ -53,7 +61,3 @@ def open_index(path: Path | None) -> Index:
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
     return Index.open(found)
-
-
-def _block(text: str) -> str:
-    return "\n  ".join(printable(line) for line in text.split("\n"))

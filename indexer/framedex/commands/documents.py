@@ -1,8 +1,9 @@
 """The JSON that verbs print for programs.
 
-Keys are stable; new ones may be added. Captures, calls, functions, frames, locations, line summaries and stack hits are
-the types of `framedex.model` field by field, times in nanoseconds: a location is `{"path", "line", "how"}` or null, a
-call `{"id", "capture", "function", "boundary", "thread", "start", "duration", "error", "arguments", "stack"}`.
+Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
+summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries and stack hits
+are the types of `framedex.model` field by field, times in nanoseconds: a location is `{"path", "line", "how"}` or null,
+a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "arguments", "stack"}`.
 
     captures   {"captures": [capture]}
     calls      {"total": int, "calls": [call]}
@@ -11,18 +12,31 @@ call `{"id", "capture", "function", "boundary", "thread", "start", "duration", "
                 "stacks": [stack hit]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
-    index      {"index", "captures": [{"path", "calls", "stacks", "problems"}], "refused": [{"path", "message"}],
+    index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
+                "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from framedex.model import CallRow, CaptureRow, Edge, FunctionRow, LineSummary, StackHit, Trace
+from framedex.commands.terminal import source_is_here
+from framedex.errorcodes import error_name
+from framedex.model import (
+    CallRow,
+    CaptureRow,
+    Edge,
+    FrameRow,
+    FunctionRow,
+    LineSummary,
+    Location,
+    StackHit,
+    Trace,
+)
 
 if TYPE_CHECKING:
     from framedex.ingest import Report
@@ -37,24 +51,33 @@ def captures_document(captures: Sequence[CaptureRow]) -> Document:
 
 def calls_document(calls: Sequence[CallRow], total: int) -> Document:
     """The calls shown, and how many pass the filter in all."""
-    return {"total": total, "calls": [asdict(call) for call in calls]}
+    return {"total": total, "calls": [_call(call) for call in calls]}
 
 
 def trace_document(trace: Trace) -> Document:
     """A trace with every frame, outermost first."""
-    return asdict(trace)
+    return asdict(trace) | {
+        "call": _call(trace.call),
+        "frames": [_frame(frame) for frame in trace.frames],
+        "python": [_frame(frame) for frame in trace.python],
+    }
 
 
 def where_document(
-    path: str, line: int | None, counts: dict[int, int], summary: LineSummary | None, hits: Sequence[StackHit]
+    path: str,
+    line: int | None,
+    counts: dict[int, int],
+    summary: LineSummary | None,
+    callers: Mapping[tuple[FunctionRow, Location | None], int],
+    hits: Sequence[StackHit],
 ) -> Document:
     """What passes a file or a line."""
     return {
         "path": path,
         "line": line,
         "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
-        "summary": None if summary is None else _summary(summary),
-        "stacks": [asdict(hit) for hit in hits],
+        "summary": None if summary is None else _summary(summary, callers),
+        "stacks": [asdict(hit) | {"frame": _frame(hit.frame)} for hit in hits],
     }
 
 
@@ -83,6 +106,8 @@ def index_document(path: Path, report: Report) -> Document:
     return {
         "index": str(path),
         "captures": [asdict(capture) | {"path": str(capture.path)} for capture in report.captures],
+        "moved": [str(path) for path in report.moved],
+        "gone": [asdict(capture) | {"path": str(capture.path)} for capture in report.gone],
         "refused": [{"path": str(capture), "message": error.message} for capture, error in report.refused],
         "sources": asdict(report.sources),
         "totals": asdict(report.totals),
@@ -93,10 +118,21 @@ def _edge(edge: Edge, other: FunctionRow) -> Document:
     return {"function": asdict(other), "calls": edge.calls, "sites": [asdict(site) for site in edge.sites]}
 
 
-def _summary(summary: LineSummary) -> Document:
+def _call(call: CallRow) -> Document:
+    return asdict(call) | {"error_name": error_name(call.error) if call.error > 0 else None}
+
+
+def _frame(frame: FrameRow) -> Document:
+    return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
+
+
+def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
     document = asdict(summary)
     document["boundaries"] = [
         {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries
     ]
-    document["callers"] = [{"function": asdict(function), "calls": calls} for function, calls in summary.callers]
+    document["callers"] = [
+        {"function": asdict(function), "calls": calls, "site": None if site is None else asdict(site)}
+        for (function, site), calls in callers.items()
+    ]
     return document

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 
-_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?")
+_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from framedex.ingest import Report
 
 _FOLDER = ".framedex"
+_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 
 @click.command(name="index")
@@ -36,14 +37,17 @@ def index_captures(
 ) -> None:
     """Bring the index up to date: name every recorded frame and find its source.
 
-    Without CAPTURE, every capture under .framedex/captures that is not indexed yet. Safe to interrupt: run it again and
-    it goes on.
+    Without CAPTURE, every capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again
+    and it goes on.
     """
     path = ctx.obj or find_index(Path.cwd()) or Path.cwd() / _FOLDER / "index.db"
     try:
         report = _update(path, captures, sources, rebuild)
     except KeyboardInterrupt:
-        note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
+        if rebuild:
+            note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
+        else:
+            note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
         ctx.exit(130)
     if as_json:
         print_json(index_document(path, report))
@@ -61,6 +65,7 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], r
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
+    from framedex.index.database import Patience
     from framedex.ingest import ingest_captures, rebuild_index
 
     project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
@@ -70,10 +75,11 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], r
             f"There is nothing to index: no captures in {captures_below(project)}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
+    patience = Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
     with progress_on_terminal() as progress:
         if rebuild:
-            return rebuild_index(path, wanted, sources, progress)
-        with Store(path) as store:
+            return rebuild_index(path, wanted, sources, progress, patience)
+        with Store(path, patience) as store:
             return ingest_captures(store, wanted, sources, progress)
 
 

@@ -127,7 +127,8 @@ def _check_library(library: Path) -> None:
         ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - looking it up is the check
     except (OSError, AttributeError) as error:
         raise FramedexError(
-            f"The mock TPU cannot be loaded: {error}.", "Install framedex again: pip install --force-reinstall framedex."
+            f"The mock TPU cannot be loaded: {error}.",
+            "Install framedex again: pip install --force-reinstall framedex.",
         ) from None
 
 

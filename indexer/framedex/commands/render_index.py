@@ -19,11 +19,24 @@ _MOST_PROBLEMS = 10
 def report_lines(report: Report) -> Iterator[Line]:
     """What was read, named and located, what could not be, and what to type next."""
     for capture in report.captures:
+        again = " (read again: it has grown)" if capture.grown else ""
         yield text_line(
-            f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}", "head"
+            f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{again}",
+            "head",
         )
+        if capture.still_written:
+            yield text_line("     still being written: run `framedex index` again when the program has ended")
         yield from _problems(capture.problems)
-    if not report.captures and not report.refused:
+    for path in report.moved:
+        yield text_line(f"{path}: known already; it has moved here")
+    if report.gone:
+        calls = sum(capture.calls for capture in report.gone)
+        yield text_line(
+            f"{words.count(len(report.gone), 'capture')} with {words.count(calls, 'call')} could not be read again, as"
+            " their folders are gone; they are no longer in the index:"
+        )
+        yield from _problems(tuple(str(capture.path) for capture in report.gone))
+    if not (report.captures or report.refused or report.moved or report.gone):
         yield text_line("No new captures.")
     sources = report.sources
     if sources.parsed or sources.removed:

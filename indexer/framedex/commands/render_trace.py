@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from framedex import words
-from framedex.commands.render import error_text
-from framedex.commands.terminal import Line, Span, location_span, text_line
+from framedex.commands.render import error_lines
+from framedex.commands.terminal import Line, Span, place_line, source_is_here, text_line
 from framedex.model import FrameRow, How, Language, Role, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
@@ -15,9 +15,12 @@ from framedex.tracetext import frame_labels
 _WIDEST_NAME = 72
 
 
-def folded_frames(frames: Sequence[FrameRow]) -> Iterator[Line]:
-    """The frames in the order given; runs of interpreter and glue frames become one line that says how many."""
-    width = _name_width([frame for frame in frames if frame.function.role is Role.CODE])
+def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
+    """The frames in the order given; runs of interpreter and glue frames become one line that says how many.
+
+    In a terminal of so many columns at most half of them are kept for names.
+    """
+    width = _name_width([frame for frame in frames if frame.function.role is Role.CODE], terminal_width)
     for is_code, run in groupby(frames, lambda frame: frame.function.role is Role.CODE):
         if is_code:
             for frame in run:
@@ -27,13 +30,13 @@ def folded_frames(frames: Sequence[FrameRow]) -> Iterator[Line]:
             yield _fold(list(run))
 
 
-def all_frames(frames: Sequence[FrameRow]) -> Iterator[Line]:
+def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
     """Every frame in the order given, and below it every other line that it could be."""
-    width = _name_width(frames)
+    width = _name_width(frames, terminal_width)
     for frame in frames:
         yield _frame(frame, width)
         for candidate in frame.candidates:
-            yield (Span(f"{'or ':>{width + 6}}"), location_span(candidate), Span(f" [{candidate.how.value}]", "dim"))
+            yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
 
 
 def header(trace: Trace) -> Iterator[Line]:
@@ -46,31 +49,42 @@ def header(trace: Trace) -> Iterator[Line]:
     )
     if arguments := words.arguments_long(call.arguments):
         yield text_line(f"  arguments  {arguments}")
-    if error := error_text(call):
-        yield text_line(f"  error      {error}", "error")
+    if call.error > 0:
+        for number, error in enumerate(error_lines(call)):
+            yield (Span(f"{'' if number else '  error':<13}{error}", "error"),)
     yield text_line(
         f"  time       {words.seconds(call.start)} s into the recording, {words.duration(call.duration)},"
         f" thread {call.thread}"
     )
     yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
-    yield text_line(f"  stack      {_quality((*trace.frames, *trace.python))}")
+    yield text_line(f"  stack      {_quality(trace)}")
 
 
-def _quality(frames: Sequence[FrameRow]) -> str:
+def _quality(trace: Trace) -> str:
+    frames = (*trace.frames, *trace.python)
     python = sum(frame.function.language is Language.PYTHON for frame in frames)
-    exact = sum(frame.location is not None and frame.location.how is How.EXACT for frame in frames)
-    located = sum(frame.location is not None for frame in frames)
+    here = [frame.location for frame in frames if source_is_here(frame.location)]
+    exact = sum(location is not None and location.how is How.EXACT for location in here)
     unnamed = sum(not frame.function.symbol for frame in frames)
     text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
-    text += f", {located} with source ({exact} exact)"
-    return f"{text}, {unnamed} without a name" if unnamed else text
+    text += f", {len(here)} with source here ({exact} exact)"
+    if unnamed:
+        text += f", {unnamed} without a name"
+    return text if python else f"{text}; {_why_no_python(trace)}"
+
+
+def _why_no_python(trace: Trace) -> str:
+    problem = trace.capture.metadata.get("python_problem")
+    return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
 
 
 def _frame(frame: FrameRow, width: int) -> Line:
     mark = "P" if frame.function.language is Language.PYTHON else "N"
     name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
     labels = frame_labels(frame)
-    place = Span(_address(frame), "dim") if frame.location is None else location_span(frame.location)
+    if frame.location is not None:
+        return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
+    place = Span(_address(frame), "dim", elastic=True)
     return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
 
 
@@ -87,6 +101,7 @@ def _fold(frames: Sequence[FrameRow]) -> Line:
     return (Span(f"    … {' and '.join(parts)} frame{'s' if len(frames) > 1 else ''}", "dim"),)
 
 
-def _name_width(frames: Sequence[FrameRow]) -> int:
+def _name_width(frames: Sequence[FrameRow], terminal_width: int | None) -> int:
+    widest = _WIDEST_NAME if terminal_width is None else min(_WIDEST_NAME, terminal_width // 2)
     lengths = (len(printable(frame.function.name)) for frame in frames)
-    return max((length for length in lengths if length <= _WIDEST_NAME), default=0)
+    return max((length for length in lengths if length <= widest), default=0)

@@ -8,25 +8,31 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote
 
 import click
 
-from framedex.model import Location
+from framedex.model import How, Location
 from framedex.plaintext import printable
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads."""
+    """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads.
+
+    `elastic`: a path that nothing could open, so that it may lose its first folders where room is short.
+    """
 
     text: str
     style: str = ""
     link: Location | None = None
+    elastic: bool = False
 
 
 Line = tuple[Span, ...]
@@ -44,11 +50,12 @@ _STYLES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What stdout can show."""
+    """What stdout can show. `width` is in columns; None: nothing has to fit, as what is printed goes elsewhere."""
 
     colors: bool
     links: bool
     host: str = ""
+    width: int | None = None
 
     @classmethod
     def of_stdout(cls) -> Terminal:
@@ -63,12 +70,28 @@ class Terminal:
             colors=capable and not environment.get("NO_COLOR"),
             links=capable and _shows_links(environment),
             host=socket.gethostname(),
+            width=shutil.get_terminal_size().columns if is_terminal else None,
         )
 
 
-def location_span(location: Location) -> Span:
-    """`path:line`, leading there."""
-    return Span(f"{printable(location.path)}:{location.line}", "place", location)
+def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
+    """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly."""
+    if labels is None:
+        labels = [] if location.how is How.EXACT else [location.how.value]
+    is_here = source_is_here(location)
+    words = [*labels] if is_here else [*labels, "not here"]
+    place = Span(
+        f"{printable(location.path)}:{location.line}", "place" if is_here else "", location if is_here else None
+    )
+    return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
+
+
+def source_is_here(location: Location | None) -> bool:
+    """Whether the file of a location is on this machine."""
+    try:
+        return location is not None and Path(location.path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def text_line(text: str, style: str = "") -> Line:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import click
 
@@ -12,13 +13,21 @@ from framedex.commands.console import json_option, note, open_index, print_json,
 from framedex.commands.documents import trace_document
 from framedex.commands.files import write_whole
 from framedex.commands.render_trace import all_frames, folded_frames, header
-from framedex.commands.terminal import Line, text_line
+from framedex.commands.terminal import Line, Terminal, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FrameRow, Role, Trace
 from framedex.tracetext import format_trace
 
-Frames = Callable[[Sequence[FrameRow]], Iterator[Line]]
+Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
+
+
+_JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
+# Which repository the functions of jaxlib's binaries come from.
+_TREES = (
+    ("`xla::` and `tsl::`", re.compile(r"(?:xla|tsl|stream_executor)::"), "https://github.com/openxla/xla"),
+    ("`jax::` and `jaxlib::`", re.compile(r"(?:jax|jaxlib)::"), "https://github.com/jax-ml/jax"),
+)
 
 
 @click.command()
@@ -47,11 +56,8 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
         for path in _changed_since(found):
             note(f"{path} has changed since the recording: its lines may have moved.")
-        if unlocated := _without_source(found):
-            note(
-                f"{words.count(unlocated, 'named frame')} without source here. `framedex index --source DIR` links"
-                " frames to a source tree, such as a checkout of XLA."
-            )
+        for hint in _missing_sources(found):
+            note(hint)
 
 
 def _find(index: Index, call: str) -> Trace:
@@ -71,12 +77,24 @@ def _find(index: Index, call: str) -> Trace:
     return found
 
 
-def _without_source(found: Trace) -> int:
-    """How many frames have a name that a source tree could place."""
-    frames = (*found.frames, *found.python)
-    return sum(
-        frame.location is None and frame.function.role is Role.CODE and bool(frame.function.symbol) for frame in frames
-    )
+def _missing_sources(found: Trace) -> Iterator[str]:
+    """For each binary whose frames have a name that a source tree could place, which tree that is, as far as known."""
+    modules: dict[str, list[FrameRow]] = {}
+    for frame in (*found.frames, *found.python):
+        if frame.location is None and frame.function.role is Role.CODE and frame.function.symbol:
+            modules.setdefault(PurePath(frame.module).name, []).append(frame)
+    for module, frames in modules.items():
+        names = [frame.function.name for frame in frames]
+        trees = [
+            f"{shown} in {tree}"
+            for shown, pattern, tree in _TREES
+            if module in _JAXLIB and any(map(pattern.match, names))
+        ]
+        told = f": {', '.join(trees)}" if trees else ""
+        yield (
+            f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
+            " `framedex index --source DIR` links them to a source tree."
+        )
 
 
 def _changed_since(found: Trace) -> list[str]:
@@ -95,13 +113,14 @@ def _modified(path: str) -> float:
 
 
 def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+    width = Terminal.of_stdout().width
     yield from header(found)
     yield ()
     if found.reason is None:
-        yield from frames(found.frames[::step])
+        yield from frames(found.frames[::step], width)
         return
     yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
     yield text_line("native frames", "head")
-    yield from frames(found.frames[::step])
+    yield from frames(found.frames[::step], width)
     yield text_line("Python frames", "head")
-    yield from frames(found.python[::step])
+    yield from frames(found.python[::step], width)

@@ -13,6 +13,10 @@ from framedex.commands.files import parse_place
 from framedex.commands.render import where_lines
 from framedex.errors import FramedexError
 from framedex.index import Index
+from framedex.model import FunctionRow, Location
+from framedex.plaintext import printable, restore
+
+Caller = tuple[FunctionRow, Location | None]
 
 
 @click.command()
@@ -30,23 +34,60 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         path = _recorded_path(index, wanted.path)
         counts = index.recorded_lines(path) if wanted.line is None else {}
         summary = None if wanted.line is None else index.line_summary(path, wanted.line)
+        callers = _callers(index, path, wanted.line)
         hits = index.stacks_through(path, wanted.line, limit)
     if as_json:
-        print_json(where_document(path, wanted.line, counts, summary, hits))
+        print_json(where_document(path, wanted.line, counts, summary, callers, hits))
         return
-    print_lines(where_lines(counts=counts, path=path, summary=summary, hits=hits))
+    print_lines(where_lines(path, counts, summary, callers, hits))
     if not hits:
         note(f"No recorded call passes {place}.")
 
 
+def _callers(index: Index, path: str, line: int | None) -> dict[Caller, int]:
+    """The next functions outward with source, each with the line from which it called, and how many calls did."""
+    found: dict[Caller, int] = {}
+    for step in index.outward_readable(path, line) if line is not None else ():
+        caller = step.target.function, step.target.location
+        found[caller] = found.get(caller, 0) + step.calls
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
 def _recorded_path(index: Index, path: Path) -> str:
-    """The indexed path that the user means. Raises FramedexError where several recorded files fit."""
-    absolute = os.path.realpath(path)
-    if index.recorded_lines(absolute):
-        return absolute
-    found = index.recorded_files(str(path).lstrip("./"))
-    if len(found) > 1:
-        raise FramedexError(
-            f"Several recorded files end with {path}:\n" + "\n".join(found[:20]), "Give more of the path you mean."
-        )
-    return found[0] if found else absolute
+    """The indexed path that the user means, also as it is printed, or else a file that exists.
+
+    Raises FramedexError where there is no such file, or several recorded ones fit.
+    """
+    for name in dict.fromkeys((str(path), restore(str(path)))):
+        absolute = _real(name)
+        if index.recorded_lines(absolute):
+            return absolute
+        found = index.recorded_files(name.lstrip("./"))
+        if len(found) > 1:
+            listed = "\n".join(map(printable, found[:20]))
+            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
+        if found:
+            return found[0]
+    if _exists(path):
+        return _real(str(path))
+    name, _, line = str(path).rpartition(":")
+    if name and _exists(Path(name)) | bool(index.recorded_files(restore(name).lstrip("./"))):
+        raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
+    raise FramedexError(
+        f"There is no file {path}, here or in the recordings.",
+        "Give a path as `framedex trace` prints it, or the end of one: pxla.py, jax/_src/api.py.",
+    )
+
+
+def _real(name: str) -> str:
+    try:
+        return os.path.realpath(name)
+    except ValueError:  # a zero byte
+        return name
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

@@ -43,6 +43,26 @@ def all_items(connection: sqlite3.Connection) -> Items:
     return Items(*np.array(rows, np.int64).reshape(-1, 7).T)
 
 
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make every total anew from the calls themselves: for when calls have gone."""
+    for table in ("stack_calls", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0")
+    connection.execute("UPDATE functions SET calls = 0")
+    connection.execute(
+        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
+        " SELECT stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls GROUP BY stack, boundary"
+    )
+    connection.execute(
+        "INSERT INTO stack_samples(stack, boundary, arguments) SELECT stack, boundary, arguments FROM ("
+        " SELECT *, row_number() OVER (PARTITION BY stack, boundary ORDER BY arguments) AS rank"
+        " FROM (SELECT DISTINCT stack, boundary, arguments FROM calls)) WHERE rank <= ?",
+        (_SAMPLES,),
+    )
+    add_totals(connection, all_items(connection))
+    rebuild_lines(connection)
+
+
 def add_stack_calls(connection: sqlite3.Connection, items: Items, samples: list[tuple[int, int, int]]) -> None:
     """Add the items to the totals per stack; `samples` are (stack, boundary, arguments) worth showing."""
     connection.executemany(
@@ -70,13 +90,16 @@ def add_totals(connection: sqlite3.Connection, items: Items) -> None:
 
 
 def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
-    query = "SELECT calls FROM stack_calls WHERE stack = ? AND boundary = ?"
-    totals = [connection.execute(query, key).fetchone()[0] for key in _rows(items.stack, items.boundary)]
+    query = "SELECT calls, duration FROM stack_calls WHERE stack = ? AND boundary = ?"
+    totals = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
     nodes, calls = _distinct_sum(walk.item, walk.node, items.calls)
-    busiest = np.zeros(len(nodes), np.int64)
-    np.maximum.at(busiest, np.searchsorted(nodes, walk.node), np.array(totals, np.int64)[walk.item])
+    position = np.searchsorted(nodes, walk.node)
+    busiest, longest = np.zeros((2, len(nodes)), np.int64)
+    for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
+        np.maximum.at(most, position, total[walk.item])
     connection.executemany(
-        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?) WHERE id = ?", _rows(calls, busiest, nodes)
+        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
+        _rows(calls, busiest, longest, nodes),
     )
 
 

@@ -72,10 +72,13 @@ def latest_call(reader: Reader, name: str) -> CallRow | None:
     Raises FramedexError that lists the names where several fit.
     """
     fitting = _boundaries_like(reader, name)
-    names = sorted({row[1] for row in fitting})
-    if len(names) > 1:
+    counts: dict[str, int] = {}
+    for _, fitting_name, made in fitting:
+        counts[fitting_name] = counts.get(fitting_name, 0) + made
+    if len(counts) > 1:
+        listed = "\n".join(f"{made:>8,}  {each}" for each, made in sorted(counts.items(), key=lambda item: -item[1]))
         raise FramedexError(
-            f"Several recorded functions match '{name}': {', '.join(names)}.", "Give more of the name you mean."
+            f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
         )
     boundaries = placeholders([row[0] for row in fitting])
     for first, last in _call_ranges(reader, None):
@@ -136,8 +139,8 @@ def _conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         require(f"c.boundary {IN_JSON}", placeholders([row[0] for row in _boundaries_like(reader, wanted.function)]))
     if wanted.thread is not None:
         threads = reader.rows(
-            "SELECT id FROM threads WHERE instr(lower(name), lower(?)) > 0 OR CAST(tid AS TEXT) = ?",
-            wanted.thread,
+            "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
+            " OR lower(label) = lower(?1)",
             wanted.thread,
         )
         require(f"c.thread {IN_JSON}", placeholders([thread for (thread,) in threads]))
@@ -153,9 +156,12 @@ def _conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
 
 
 def _boundaries_like(reader: Reader, name: str) -> list[Row]:
-    """(id, name) of the boundary functions of exactly this name, else of those that contain it in any case."""
-    exact = reader.rows("SELECT id, name FROM boundaries WHERE name = ?", name)
-    return exact or reader.rows("SELECT id, name FROM boundaries WHERE instr(lower(name), lower(?)) > 0", name)
+    """(id, name, calls) of the called boundary functions of exactly this name, else of those that contain it."""
+    called = "SELECT b.id, b.name, sum(x.calls) FROM boundaries b JOIN stack_calls x ON x.boundary = b.id"
+    exact = reader.rows(f"{called} WHERE b.name = ? GROUP BY b.id", name)
+    return exact or reader.rows(
+        f"{called} WHERE instr(lower(b.name), lower(?)) > 0 GROUP BY b.id ORDER BY b.name", name
+    )
 
 
 def _stacks_containing(reader: Reader, text: str) -> list[int]:

@@ -4,16 +4,48 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from framedex.errors import FramedexError
 from framedex.index.version import APPLICATION_ID, VERSION
 
-_REBUILD = "Run `framedex index --rebuild`: the captures hold everything, so nothing is lost."
+_REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
 PATIENCE = 5.0
 """Seconds to wait for a lock that another process holds."""
+
+_MAGIC = b"SQLite format 3\0"
+_PAUSE = 0.05
+
+Result = TypeVar("Result")
+
+
+class Patience:
+    """How long a writer waits for its turn, in seconds, and whom it tells (once) that it has to.
+
+    SQLite's own waiting cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
+    """
+
+    def __init__(self, seconds: float = PATIENCE, when_waiting: Callable[[], None] | None = None) -> None:
+        self._seconds = seconds
+        self._when_waiting = when_waiting
+
+    def wait_for(self, action: Callable[[], Result]) -> Result:
+        """What `action` returns once no lock of another process is in its way; after that time, SQLite's error."""
+        deadline = time.monotonic() + self._seconds
+        while True:
+            try:
+                return action()
+            except sqlite3.OperationalError as error:
+                if not _is_locked(error) or time.monotonic() >= deadline:
+                    raise
+            if self._when_waiting is not None:
+                self._when_waiting()
+                self._when_waiting = None
+            time.sleep(_PAUSE)
 
 
 class DamagedIndexError(FramedexError):
@@ -37,6 +69,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
+    _refuse_other_files(path)
     with translated(path):
         connection = _connect_reading(path, patience)
         try:
@@ -49,10 +82,11 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         return connection
 
 
-def connect_writing(path: Path, patience: float) -> sqlite3.Connection:
+def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
     """A connection that can write to the file at `path`, made if missing, whatever its version.
 
-    Transactions are explicit. Raises FramedexError where the file cannot be an index or cannot be written.
+    Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
+    cannot be an index or cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,20 +94,38 @@ def connect_writing(path: Path, patience: float) -> sqlite3.Connection:
         raise _unwritable(path, error.strerror or str(error)) from error
     if path.exists() and not os.access(path, os.W_OK):
         raise _unwritable(path, "permission denied")
+    _refuse_other_files(path)
     with translated(path):
-        connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
+        connection = sqlite3.connect(path, timeout=_PAUSE, isolation_level=None)
         try:
-            if not is_blank(connection) and _pragma(connection, "application_id") != APPLICATION_ID:
-                raise FramedexError(
-                    f"{path} is an SQLite database, but not a framedex index.", "Choose another file with --index."
-                )
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute("PRAGMA cache_size = -65536")
+            patience.wait_for(lambda: _prepare_writing(connection, path))
         except BaseException:
             connection.close()
             raise
         return connection
+
+
+def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
+    if not is_blank(connection) and _pragma(connection, "application_id") != APPLICATION_ID:
+        raise FramedexError(
+            f"{path} is an SQLite database, but not a framedex index.", "Choose another file with --index."
+        )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -65536")
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Raise FramedexError for a file that was surely never an index: a rebuild must not put someone's notes aside."""
+    if path.suffix == ".db" or not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_MAGIC))
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+    if head and head != _MAGIC:
+        raise FramedexError(f"{path} is no framedex index, and is left as it is.", "Choose another file with --index.")
 
 
 def is_blank(connection: sqlite3.Connection) -> bool:
@@ -127,7 +179,7 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         return DamagedIndexError(f"The index {path} is damaged ({error}).", _REBUILD)
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+    if _is_locked(error):
         return FramedexError(
             f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
         )
@@ -141,6 +193,10 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     if "no such" in str(error):
         return DamagedIndexError(f"The index {path} lacks a part ({error}).", _REBUILD)
     return FramedexError(f"The index {path} could not be used: {error}.", _REBUILD)
+
+
+def _is_locked(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _unwritable(path: Path, reason: str) -> FramedexError:

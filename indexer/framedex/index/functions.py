@@ -23,10 +23,13 @@ def function(reader: Reader, function_id: int) -> FunctionRow | None:
 
 
 def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
-    """The functions of exactly this name, else of this short name, else whose name contains it; most calls first."""
+    """The called functions of exactly this name, else of this short name, else whose name contains it.
+
+    Those with most calls come first.
+    """
     for condition in ("fn.name = ?", "fn.short_name = ?", "instr(lower(fn.name), lower(?)) > 0"):
         rows = reader.rows(
-            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE {condition}"
+            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE {condition} AND fn.calls > 0"
             " ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
             name,
             _MOST,

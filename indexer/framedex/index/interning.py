@@ -77,7 +77,8 @@ class _Tree:
     def write(self) -> None:
         """Store the nodes added since the tree was read."""
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest) VALUES (?, ?, ?, ?, 0, 0)", self._new
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest) VALUES (?, ?, ?, ?, 0, 0, 0)",
+            self._new,
         )
         self._new.clear()
 

@@ -84,6 +84,11 @@ def recorded_files(reader: Reader, ending: str) -> list[str]:
     return [path for (path,) in rows]
 
 
+def is_recorded(reader: Reader, path: str) -> bool:
+    """Whether calls passed through any line of the file."""
+    return reader.row("SELECT 1 FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?)", path) is not None
+
+
 def inward(reader: Reader, path: str, line: int) -> list[Step]:
     """The frames called from a line, most calls first."""
     return _steps(reader, "steps", path, line, here="origin")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from framedex.index import calls, functions, lines
+from framedex.index import calls, functions, lines, roads
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.rows import Reader
 from framedex.model import (
@@ -13,8 +14,10 @@ from framedex.model import (
     CallRow,
     CaptureRow,
     Edge,
+    FrameRow,
     FunctionRow,
     LineSummary,
+    Road,
     StackHit,
     Step,
     Trace,
@@ -128,6 +131,10 @@ class Index:
         """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
         return lines.recorded_files(self._reader, ending)
 
+    def is_recorded(self, path: str) -> bool:
+        """Whether calls passed through any line of the file."""
+        return lines.is_recorded(self._reader, path)
+
     def inward(self, path: str, line: int) -> list[Step]:
         """The frames called from a line, most calls first."""
         return lines.inward(self._reader, path, line)
@@ -143,6 +150,15 @@ class Index:
     def outward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that led to a line (as `target`), most calls first."""
         return lines.outward_readable(self._reader, path, line)
+
+    def roads_inward(
+        self, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+    ) -> list[Road]:
+        """Where stacks go on from a line, to the next frames with source that are `wanted`; longest first.
+
+        `within` is a road's `nodes`: only the stacks that came to the line by it.
+        """
+        return roads.roads_inward(self._reader, path, line, wanted, within)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""

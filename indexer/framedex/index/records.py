@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from framedex.model import Language, Location, Role
 
@@ -43,6 +44,20 @@ class FrameRecord:
     depth: int
     location: Location | None
     returning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCapture:
+    """What the index remembers of a capture folder: where it was last, and what it held when it was read.
+
+    `identity` says which run it is wherever it lies, `signature` changes when it grows (see `framedex.captures`).
+    """
+
+    id: int
+    path: Path
+    identity: str
+    signature: str
+    calls: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ FUNCTION_COLUMNS = (
 )
 FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
 
-CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.name, t.tid, c.start, c.duration, c.error, a.json, c.stack"
+CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack"
 CALL_TABLES = (
     "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
     " JOIN arguments a ON a.id = c.arguments"
@@ -127,12 +127,13 @@ def call_row(row: Row) -> CallRow:
         capture=row[1],
         function=row[2],
         boundary=row[3],
-        thread=row[4] or str(row[5]),
+        thread=row[4],
         start=row[6],
         duration=row[7],
         error=row[8],
         arguments=arguments(row[9]),
         stack=row[10],
+        tid=row[5],
     )
 
 

@@ -46,7 +46,9 @@ def _create_captures(database: sqlite_utils.Database) -> None:
     _table(database, "files", {"id": int, "path": str}).create_index(["path"], unique=True)
     captures = {
         "id": int,
-        "path": str,
+        "path": str,  # where it was last seen
+        "identity": str,  # what it is, wherever it lies
+        "signature": str,  # of its content when it was read: it may have grown since
         "started": float,
         "command": str,
         "calls": int,
@@ -56,8 +58,9 @@ def _create_captures(database: sqlite_utils.Database) -> None:
         "metadata": str,
         "problems": str,
     }
-    _table(database, "captures", captures).create_index(["path"], unique=True)
-    threads = _table(database, "threads", {"id": int, "capture": int, "tid": int, "name": str}, ["capture"])
+    _table(database, "captures", captures).create_index(["identity"], unique=True)
+    thread = {"id": int, "capture": int, "tid": int, "name": str, "label": str}  # label: what tells it from the others
+    threads = _table(database, "threads", thread, ["capture"])
     threads.create_index(["capture"])
     modules = _table(database, "modules", {"id": int, "path": str, "identity": str, "problem": str})
     modules.create_index(["path", "identity"], unique=True)
@@ -112,6 +115,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "depth": int,
         "calls": int,  # of all stacks that end here or below
         "busiest": int,  # calls of the stack and boundary function below that has most: where to look first
+        "longest": int,  # nanoseconds, all calls together, of the stack and boundary function below that took longest
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
@@ -229,7 +233,7 @@ _VIEWS = {
         LEFT JOIN files f ON f.id = fr.file LEFT JOIN modules m ON m.id = fr.module
     """,
     "calls_readable": """
-        SELECT c.id, p.path AS capture, c.start / 1e9 AS seconds, b.boundary, b.name AS function, t.name AS thread,
+        SELECT c.id, p.path AS capture, c.start / 1e9 AS seconds, b.boundary, b.name AS function, t.label AS thread,
                CASE WHEN c.duration >= 0 THEN c.duration / 1e3 END AS microseconds, c.error,
                a.json AS arguments, c.stack
         FROM calls c JOIN captures p ON p.id = c.capture JOIN boundaries b ON b.id = c.boundary

@@ -12,26 +12,29 @@ from types import TracebackType
 import numpy as np
 
 from framedex.index import aggregates, sources
-from framedex.index.database import PATIENCE, check_version, connect_writing, is_blank, translated
+from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.interning import frame_ids, stack_ids
-from framedex.index.records import FrameRecord
+from framedex.index.records import FrameRecord, KnownCapture
+from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
 from framedex.index.totals import Totals
 from framedex.index.values import storable
-from framedex.model import Capture, Language
+from framedex.model import Capture, Language, Thread
 
 _SAMPLES = 4
+_KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
 
 class Store:
     """The writer of an index file: a context manager, made where the file is missing.
 
     Raises FramedexError with a remedy when the file is no index, damaged, locked, of another version, or cannot be
-    written; a lock is waited for `patience` seconds. One transaction may contain others: only the outermost commits.
+    written; another writer is waited for with `patience`. One transaction may contain others: only the outermost
+    commits.
     """
 
-    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
-        self._open(path, patience)
+    def __init__(self, path: Path, patience: Patience | None = None) -> None:
+        self._open(path, patience or Patience())
         try:
             with self.transaction():
                 if is_blank(self._connection):
@@ -43,14 +46,15 @@ class Store:
             raise
 
     @classmethod
-    def of_any_version(cls, path: Path) -> Store:
+    def of_any_version(cls, path: Path, patience: Patience) -> Store:
         """Open an index of whatever version, only to `clear` it."""
         store = cls.__new__(cls)
-        store._open(path, PATIENCE)
+        store._open(path, patience)
         return store
 
-    def _open(self, path: Path, patience: float) -> None:
+    def _open(self, path: Path, patience: Patience) -> None:
         self.path = path
+        self._patience = patience
         self._connection = connect_writing(path, patience)
         self._depth = 0
         self.sources = sources.SourceTables(self._connection, path)
@@ -72,7 +76,7 @@ class Store:
         """Everything written inside is kept together when the outermost transaction ends well, or not at all."""
         with translated(self.path):
             if self._depth == 0:
-                self._connection.execute("BEGIN IMMEDIATE")
+                self._patience.wait_for(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             self._depth += 1
             try:
                 yield
@@ -85,28 +89,38 @@ class Store:
             if self._depth == 0:
                 self._connection.execute("COMMIT")
 
-    def clear(self) -> tuple[list[str], list[Path]]:
-        """Empty the index, and give what captures cannot: its source roots and the folders of its captures."""
+    def clear(self) -> tuple[list[str], list[KnownCapture]]:
+        """Empty the index, and give what captures cannot: its source roots and where its captures were."""
         with self.transaction():
             roots, captures = self._remembered()
             drop_everything(self._connection)
             create(self._connection)
         return roots, captures
 
-    def _remembered(self) -> tuple[list[str], list[Path]]:
-        """Roots and capture folders, as far as an index of another version has them under the same names."""
-        try:
-            roots = self._connection.execute("SELECT path FROM source_roots ORDER BY id").fetchall()
-            captures = self._connection.execute("SELECT path FROM captures ORDER BY started, id").fetchall()
-        except sqlite3.OperationalError:
-            return [], []
-        return [path for (path,) in roots], [Path(path) for (path,) in captures]
+    def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
+        """Roots and captures, as far as an index of another version has them under the same names."""
+        roots = self._rows_if_any("SELECT path FROM source_roots ORDER BY id")
+        captures = self._rows_if_any(f"{_KNOWN_CAPTURES} ORDER BY started, id") or self._rows_if_any(
+            "SELECT id, path, path, '', calls FROM captures ORDER BY started, id"
+        )
+        return [path for (path,) in roots], [KnownCapture(row[0], Path(row[1]), *row[2:]) for row in captures]
 
-    def has_capture(self, path: Path) -> bool:
-        """Whether the capture folder is indexed."""
-        query = "SELECT 1 FROM captures WHERE path = ?"
+    def _rows_if_any(self, query: str) -> list[Row]:
+        try:
+            return self._connection.execute(query).fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+    def known_capture(self, identity: str) -> KnownCapture | None:
+        """What is remembered of the capture with this identity; None if it is not indexed."""
         with translated(self.path):
-            return self._connection.execute(query, (storable(str(path)),)).fetchone() is not None
+            row = self._connection.execute(f"{_KNOWN_CAPTURES} WHERE identity = ?", (storable(identity),)).fetchone()
+        return None if row is None else KnownCapture(row[0], Path(row[1]), *row[2:])
+
+    def move_capture(self, capture_id: int, path: Path) -> None:
+        """Remember that a capture's folder is now at `path` (absolute)."""
+        with self.transaction():
+            self._connection.execute("UPDATE captures SET path = ? WHERE id = ?", (storable(str(path)), capture_id))
 
     def totals(self) -> Totals:
         """How much of what was recorded is known."""
@@ -128,19 +142,37 @@ class Store:
         command: str,
         frames: Sequence[Sequence[FrameRecord]],
         problems: Sequence[str],
+        identity: str = "",
+        signature: str = "",
     ) -> int:
-        """Add a capture with all its calls in one transaction; its id.
+        """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
-        `path` is the absolute path that the capture is known by; `started` is Unix time in seconds. `frames[i]` are the
-        logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it.
+        `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
+        by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
+        the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it.
         """
+        identity = identity or str(path)
         with self.transaction():
-            row = (storable(str(path)), started, storable(command), len(capture.calls), len(capture.stacks))
-            documents = (json.dumps(capture.metadata, default=str), json.dumps(list(problems)))
+            known = self.known_capture(identity)
+            if known is not None and known.signature == signature != "":
+                return known.id
+            if known is not None:
+                self._forget_calls(known.id)
+            row = {
+                "id": None if known is None else known.id,
+                "path": storable(str(path)),
+                "identity": storable(identity),
+                "signature": signature,
+                "started": started,
+                "command": storable(command),
+                "calls": len(capture.calls),
+                "stacks": len(capture.stacks),
+                "metadata": json.dumps(capture.metadata, default=str),
+                "problems": json.dumps(list(problems)),
+            }
             identifier = self._connection.execute(
-                "INSERT INTO captures(path, started, command, calls, stacks, metadata, problems)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                row + documents,
+                f"INSERT OR REPLACE INTO captures({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+                tuple(row.values()),
             ).lastrowid
             assert identifier is not None
             flat = frame_ids(self._connection, [record for group in frames for record in group])
@@ -150,13 +182,31 @@ class Store:
                 ids.append(flat[position : position + len(group)])
                 position += len(group)
             stacks = np.array(stack_ids(self._connection, capture.stacks, ids), np.int64).reshape(-1, 3)
-            self._add_calls(identifier, capture, stacks)
+            new = self._add_calls(identifier, capture, stacks) if len(capture.calls) else None
+            if known is not None:
+                aggregates.rebuild(self._connection)
+            elif new is not None:
+                items, samples = new
+                aggregates.add_stack_calls(self._connection, items, samples)
+                aggregates.add_totals(self._connection, items)
+                aggregates.add_lines(self._connection, items)
             return identifier
 
-    def _add_calls(self, capture_id: int, capture: Capture, stacks: aggregates.Integers) -> None:
+    def _forget_calls(self, capture_id: int) -> None:
+        """Remove a capture's calls. What they passed through stays: the new state of the capture has it too."""
+        query = "SELECT first_call, last_call FROM captures WHERE id = ? AND first_call IS NOT NULL"
+        for span in self._connection.execute(query, (capture_id,)).fetchall():
+            self._connection.execute(
+                "DELETE FROM arguments WHERE id IN (SELECT arguments FROM calls WHERE id BETWEEN ? AND ?)", span
+            )
+            self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
+        self._connection.execute("DELETE FROM threads WHERE capture = ?", (capture_id,))
+
+    def _add_calls(
+        self, capture_id: int, capture: Capture, stacks: aggregates.Integers
+    ) -> tuple[aggregates.Items, list[tuple[int, int, int]]]:
+        """Insert the calls; their items and samples, which the totals are owed."""
         calls = capture.calls
-        if not len(calls):
-            return
         boundary = self._boundary_ids(capture)[calls.function]
         thread = self._thread_ids(capture_id, capture)[calls.thread]
         arguments = self._argument_ids(calls.arguments)
@@ -173,10 +223,7 @@ class Store:
             "UPDATE captures SET first_call = ?, last_call = ? WHERE id = ?",
             (first, first + len(calls) - 1, capture_id),
         )
-        items, samples = _items(stack, boundary, ids, np.maximum(calls.duration, 0), arguments)
-        aggregates.add_stack_calls(self._connection, items, samples)
-        aggregates.add_totals(self._connection, items)
-        aggregates.add_lines(self._connection, items)
+        return _items(stack, boundary, ids, np.maximum(calls.duration, 0), arguments)
 
     def _boundary_ids(self, capture: Capture) -> aggregates.Integers:
         query = "SELECT id FROM boundaries WHERE name = ? AND boundary = ?"
@@ -188,9 +235,10 @@ class Store:
         return np.array(ids, np.int64)
 
     def _thread_ids(self, capture_id: int, capture: Capture) -> aggregates.Integers:
-        query = "INSERT INTO threads(capture, tid, name) VALUES (?, ?, ?)"
+        query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
+        main = capture.metadata.get("pid")
         rows = [
-            self._connection.execute(query, (capture_id, thread.tid, storable(thread.name)))
+            self._connection.execute(query, (capture_id, thread.tid, storable(thread.name), _label(thread, main)))
             for thread in capture.threads
         ]
         return np.array([row.lastrowid for row in rows], np.int64)
@@ -201,6 +249,13 @@ class Store:
         rows = ((identifier, storable(text)) for text, identifier in ids.items())
         self._connection.executemany("INSERT INTO arguments(id, json) VALUES (?, ?)", rows)
         return np.array([ids[text] for text in arguments], np.int64)
+
+
+def _label(thread: Thread, main: object) -> str:
+    """What tells a thread from the others: those of a pool have one name, and often that of the main one."""
+    if thread.tid == main:
+        return "main"
+    return storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
 
 
 def _items(

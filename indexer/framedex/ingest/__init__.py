@@ -3,11 +3,12 @@
 from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Progress, Silence
 from framedex.ingest.rebuild import rebuild_index
-from framedex.ingest.report import CaptureReport, Report, TreeReport
+from framedex.ingest.report import CaptureReport, GoneCapture, Report, TreeReport
 from framedex.ingest.run import add_capture, find_sources, ingest_captures
 
 __all__ = [
     "CaptureReport",
+    "GoneCapture",
     "Namer",
     "Progress",
     "Report",

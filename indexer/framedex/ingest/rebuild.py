@@ -3,33 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from framedex.index.database import DamagedIndexError
+from framedex.index.database import DamagedIndexError, Patience
 from framedex.index.store import Store
 from framedex.ingest.progress import Progress
-from framedex.ingest.report import Report
+from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import ingest_captures
 
 
-def rebuild_index(path: Path, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
+def rebuild_index(
+    path: Path, captures: Sequence[Path], roots: Sequence[Path], progress: Progress, patience: Patience | None = None
+) -> Report:
     """Fill the index at `path` anew from its captures and roots and from the given ones, as one transaction.
 
     Until it is done, readers see the old content, and an interruption leaves it. A damaged file is set aside as
     `NAME.damaged`. Raises FramedexError where the file cannot be written or belongs to another program.
     """
+    patience = patience or Patience()
     try:
-        with Store.of_any_version(path) as store, store.transaction():
+        with Store.of_any_version(path, patience) as store, store.transaction():
             return _refill(store, captures, roots, progress)
     except DamagedIndexError:
         _set_aside(path)
-    with Store(path) as store, store.transaction():
+    with Store(path, patience) as store, store.transaction():
         return _refill(store, captures, roots, progress)
 
 
 def _refill(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
-    old_roots, old_captures = store.clear()
-    return ingest_captures(store, [*old_captures, *captures], [*map(Path, old_roots), *roots], progress)
+    old_roots, known = store.clear()
+    missing = [capture for capture in known if _is_missing(capture.path)]
+    there = [capture.path for capture in known if capture not in missing]
+    report = ingest_captures(store, [*there, *captures], [*map(Path, old_roots), *roots], progress)
+    # One that was moved is found again among those given.
+    gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
+    return replace(report, gone=tuple(GoneCapture(capture.path, capture.calls) for capture in gone))
+
+
+def _is_missing(folder: Path) -> bool:
+    """Whether there is surely no such folder; one that cannot be looked into is refused with the reason instead."""
+    try:
+        folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _set_aside(path: Path) -> None:

@@ -11,12 +11,25 @@ from framedex.index.totals import Totals
 
 @dataclass(frozen=True, slots=True)
 class CaptureReport:
-    """A capture that was read: what it held, and what could not be read or named, as sentences."""
+    """A capture that was read: what it held, and what could not be read or named, as sentences.
+
+    `grown`: it was indexed before and is read again because it has grown. `still_written`: it will grow further.
+    """
 
     path: Path
     calls: int
     stacks: int
     problems: tuple[str, ...]
+    grown: bool = False
+    still_written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GoneCapture:
+    """A capture that was in the index and cannot be read again: the folder where it was, and how many calls it had."""
+
+    path: Path
+    calls: int
 
 
 @dataclass(slots=True)
@@ -32,9 +45,15 @@ class TreeReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What one run did. `refused` are captures that could not be read at all, with the reason."""
+    """What one run did.
+
+    `refused` are captures that could not be read at all, with the reason; `moved` are known captures in new places;
+    `gone` are those that a rebuild had to leave out, as their folders are no longer there.
+    """
 
     captures: tuple[CaptureReport, ...]
     refused: tuple[tuple[Path, FramedexError], ...]
     sources: TreeReport
     totals: Totals
+    moved: tuple[Path, ...] = ()
+    gone: tuple[GoneCapture, ...] = ()

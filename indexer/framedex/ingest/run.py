@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from framedex.captures import read_capture
+from framedex.captures import CaptureState, capture_identity, capture_state, is_being_written, read_capture
 from framedex.errors import FramedexError
 from framedex.index import Store
+from framedex.index.records import KnownCapture
+from framedex.index.values import storable
 from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
@@ -19,25 +22,33 @@ from framedex.model import Capture
 
 
 def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
-    """Add the captures that are not indexed yet, remember the source roots, and find every function's source.
+    """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
-    at, and running again continues.
+    at, and running again continues. Several processes may do this at once.
     """
     with store.transaction():
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
-    added, refused = _read_captures(store, captures, progress)
+    states, refused = _states(captures)
+    moved = [state.path for state in states if _has_moved(store, state)]
+    added = _read_captures(store, states, refused, progress)
     sources = find_sources(store, progress)
-    return Report(tuple(added), tuple(refused), sources, store.totals())
+    return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
-def add_capture(store: Store, capture: Capture, namer: Namer) -> CaptureReport:
-    """Name a decoded capture's frames and add it, in one transaction."""
+def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "") -> CaptureReport:
+    """Name a decoded capture's frames and add it, in one transaction.
+
+    `signature` is the capture's when its reading began: whatever comes later makes another one.
+    """
     frames, naming_problems = namer.name_frames(capture)
     problems = (*capture.problems, *naming_problems)
-    store.add_capture(capture, capture.path, _started(capture), _command(capture), frames, problems)
-    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems)
+    identity = capture_identity(capture.path, capture.metadata)
+    grown = store.known_capture(identity) is not None
+    described = _started(capture), _command(capture)
+    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature)
+    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
 def find_sources(store: Store, progress: Progress) -> TreeReport:
@@ -48,24 +59,75 @@ def find_sources(store: Store, progress: Progress) -> TreeReport:
     return report
 
 
+def _states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
+    """The captures as they are now, each once, and those that cannot be read with the reason."""
+    states: dict[str, CaptureState] = {}
+    refused: dict[Path, FramedexError] = {}
+    for path in dict.fromkeys(Path(os.path.realpath(path)) for path in captures):
+        try:
+            state = capture_state(path)
+        except FramedexError as error:
+            refused[path] = error
+        else:
+            states.setdefault(state.identity, state)
+    return list(states.values()), refused
+
+
+def _has_moved(store: Store, state: CaptureState) -> bool:
+    """Whether a known capture is now at another path, which is then remembered. A copy beside it has not moved it."""
+    known = store.known_capture(state.identity)
+    if known is None or _is_at(known, state.path) or _is_still_there(known):
+        return False
+    store.move_capture(known.id, state.path)
+    return True
+
+
+def _is_due(store: Store, state: CaptureState) -> bool:
+    """Whether a capture is not in the index, or not in this state. Of one that was copied, the first place counts."""
+    known = store.known_capture(state.identity)
+    return known is None or (_is_at(known, state.path) and known.signature != state.signature)
+
+
+def _is_at(known: KnownCapture, path: Path) -> bool:
+    return str(known.path) == storable(str(path))
+
+
+def _is_still_there(known: KnownCapture) -> bool:
+    try:
+        return capture_state(known.path).identity == known.identity
+    except FramedexError:
+        return False
+
+
 def _read_captures(
-    store: Store, captures: Sequence[Path], progress: Progress
-) -> tuple[list[CaptureReport], list[tuple[Path, FramedexError]]]:
+    store: Store, states: Sequence[CaptureState], refused: dict[Path, FramedexError], progress: Progress
+) -> list[CaptureReport]:
     namer = Namer()
     added: list[CaptureReport] = []
-    refused: list[tuple[Path, FramedexError]] = []
-    paths = list(dict.fromkeys(Path(os.path.realpath(path)) for path in captures))
-    pending = [path for path in paths if not store.has_capture(path)]
+    pending = [state for state in states if _is_due(store, state)]
     with progress.task("Reading captures", len(pending)) as advance:
-        for path in pending:
-            try:
-                capture = read_capture(path)
-            except FramedexError as error:
-                refused.append((path, error))
-            else:
-                added.append(add_capture(store, capture, namer))
+        for state in pending:
+            # Meanwhile another process may have done it.
+            if _is_due(store, state):
+                try:
+                    capture = read_capture(state.path)
+                except FramedexError as error:
+                    refused[state.path] = error
+                else:
+                    report = add_capture(store, capture, namer, state.signature)
+                    added.append(replace(report, still_written=_is_still_written(state, capture)))
             advance(1)
-    return added, refused
+    return added
+
+
+def _is_still_written(state: CaptureState, capture: Capture) -> bool:
+    """Whether its process is at it, or has been while it was read."""
+    if is_being_written(state.path, capture.metadata):
+        return True
+    try:
+        return capture_state(state.path) != state
+    except FramedexError:
+        return False
 
 
 def _started(capture: Capture) -> float:

@@ -3,6 +3,11 @@
 One frame inward, whatever the languages on either side, past the interpreter, glue, and frames without source. Where
 nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. In a trace document, a
 frame line leads to the frame's source.
+
+Asked again and again, it walks one real stack. From a line that an answer has led to, only the stacks go on that came
+there that way: of all callees ever recorded from a shared wrapper, those of this road. Among them the first is the way
+to where the time went, past the making of the runtime's client (`inward.roads_inward` has the order). A callee whose
+name is under the cursor comes before all others. A question about any other recorded line begins a new walk.
 """
 
 from __future__ import annotations
@@ -16,14 +21,14 @@ from pygls.lsp.server import LanguageServer
 
 from framedex_server.documents.traces import frame_at
 from framedex_server.features.session import Place, Session
-from framedex_server.inward import locations_inward
+from framedex_server.inward import locations, roads_inward
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import FrameRow, Location
 
 MOST_TARGETS = 20
-"""More callees than this on one line are noise to a reader; they come most calls first."""
+"""More callees than this on one line are noise to a reader."""
 
 Targets = list[types.Location] | list[types.LocationLink] | None
 
@@ -48,14 +53,19 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
-        return await session.ask(place.path, lambda index: in_source(session, place, index))
+        return await session.ask_at(place, lambda index: in_source(session, place, index))
 
 
 def in_source(session: Session, place: Place, index: Index) -> Targets:
-    """The callees recorded from a source line, most calls first."""
-    targets = [_target(frame, location) for frame, location in locations_inward(index, place.path, place.line)]
+    """The callees recorded from a source line, on the road that has led there if one has."""
+    within = session.trail.nodes_at(index.path, place.path, place.line)
+    roads = roads_inward(index, place.path, place.line, within, session.word_at(place))
+    targets = [(_target(road.target, location), road.nodes) for road in roads for location in locations(road.target)]
+    if targets:
+        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
+        session.trail.led(index.path, place.path, place.line, led_to)
     origin = session.line_range(place.path, place.line)
-    return _answer(session, origin, targets)
+    return _answer(session, origin, [target for target, _ in targets])
 
 
 def in_trace(session: Session, params: types.DefinitionParams) -> Targets:

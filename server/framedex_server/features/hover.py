@@ -38,7 +38,7 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
-        return await session.ask(place.path, lambda index: on_source_line(session, place, index))
+        return await session.ask_at(place, lambda index: on_source_line(session, place, index))
 
 
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:

@@ -6,6 +6,7 @@ units of the encoding that the client chose).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,20 +17,24 @@ from pygls.lsp.server import LanguageServer
 
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.indexes import Indexes
+from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
 
 Answer = TypeVar("Answer")
 
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line a client asks about: the document's URI and real path, and the line, 1-based."""
+    """What a client asks about: the document's URI and real path, the line, 1-based, and the column in its units."""
 
     uri: str
     path: str
     line: int
+    character: int
 
 
 class Session:
@@ -39,10 +44,15 @@ class Session:
         self._server = server
         self._indexes = indexes
         self.documents = documents
+        self.trail = Trail()
 
     async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
         """What `question` makes of the index for the document at a path; it runs on the index thread."""
         return await self._indexes.ask(Path(document), question)
+
+    async def ask_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
+        """As `ask`, of the index whose answer has led the reader to the place, if one has."""
+        return await self._indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """The result of `work`, done off the protocol loop."""
@@ -65,7 +75,14 @@ class Session:
     def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
         """The line asked about; None if its document is not a file."""
         path = path_of(document.uri)
-        return Place(document.uri, path, position.line + 1) if path is not None else None
+        return Place(document.uri, path, position.line + 1, position.character) if path is not None else None
+
+    def word_at(self, place: Place) -> str:
+        """The identifier at a place; empty if there is none."""
+        text = self.documents.line(place.path, place.line)
+        start = types.Position(0, place.character)
+        column = self._server.workspace.position_codec.position_from_client_units([text], start).character
+        return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
 
     def text_range(self, line: int, text: str) -> types.Range:
         """The range of a 1-based line's text without the blanks around it."""

@@ -58,6 +58,16 @@ def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> 
     assert all(frame.location is not None and frame.location.how is How.EXACT for frame in python)
 
 
+def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(project: Path) -> None:
+    run()
+
+    told = CliRunner().invoke(cli, ["trace", BOUNDARY]).stderr
+
+    assert "libjax_common.so without source here" in told
+    assert "`xla::` and `tsl::` in https://github.com/openxla/xla" in told
+    assert "`framedex index --source DIR`" in told
+
+
 def test_running_again_reads_nothing_and_changes_nothing(project: Path) -> None:
     run()
     with Index.open(project / ".framedex" / "index.db") as index:

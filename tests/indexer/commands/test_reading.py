@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
+from framedex.index import Store
+from framedex.ingest import Namer, add_capture
 from tests.indexer.recorded import Project
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
@@ -38,7 +41,7 @@ def test_calls_are_listed_with_short_arguments_and_their_thread(indexed: Project
     lines = run("calls").stdout.splitlines()
 
     assert "python demo.py" in lines[0]
-    assert lines[2].split() == ["1", "0.000001", BOUNDARY, "F32[2,3]", "24", "B", "500", "ns", "MainThread"]
+    assert lines[2].split() == ["1", "0.000001", BOUNDARY, "F32[2,3]", "24", "B", "500", "ns", "MainThread", "(100)"]
     assert "never returned" in lines[5]
 
 
@@ -47,7 +50,7 @@ def test_filters_combine(indexed: Project) -> None:
 
     assert [call["id"] for call in shown["calls"]] == [2, 3]
     assert read("calls", "--errors")["total"] == 1
-    assert read("calls", "--capture", "2") == {"total": 0, "calls": []}
+    assert read("calls", "--capture", "1", "--since", "1m") == {"total": 0, "calls": []}
 
 
 def test_a_limit_says_how_many_more_there_are(indexed: Project) -> None:
@@ -125,6 +128,77 @@ def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
     assert "No recorded call" in run("where", "demo.py:3").stderr
 
 
+def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
+    """Given `transfer`, called from two lines of `main`, then neither is the line where `main` begins."""
+    sites = [indexed.line("transfer(1)"), indexed.line("transfer(2)")]
+
+    callers = run("callers", "transfer").stdout.splitlines()
+    where = run("where", f"demo.py:{indexed.line('return put')}").stdout.splitlines()
+
+    assert [line.split()[-1] for line in callers[1:]] == [f"{indexed.program}:{line}" for line in sites]
+    assert sorted(line.split()[-1] for line in where if " from main " in line) == sorted(
+        f"{indexed.program}:{line}" for line in sites
+    )
+    assert not any("(frame " in line for line in where)
+    document = read("where", f"demo.py:{indexed.line('return put')}")
+    assert sorted(caller["site"]["line"] for caller in document["summary"]["callers"]) == sorted(sites)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"), [("nofile.py", "no file nofile.py"), ("demo.py:abc", "'abc' is no line number")]
+)
+def test_a_place_that_is_none_is_an_error(indexed: Project, place: str, message: str) -> None:
+    for options in ([], ["--json"]):
+        result = run("where", place, *options)
+
+        assert result.exit_code == 1 and result.stdout == ""
+        assert message in result.stderr and len(result.stderr.splitlines()) >= 2
+
+
+def test_a_recorded_file_is_found_by_its_name_as_it_is_printed(project: Project) -> None:
+    """Given a program whose name has a line break and an escape, when its printed place is asked for, it is found."""
+    odd = str(project.folder / "odd\n\x1b[31m name.py")
+    codes = tuple(replace(code, filename=odd) for code in project.capture.codes)
+    project.ingest(capture=replace(project.capture, codes=codes)).close()
+
+    listed = _at(project, "where", odd).stdout.splitlines()
+    place = listed[0].split("  ")[0].removesuffix(" [not here]")
+
+    assert "\\x0a\\x1b" in place
+    assert _at(project, "where", place).stdout.startswith(place)
+    assert _at(project, "where", place.rpartition("/")[2]).stdout.startswith(place)
+
+
+def test_frames_and_calls_tell_programs_what_they_tell_people(indexed: Project) -> None:
+    indexed.library_source.touch()
+    frames = read("trace", "3")["frames"]
+    call = read("trace", "3")["call"]
+
+    assert all(frame["source_is_here"] for frame in frames)
+    assert (call["error_name"], call["thread"], call["tid"]) == ("RESOURCE_EXHAUSTED", "MainThread (100)", 100)
+    indexed.program.unlink()
+    assert not read("trace", "3")["frames"][0]["source_is_here"]
+    assert "[not here]" in run("trace", "3").stdout
+
+
+def test_calls_are_filtered_by_the_thread_as_it_is_shown(indexed: Project) -> None:
+    for thread in ("MainThread (100)", "mainthread", "100"):
+        assert read("calls", "--thread", thread)["total"] == 3
+
+
+def test_a_hint_names_what_is_missing(indexed: Project) -> None:
+    """Given that no source folder is indexed, then the frames that one could place are told by their binary."""
+    bare = indexed.folder / "bare.db"
+    with Store(bare) as store:
+        add_capture(store, indexed.capture, Namer())
+
+    told = CliRunner().invoke(cli, ["--index", str(bare), "trace", "1"]).stderr
+
+    assert "1 named frame of libglue.so without source here. `framedex index --source DIR`" in told
+    assert "xla" not in told
+    assert "without source" not in run("trace", "1").stderr
+
+
 def test_callers_and_callees_cross_the_border(indexed: Project) -> None:
     callers, callees = run("callers", "convert").stdout, run("callees", "put").stdout
 
@@ -142,7 +216,15 @@ def test_captures_are_listed(indexed: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("trace", "99"), ("trace", "nothing"), ("callers", "nothing"), ("trace", "9" * 30), ("trace", "PJRT")]
+    "arguments",
+    [
+        ("trace", "99"),
+        ("trace", "nothing"),
+        ("callers", "nothing"),
+        ("trace", "9" * 30),
+        ("trace", "PJRT"),
+        ("calls", "--capture", "99"),
+    ],
 )
 def test_what_is_not_there_is_an_error_with_a_remedy(indexed: Project, arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
@@ -170,6 +252,10 @@ def test_an_index_elsewhere_can_be_named(indexed: Project, tmp_path_factory: pyt
 
     assert result.exit_code == 0, result.stderr
     assert list(elsewhere.iterdir()) == []
+
+
+def _at(project: Project, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["--index", str(project.index), *arguments])
 
 
 def _frames(shown: str) -> list[str]:

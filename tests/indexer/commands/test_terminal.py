@@ -41,11 +41,11 @@ def test_terminals_that_find_paths_themselves_get_plain_ones(indexed: Project, e
     assert f"{indexed.program}:{indexed.line('transfer(1)')}" in shown
 
 
-def test_the_text_is_the_same_with_and_without_a_terminal(indexed: Project) -> None:
+def test_the_text_is_the_same_with_and_without_a_wide_terminal(indexed: Project) -> None:
     plain = _piped(indexed, "trace", "1").stdout
 
     assert "\x1b" not in plain
-    shown = _in_terminal(indexed, "trace", "1", TERM="xterm", NO_COLOR="1")
+    shown = _in_terminal(indexed, "trace", "1", TERM="xterm", NO_COLOR="1", COLUMNS="500")
     assert shown.replace("\r\n", "\n") == plain
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
+from framedex.index.database import Patience
 from framedex.index.version import VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
@@ -109,7 +110,7 @@ def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
     with Store(project.index) as first, first.transaction(), Index.open(project.index) as reader:
         with (
             pytest.raises(FramedexError, match="another process") as raised,
-            Store(project.index, patience=0.01) as second,
+            Store(project.index, Patience(0.01)) as second,
         ):
             second.clear()
         assert "again" in raised.value.remedy

@@ -23,7 +23,7 @@ def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None
 
     assert [call.start for call in calls] == [1_000, 2_000, 3_000, 2_000_000_000]
     assert calls[0].arguments == {"type": "F32", "dims": [2, 3], "bytes": 24}
-    assert [call.thread for call in calls] == ["MainThread", "MainThread", "MainThread", "101"]
+    assert [call.thread for call in calls] == ["MainThread (100)"] * 3 + ["101"]
     assert calls[3].duration == -1
 
 

@@ -1,0 +1,24 @@
+;;; try.el --- A first look at framedex, from this checkout's .venv  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;;     emacs -l editors/emacs/try.el
+;;
+;; opens the demo with eglot running: M-. goes one frame inward, M-, back; the echo area shows what was recorded.
+
+;;; Code:
+
+(unless (require 'eglot nil t)
+  (require 'package)
+  (package-initialize))
+
+(let ((root (expand-file-name "../.." (file-name-directory load-file-name))))
+  (load (expand-file-name "editors/emacs/framedex.el" root))
+  (setq framedex-command (list (expand-file-name ".venv/bin/framedex" root) "serve"))
+  (find-file (expand-file-name "demo/device_put.py" root))
+  (goto-char (point-min))
+  (forward-line 7)
+  (back-to-indentation)
+  (framedex-eglot))
+
+;;; try.el ends here

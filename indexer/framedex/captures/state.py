@@ -1,0 +1,71 @@
+"""What tells a capture from others wherever it lies, and whether it has grown since it was read."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from framedex.captures.reader import read_metadata
+
+# A stream grows by whole segments of 256 KiB, the next of which is made ready early. So its size does not tell that
+# something was added, but its last two segments do.
+_TAIL = 2 * 256 * 1024
+_HEADER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureState:
+    """A capture folder as it is now: `identity` is the run that it records, `signature` changes as it grows."""
+
+    path: Path
+    identity: str
+    signature: str
+
+
+def capture_state(path: Path) -> CaptureState:
+    """The state of the capture in folder `path`, from its metadata and the ends of its streams.
+
+    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    """
+    return CaptureState(path, capture_identity(path, read_metadata(path)), _signature(path))
+
+
+def capture_identity(path: Path, metadata: dict[str, Any]) -> str:
+    """When, by which process and on which host a capture was begun; its path where the metadata do not say so."""
+    parts = [metadata.get(name) for name in ("started_unix_ns", "pid", "host")]
+    return str(path) if None in parts else "/".join(map(str, parts))
+
+
+def is_being_written(path: Path, metadata: dict[str, Any]) -> bool:
+    """Whether its process still has the capture's streams mapped. Knows of processes of this user on this machine."""
+    folder = os.fsencode(path.resolve()).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
+    try:
+        return folder in Path(f"/proc/{int(metadata['pid'])}/maps").read_bytes()
+    except (OSError, KeyError, TypeError, ValueError):
+        return False
+
+
+def _signature(path: Path) -> str:
+    try:
+        streams = sorted(path.glob("*.fdx"))
+    except OSError:
+        return ""
+    return " ".join(f"{stream.name}:{_ending(stream)}" for stream in streams)
+
+
+def _ending(stream: Path) -> str:
+    """Size and checksum of what changes in a stream: its header and its end, or all of a ring."""
+    try:
+        with stream.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            checksum = zlib.crc32(file.read(_HEADER))
+            if not stream.name.endswith(".ring.fdx"):
+                file.seek(max(size - _TAIL, _HEADER))
+            while chunk := file.read(_TAIL):
+                checksum = zlib.crc32(chunk, checksum)
+    except OSError as error:
+        return str(error.errno)
+    return f"{size:x}-{checksum:08x}"

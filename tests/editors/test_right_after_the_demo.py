@@ -1,0 +1,82 @@
+"""The commands of editors/README.md's "Right after the demo", taken from it, in a checkout where the demo has run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.editors.sessions import EDITORS
+from tests.editors.test_emacs import has_eglot
+
+DEMO = EDITORS.parent / "demo" / "device_put.py"
+FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
+SCRIPTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the commands name: editors/, the recorded demo/, and .venv/bin/framedex."""
+    root = tmp_path_factory.mktemp("checkout").resolve()
+    (root / ".git").mkdir()
+    (root / "demo").mkdir()
+    shutil.copy(DEMO, root / "demo")
+    shutil.copytree(EDITORS, root / "editors", ignore=shutil.ignore_patterns("node_modules"))
+    framedex = root / ".venv" / "bin" / "framedex"
+    framedex.parent.mkdir(parents=True)
+    framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", FRAMEDEX])} "$@"\n')
+    framedex.chmod(0o755)
+    for arguments in (["run", DEMO.name], ["index"]):
+        done = subprocess.run([framedex, *arguments], cwd=root / "demo", capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+    return root
+
+
+@pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neovim (Debian: apt-get install neovim)")
+def test_neovim(checkout: Path) -> None:
+    script = SCRIPTS / "demo_walk.lua"
+    assert_reaches_the_allocator(walk(checkout, "nvim ", ["--headless", "-c", f"luafile {script}"]))
+
+
+@pytest.mark.skipif(not has_eglot(), reason="needs Emacs with eglot (Debian: apt-get install emacs-nox elpa-eglot)")
+def test_emacs(checkout: Path) -> None:
+    assert_reaches_the_allocator(walk(checkout, "emacs ", ["--batch", "-l", str(SCRIPTS / "demo_walk.el")]))
+
+
+def assert_reaches_the_allocator(places: Sequence[str]) -> None:
+    files = [place.rpartition(":")[0] for place in places]
+    assert places[0] == "device_put.py:8"
+    assert files[1] == "api.py"
+    assert files[-1] == "device_memory.cc", places
+
+
+def walk(checkout: Path, editor: str, headless: Sequence[str]) -> list[str]:
+    """The places that the README's line for an editor, and going to definition again and again, come by."""
+    lines = (checkout / "editors" / "README.md").read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith(editor))
+    report = checkout / f"{editor.strip()}.txt"
+    environment = {**os.environ, "FRAMEDEX_REPORT": str(report), "HOME": str(checkout)}
+    environment |= {f"XDG_{kind}_HOME": str(checkout) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
+    # Neovim reads a stdin that is no terminal as a document.
+    ours, theirs = os.openpty()
+    try:
+        done = subprocess.run(
+            [*shlex.split(line), *headless],
+            cwd=checkout,
+            env=environment,
+            timeout=120,
+            capture_output=True,
+            text=True,
+            stdin=theirs,
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert report.is_file(), done.stderr
+    return report.read_text().splitlines()

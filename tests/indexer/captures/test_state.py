@@ -1,0 +1,100 @@
+"""How a capture is recognised, and how its growth is seen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
+from framedex.errors import FramedexError
+from tests.running import run
+
+RUN = {"started_unix_ns": 17, "pid": 4, "host": "here"}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run("one_put.py", folder=tmp_path_factory.mktemp("recorded")).capture
+
+
+@pytest.fixture
+def capture(recorded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(recorded, tmp_path / recorded.name))
+
+
+def test_a_capture_is_the_same_wherever_it_lies(capture: Path) -> None:
+    before = capture_state(capture)
+
+    after = capture_state(capture.rename(capture.with_name("moved")))
+
+    assert (after.identity, after.signature) == (before.identity, before.signature)
+
+
+@pytest.mark.parametrize("name", ["started_unix_ns", "pid", "host"])
+def test_captures_differ_by_time_process_and_host(name: str) -> None:
+    here = Path("/captures/one")
+
+    assert capture_identity(here, RUN | {name: 99}) != capture_identity(here, RUN)
+    without = {key: value for key, value in RUN.items() if key != name}
+    assert capture_identity(here, without) != capture_identity(Path("/captures/two"), without)
+
+
+@pytest.mark.parametrize("segments_before_the_end", [1, 2])
+def test_a_word_added_to_a_stream_of_the_same_size_is_seen(capture: Path, segments_before_the_end: int) -> None:
+    """Given that the recorder makes the next segment ready early, growth in either of the last two counts."""
+    stream = next(capture.glob("thread-*.fdx"))
+    os.truncate(stream, 3 * 256 * 1024)
+    before = capture_state(capture)
+
+    with stream.open("r+b") as file:
+        file.seek(-256 * 1024 * segments_before_the_end + 64, os.SEEK_END)
+        file.write(b"\x08\0\0\0\x01\0\xfd\xfd")
+
+    assert stream.stat().st_size == 3 * 256 * 1024
+    assert capture_state(capture).signature != before.signature
+
+
+def test_a_word_anywhere_in_a_ring_is_seen(capture: Path) -> None:
+    ring = capture / "thread-1.ring.fdx"
+    ring.write_bytes(bytes(8 * 256 * 1024))
+    before = capture_state(capture)
+
+    with ring.open("r+b") as file:
+        file.seek(1000)
+        file.write(b"\x01")
+
+    assert capture_state(capture).signature != before.signature
+
+
+def test_a_capture_is_being_written_while_its_process_has_it_mapped(capture: Path) -> None:
+    import mmap
+
+    (capture / "thread-7.fdx").write_bytes(bytes(4096))
+    own = {"pid": os.getpid()}
+    assert not is_being_written(capture, own)
+
+    with (capture / "thread-7.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        assert is_being_written(capture, own)
+        assert not is_being_written(capture, {"pid": "nonsense"})
+        assert not is_being_written(capture, {})
+
+    assert not is_being_written(capture, own)
+
+
+def test_a_folder_of_captures_that_is_not_there_holds_none(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "no-metadata").mkdir()
+
+    assert capture_folders(tmp_path / "nothing") == []
+    assert capture_folders(tmp_path / "file") == []
+    assert capture_folders(tmp_path) == []
+
+
+def test_a_folder_name_that_the_system_refuses_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(FramedexError) as raised:
+        capture_folders(tmp_path / ("x" * 300))
+
+    assert raised.value.remedy

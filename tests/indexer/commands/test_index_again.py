@@ -1,0 +1,250 @@
+"""`framedex index` again: captures that grow, move, are copied, vanish or cannot be read, and several runs at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.captures import captures_below
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.model import CallFilter
+from tests.running import PROGRAMS, mock_environment
+from tests.running import run as run_recorded
+
+FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A capture of a small program."""
+    return run_recorded("one_put.py", folder=tmp_path_factory.mktemp("recorded")).capture
+
+
+@pytest.fixture
+def project(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with that capture where `framedex run` puts it, as the current folder."""
+    folder = tmp_path / "project"
+    shutil.copytree(recorded, captures_below(folder) / recorded.name)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def endless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[str]]:
+    """A program that is being recorded into the current project, and prints a line after each array it has sent."""
+    (tmp_path / ".framedex").mkdir()
+    monkeypatch.chdir(tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, str(PROGRAMS / "endless.py")],
+        env=mock_environment(tmp_path / ".framedex"),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["index", *arguments])
+
+
+def test_what_a_running_program_adds_is_read_by_the_next_run(endless: subprocess.Popen[str]) -> None:
+    """Given a capture indexed while its program runs, when the program goes on, then the rest is indexed too."""
+    _read_until(endless, 3)
+    early = run()
+    sent_early = _sent()
+    # What is in the pipe may have been printed before the early run.
+    printed = _read_until(endless, sent_early[-1] + 1)
+    endless.kill()
+    endless.wait()
+
+    again = run()
+    after = run()
+
+    assert "still being written" in early.stdout and "has grown" not in early.stdout
+    assert "has grown" in again.stdout and "still being written" not in again.stdout
+    assert "No new captures" in after.stdout
+    sent = _sent()
+    assert sent[: len(sent_early)] == sent_early and len(sent) > len(sent_early)
+    assert sent == list(range(1, len(sent) + 1)) and len(sent) >= printed
+    with Index.open(Path(".framedex/index.db")) as index:
+        (capture,) = index.captures()
+        assert capture.calls == len(index.calls(CallFilter()))
+
+
+@pytest.mark.parametrize("how", ["as it was", "rebuilt"])
+def test_a_moved_project_has_its_captures_once(project: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    run()
+    elsewhere = project.rename(project.with_name("elsewhere"))
+    monkeypatch.chdir(elsewhere)
+
+    result = run(*(["--rebuild"] if how == "rebuilt" else []))
+
+    assert result.exit_code == 0, result.stderr
+    (capture,) = _captures(elsewhere)
+    assert Path(capture["path"]).parent == captures_below(elsewhere)
+    assert ("it has moved here" in result.stdout) is (how == "as it was")
+    assert "are gone" not in result.stdout
+
+
+def test_a_copy_beside_a_capture_is_the_same_capture(project: Path) -> None:
+    run()
+    (known,) = _captures(project)
+    shutil.copytree(known["path"], f"{known['path']}-copy")
+
+    result = run()
+
+    assert "No new captures" in result.stdout
+    assert _captures(project) == [known]
+
+
+def test_a_rebuild_says_which_captures_are_gone(project: Path) -> None:
+    run()
+    (known,) = _captures(project)
+    shutil.rmtree(known["path"])
+
+    result = run("--rebuild")
+
+    assert result.exit_code == 0
+    assert f"1 capture with {known['calls']:,} calls could not be read again" in result.stdout
+    assert known["path"] in result.stdout
+    assert _captures(project) == []
+
+
+def test_a_rebuild_of_an_older_index_reads_captures_that_lie_elsewhere(recorded: Path, project: Path) -> None:
+    """Given an index from before captures had identities, then its captures are still known by their paths."""
+    shutil.rmtree(captures_below(project))
+    run(str(recorded))
+    connection = sqlite3.connect(project / ".framedex" / "index.db")
+    connection.execute("ALTER TABLE captures RENAME COLUMN identity TO something_else")
+    connection.close()
+
+    assert run("--rebuild").exit_code == 0
+    assert [row["path"] for row in _captures(project)] == [str(recorded)]
+
+
+def test_runs_at_once_take_turns(project: Path) -> None:
+    """Given no index, when three processes index the same captures, then each ends well and nothing is there twice."""
+    processes = [
+        subprocess.Popen([*FRAMEDEX, "index"], env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+
+    for process in processes:
+        output = process.communicate()
+        assert process.returncode == 0, output
+    assert len(_captures(project)) == 1
+
+
+def test_a_run_waits_for_one_that_writes_and_says_so(project: Path) -> None:
+    index = project / ".framedex" / "index.db"
+    with Store(index) as store:
+        with store.transaction():
+            process = subprocess.Popen(
+                [*FRAMEDEX, "index"], env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            assert process.stderr is not None
+            told = process.stderr.readline()
+        output = process.communicate()
+
+    assert "waiting for it to finish" in told
+    assert process.returncode == 0, output
+    assert len(_captures(project)) == 1
+
+
+def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> None:
+    """Given a rebuild with a new source folder that gets SIGINT, then what is said of the folder is true."""
+    run()
+    (project / "src").mkdir()
+    (project / "src" / "one.py").write_text("def one():\n    pass\n")
+    script = (
+        "import os, signal; from framedex.ingest import trees; from framedex.commands.main import cli\n"
+        "trees.parse_file = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "cli(['index', '--rebuild', '--source', 'src'], prog_name='framedex')"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=_environment())
+
+    assert done.returncode == 128 + signal.SIGINT
+    assert "Nothing of the rebuild is kept" in done.stderr and "--source" in done.stderr
+    with Index.open(project / ".framedex" / "index.db") as index:
+        assert index.sources_roots() == [] and len(index.captures()) == 1
+
+
+@pytest.mark.parametrize("hidden", ["capture", "captures"])
+def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidden: str) -> None:
+    """Given a folder of mode 000, then the run says so; other captures are indexed."""
+    captures = captures_below(project)
+    (capture,) = captures.iterdir()
+    metadata = json.loads((capture / "capture.json").read_text())
+    other = shutil.copytree(capture, captures / "other")
+    (other / "capture.json").write_text(json.dumps(metadata | {"pid": 1}))
+    folder = capture if hidden == "capture" else captures
+    folder.chmod(0)
+    try:
+        done = _without_privileges([*FRAMEDEX, "index"])
+    finally:
+        folder.chmod(0o755)
+
+    assert done.returncode == 1
+    assert str(folder) in done.stderr and "ermission" in done.stderr and "Traceback" not in done.stderr
+    if hidden == "capture":
+        assert [row["path"] for row in _captures(project)] == [str(other)]
+
+
+@pytest.mark.parametrize("option", [[], ["--rebuild"]])
+def test_a_file_that_was_never_an_index_is_left_as_it_is(project: Path, option: list[str]) -> None:
+    notes = project / "notes.md"
+    notes.write_text("# Notes\n")
+
+    result = CliRunner().invoke(cli, ["--index", str(notes), "index", *option])
+
+    assert result.exit_code == 1
+    assert "notes.md is no framedex index" in result.stderr and "--index" in result.stderr
+    assert notes.read_text() == "# Notes\n"
+    assert sorted(path.name for path in project.iterdir()) == [".framedex", "notes.md"]
+
+
+def _read_until(process: subprocess.Popen[str], size: int) -> int:
+    """Read what the program prints up to a line with this size or more, which is returned."""
+    assert process.stdout is not None
+    return next(sent for sent in map(int, process.stdout) if sent >= size)
+
+
+def _sent() -> list[int]:
+    """The sizes of the arrays whose sending is in the index, in order."""
+    with Index.open(Path(".framedex/index.db")) as index:
+        calls = index.calls(CallFilter(function="PJRT_Client_BufferFromHostBuffer"))
+    return [call.arguments["dims"][0] for call in calls]
+
+
+def _captures(project: Path) -> list[Any]:
+    result = CliRunner().invoke(cli, ["--index", str(project / ".framedex" / "index.db"), "captures", "--json"])
+    return list(json.loads(result.stdout)["captures"])
+
+
+def _without_privileges(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command that even as root may not pass over permissions."""
+    if os.getuid() == 0:
+        drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+        if not shutil.which("setpriv") or subprocess.run([*drop, "true"], check=False).returncode:
+            pytest.skip("root cannot give up its privileges here")
+        command = [*drop, *command]
+    return subprocess.run(command, capture_output=True, text=True, env=_environment())
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}

@@ -1,0 +1,148 @@
+"""Lines in a narrow terminal: broken between their parts and words, with paths that still open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from framedex.commands.layout import fit_line
+from framedex.commands.render import call_lines, error_lines
+from framedex.commands.render_trace import folded_frames, header
+from framedex.commands.terminal import Line, Span, Terminal, paint, place_line, text_line
+from framedex.model import CallRow, CaptureRow, How, Location, Trace
+from tests.indexer.recorded import Project
+
+FOLLOWED = Terminal(colors=False, links=True, host="h", width=80)
+PLAIN = Terminal(colors=False, links=False, width=80)
+NOT_A_TERMINAL = Terminal(colors=False, links=False)
+
+
+@pytest.fixture
+def trace(project: Project) -> Trace:
+    found = project.ingest(project.library.parent).trace(1)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Location:
+    """A file whose path alone is wider than a terminal."""
+    folder = tmp_path / ("a" * 60) / "package" / "module"
+    folder.mkdir(parents=True)
+    (folder / "source.py").touch()
+    return Location(str(folder / "source.py"), 17, How.EXACT)
+
+
+def rows(line: Line, terminal: Terminal) -> list[str]:
+    return ["".join(span.text for span in row).rstrip() for row in fit_line(line, terminal)]
+
+
+def test_a_long_path_is_shortened_where_its_link_keeps_the_whole(deep: Location) -> None:
+    line = (Span("  P short_name  "), *place_line(deep))
+
+    (row,) = fit_line(line, FOLLOWED)
+
+    assert "".join(span.text for span in row) == "  P short_name  …/package/module/source.py:17"
+    assert f"file://h{deep.path}#17" in paint(row, FOLLOWED)
+
+
+def test_a_long_path_stays_whole_on_a_line_of_its_own_where_terminals_look_for_paths(deep: Location) -> None:
+    line = (Span("  P a_function         "), *place_line(replace(deep, how=How.RANKED)))
+
+    assert rows(line, PLAIN) == ["  P a_function", f"      {deep.path}:17", "      [ranked]"]
+
+
+def test_a_path_that_nothing_can_open_is_shortened_everywhere() -> None:
+    line = (Span("  N name  "), Span(f"/{'x' * 90}/lib/libjax.so+0x12 (unit.cc)", "dim", elastic=True))
+
+    assert rows(line, PLAIN) == ["  N name  …/lib/libjax.so+0x12 (unit.cc)"]
+
+
+def test_a_place_that_is_not_here_is_said_to_be_so_and_is_no_link() -> None:
+    gone = Location("/build/Python/ceval.c", 12, How.EXACT)
+
+    assert [span.text for span in place_line(gone)] == ["/build/Python/ceval.c:12", " [not here]"]
+    assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(place_line(gone), FOLLOWED))
+
+
+def test_a_sentence_is_broken_between_words_below_its_label() -> None:
+    shown = rows(text_line("  error      " + "several words " * 12), PLAIN)
+
+    assert all(len(row) <= 80 for row in shown)
+    assert all(row.startswith("             several") or row.startswith("             words") for row in shown[1:])
+    assert " ".join(" ".join(shown).split()) == "error " + " ".join(["several words"] * 12)
+
+
+def test_nothing_is_changed_where_stdout_is_no_terminal(deep: Location) -> None:
+    line = (Span("  P a_function  "), *place_line(deep), Span("  " + "word " * 50))
+
+    assert list(fit_line(line, NOT_A_TERMINAL)) == [line]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 100])
+def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
+    terminal = replace(FOLLOWED, width=width)
+    lines = [*header(trace), *folded_frames(trace.frames, width)]
+
+    for line in lines:
+        for row in rows(line, terminal):
+            assert len(row) <= width or " " not in row.strip(), row
+    text = "".join("".join(span.text for span in line) for line in lines).replace("…/", "")
+    assert "glue::convert" in text
+
+
+def test_a_table_of_calls_fits_by_cutting_cells_and_pipes_get_everything(trace: Trace) -> None:
+    call, capture = _failed(trace.call), trace.capture
+
+    narrow = _table([call], [capture], 80)
+    whole = _table([call], [capture], None)
+
+    assert all(len(row) <= 80 for row in narrow)
+    assert "…" in narrow[-1]
+    assert "RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes, and more of it" in whole[-1]
+
+
+def test_an_error_is_named_and_a_trace_has_its_whole_message(trace: Trace) -> None:
+    assert error_lines(_failed(trace.call)) == [
+        "RESOURCE_EXHAUSTED: Out of memory allocating 1048577 bytes, and more of it",
+        "second line",
+    ]
+    assert error_lines(replace(trace.call, error=12)) == ["UNIMPLEMENTED"]
+    assert error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
+        "UNIMPLEMENTED: x"
+    ]
+    shown = rows_of(header(replace(trace, call=_failed(trace.call))))
+    assert "             second line" in shown
+
+
+def test_a_stack_without_python_says_why(trace: Trace) -> None:
+    native = replace(trace, frames=trace.frames[4:])
+    unsupported = replace(native, capture=replace(native.capture, metadata={"python_problem": "unknown version"}))
+
+    assert "no Python runs on this thread" in rows_of(header(native))[-1]
+    assert "no Python runs" not in rows_of(header(trace))[-1]
+    assert "were not recorded: unknown version" in rows_of(header(unsupported))[-1]
+
+
+def test_only_source_that_is_here_is_counted_as_source(trace: Trace) -> None:
+    first = trace.frames[0]
+    gone = replace(first, location=Location("/no/such/file.py", 1, How.EXACT))
+
+    assert "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(header(trace))[-1]
+    elsewhere = replace(trace, frames=(gone, *trace.frames[1:]))
+    assert "7 with source here (6 exact)" in rows_of(header(elsewhere))[-1]
+
+
+def rows_of(lines: object) -> list[str]:
+    return [paint(line, NOT_A_TERMINAL) for line in lines]  # type: ignore[attr-defined]
+
+
+def _failed(call: CallRow) -> CallRow:
+    message = "Out of memory allocating 1048577 bytes, and more of it\nsecond line"
+    return replace(call, error=8, arguments=call.arguments | {"error_message": message})
+
+
+def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) -> list[str]:
+    return rows_of(call_lines(calls, captures, width))

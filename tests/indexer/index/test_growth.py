@@ -1,0 +1,100 @@
+"""A capture that is indexed again after it has grown, or at another place, is still one capture."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from framedex.index import Store
+from framedex.ingest import Namer, add_capture
+from framedex.model import Calls, Capture, Function, Thread
+from tests.indexer.recorded import Project
+
+RUN = {"started_unix_ns": 1_700_000_000_000_000_000, "pid": 100, "host": "here", "argv": ["python", "demo.py"]}
+TOTALS = ("nodes", "functions", "stack_calls", "steps", "code_steps", "readable_steps", "edges", "code_edges")
+
+
+def test_a_grown_capture_replaces_what_was_there(project: Project) -> None:
+    """Given a capture indexed after three of its four calls, when it is whole, then the index is as if read once."""
+    whole = replace(project.capture, metadata=RUN)
+    at_once, grown = project.folder / "at-once.db", project.folder / "grown.db"
+
+    _index(at_once, [whole])
+    _index(grown, [_beginning(whole, 3), whole])
+
+    for table in ("captures", "threads", "calls", "arguments", *TOTALS, "line_calls"):
+        assert _rows(grown, table) == _rows(at_once, table), table
+
+
+def test_a_grown_capture_keeps_its_number_and_leaves_the_others_alone(project: Project) -> None:
+    """Given two captures, when the first grows, then the second's calls and the totals of both are right."""
+    first = replace(project.capture, metadata=RUN)
+    second = project.again("second", metadata=RUN | {"pid": 200})
+    in_turn, grown = project.folder / "in-turn.db", project.folder / "grown.db"
+
+    _index(in_turn, [second, first])
+    _index(grown, [_beginning(first, 1), second, first])
+
+    assert [row[:2] for row in _select(grown, "SELECT id, path, calls FROM captures ORDER BY id")] == [
+        (1, str(first.path)),
+        (2, str(second.path)),
+    ]
+    for table in TOTALS:
+        count = f"SELECT count(*), sum(calls) FROM {table}"
+        assert _select(grown, count) == _select(in_turn, count), table
+    assert _select(grown, "SELECT count(*) FROM arguments") == _select(in_turn, "SELECT count(*) FROM arguments")
+
+
+def test_a_capture_with_the_same_signature_is_left_alone(project: Project) -> None:
+    """Given two indexers that read the same capture, the one that comes second finds it done."""
+    capture = replace(project.capture, metadata=RUN)
+    with Store(project.index) as store:
+        add_capture(store, capture, Namer(), "as it is now")
+        add_capture(store, _beginning(capture, 1), Namer(), "as it is now")
+
+    assert _select(project.index, "SELECT count(*) FROM calls") == [(4,)]
+
+
+def test_a_function_without_calls_is_not_among_those_a_name_may_mean(project: Project) -> None:
+    known = (*project.capture.functions, Function("pjrt", "PJRT_Client_BufferFromHostBuffer_Again"))
+
+    with project.ingest(capture=replace(project.capture, functions=known)) as index:
+        found = index.latest_call("FromHost")
+
+    assert found is not None and found.id == 3
+
+
+def test_threads_of_one_name_are_told_apart_and_the_main_one_is_called_so(project: Project) -> None:
+    threads = (Thread(100, "python"), Thread(101, "python"))
+
+    with project.ingest(capture=replace(project.capture, metadata=RUN, threads=threads)) as index:
+        calls = [index.call(number) for number in (1, 4)]
+
+    assert [(call.thread, call.tid) for call in calls if call] == [("main", 100), ("python (101)", 101)]
+
+
+def _index(path: Path, captures: Sequence[Capture]) -> None:
+    with Store(path) as store:
+        for capture in captures:
+            add_capture(store, capture, Namer(), f"{len(capture.calls)} calls")
+
+
+def _beginning(capture: Capture, calls: int) -> Capture:
+    """The capture as it was when it had only so many calls."""
+    columns = {field.name: getattr(capture.calls, field.name)[:calls] for field in fields(Calls)}
+    return replace(capture, calls=Calls(**columns))
+
+
+def _rows(path: Path, table: str) -> list[tuple[Any, ...]]:
+    return sorted(_select(path, f"SELECT * FROM {table}"), key=repr)
+
+
+def _select(path: Path, query: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()

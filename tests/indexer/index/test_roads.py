@@ -1,0 +1,62 @@
+"""Following recorded stacks from a line to the next frames, with the nodes by which to stay on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import FrameRow, Road
+from tests.server.roads import Roads, record_roads
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Roads:
+    return record_roads(tmp_path)
+
+
+def everything(frame: FrameRow) -> bool:
+    return True
+
+
+def names(roads: list[Road]) -> list[tuple[str, int]]:
+    return [(road.target.function.name, road.target.location.line if road.target.location else 0) for road in roads]
+
+
+def test_roads_come_longest_first_with_what_they_carry(recorded: Roads) -> None:
+    with Index.open(recorded.index) as index:
+        roads = index.roads_inward(str(recorded.library), 2, everything)
+
+    assert names(roads) == [("initialise", 11), ("get", 8), ("put", 5)]
+    assert [road.longest for road in roads] == [9000, 100, 50]
+    assert [road.calls for road in roads] == [21, 2, 4]
+    assert [road.makes_client for road in roads] == [True, False, False]
+
+
+def test_a_road_goes_on_within_its_own_stacks(recorded: Roads) -> None:
+    with Index.open(recorded.index) as index:
+        (road,) = index.roads_inward(str(recorded.demo), 2, everything)
+        further = index.roads_inward(str(recorded.library), 2, everything, within=road.nodes)
+
+    assert names(further) == [("get", 8)]
+    assert [road.calls for road in further] == [1]
+
+
+def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
+    with Index.open(recorded.index) as index:
+        roads = index.roads_inward(str(recorded.demo), 2, lambda frame: frame.function.name not in ("wrapper", "get"))
+
+    assert names(roads) == [("runtime::ToHostBuffer", 40)]
+    assert not roads[0].goes_on
+
+
+def test_a_line_without_recorded_calls_has_no_roads(recorded: Roads) -> None:
+    with Index.open(recorded.index) as index:
+        assert index.roads_inward(str(recorded.library), 1, everything) == []
+
+
+def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
+    with Index.open(recorded.index) as index:
+        assert index.is_recorded(str(recorded.library))
+        assert not index.is_recorded(str(recorded.project / "other.py"))
