@@ -19,7 +19,12 @@ MergedStack unmerged(const NativeFrame* native, size_t native_count, const Pytho
   return {reason, native_count, python_kept};
 }
 
-bool contains(const NativeFrame& frame, uintptr_t address) { return frame.sp <= address && address < frame.end; }
+// Whether an address lies in the part of the stack that belongs to native[index]. The outermost frame's reaches to the
+// stack's end, but where that of a frame without unwind information ends, nobody knows.
+bool contains(const NativeFrame* native, size_t index, size_t count, uintptr_t address) {
+  if (address < native[index].sp) return false;
+  return index + 1 < count ? address < native[index + 1].sp : !native[index].rule.is_unknown();
+}
 
 }  // namespace
 
@@ -37,7 +42,7 @@ MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFr
     uintptr_t marker = python[end].marker;
 
     size_t host = next;
-    while (host < native_count && !contains(native[host], marker)) {
+    while (host < native_count && !contains(native, host, native_count, marker)) {
       if (native[host].rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
       merged[count++] = MergedFrame::native(native[host++]);
     }

@@ -41,8 +41,8 @@ struct MergedStack {
 // Writes the merged stack, innermost first, into `merged`, which has room for native_count + python_count frames.
 //
 // The Python chain falls into runs, one per evaluator on the native stack; the evaluator of a run is the native frame
-// whose [sp, end) contains the run's marker, and is replaced by the run. The rules' marks cross-check it, where the
-// evaluator's symbol is known.
+// whose part of the stack contains the run's marker, and is replaced by the run. The rules' marks cross-check it, where
+// the evaluator's symbol is known.
 MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
                   bool has_evaluator, MergedFrame* merged);
 

@@ -12,9 +12,10 @@ bool log_native_reads(const NativeFrame* frames, size_t count, ReadLog* log, boo
     FrameRule rule = frame.rule;
     if (rule.needs_care() && !rule.is_known_end()) return false;
     if (i + 1 < count) {
-      writer.word(frame.end - 8, frames[i + 1].pc);
+      uintptr_t cfa = frames[i + 1].sp;
+      writer.word(cfa - 8, frames[i + 1].pc);
       if (is_used && rule.saves_rbp()) {
-        writer.word(frame.end + static_cast<uintptr_t>(rule.saved_rbp_offset()), frames[i + 1].rbp);
+        writer.word(cfa + static_cast<uintptr_t>(rule.saved_rbp_offset()), frames[i + 1].rbp);
       }
     }
     is_used = (is_used && !rule.saves_rbp()) || rule.cfa_from_rbp();

@@ -50,8 +50,8 @@ class RuleCache {
   };
   struct Table {
     explicit Table(size_t size) : slots(new Slot[size]), mask(size - 1) {}
-    // Cheap on purpose: it lies on the path from one frame to the next, and code addresses differ in their low bits.
-    size_t index_of(uintptr_t address) const { return (address ^ address >> 15) & mask; }
+    // Cheap on purpose: it lies on the path from one frame to the next, and return addresses differ in their low bits.
+    size_t index_of(uintptr_t address) const { return address & mask; }
     void insert(uintptr_t address, uint64_t rule);
 
     std::unique_ptr<Slot[]> slots;

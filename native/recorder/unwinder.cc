@@ -20,7 +20,6 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   // In a callback of _Unwind_Backtrace, the "CFA" of the context is still that of the next inner frame: the stack
   // pointer of the frame visited.
   auto sp = static_cast<uintptr_t>(_Unwind_GetCFA(context));
-  if (walk.count > 0) walk.frames[walk.count - 1].end = sp;
   if (sp < walk.innermost) return _URC_NO_REASON;
   if (walk.count == walk.capacity) return _URC_END_OF_STACK;
   int before_instruction = 0;
@@ -30,12 +29,12 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (pc == 0) return _URC_END_OF_STACK;
   FrameRule rule = FrameRule::exotic();
   if (walk.evaluator != 0 && function == walk.evaluator) rule = rule.with_evaluator_mark();
-  walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, UINTPTR_MAX, 0, rule};
+  walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, 0, rule};
   return _URC_NO_REASON;
 }
 
-// A frame of code without unwind information: the walk ends there, and where the frame ends is not known.
-NativeFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, sp, 0, FrameRule::unknown()}; }
+// A frame of code without unwind information, where the walk ends.
+NativeFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, 0, FrameRule::unknown()}; }
 
 uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
 
@@ -74,7 +73,7 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
     } else if (rule.is_exotic()) {
       return 0;
     } else if (rule.is_end()) {
-      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : NativeFrame{pc, sp, UINTPTR_MAX, rbp, rule};
+      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : NativeFrame{pc, sp, rbp, rule};
       return count;
     } else {
       uintptr_t slot = rbp + static_cast<uintptr_t>(rule.cfa_offset());
@@ -82,7 +81,7 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
       cfa = word_at(slot);
     }
     if (__builtin_expect(!is_on_stack(cfa), 0)) return 0;
-    frames[count++] = {pc, sp, cfa, rbp, rule};
+    frames[count++] = {pc, sp, rbp, rule};
     if (rule.saves_rbp()) rbp = word_at(cfa + static_cast<uintptr_t>(rule.saved_rbp_offset()));
     pc = word_at(cfa - 8);
     sp = cfa;

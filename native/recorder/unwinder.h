@@ -15,11 +15,10 @@ struct StartRegisters {
   uintptr_t rbp;  // its rbp
 };
 
-// One native frame. While it runs, its locals lie in [sp, end): sp is its stack pointer, end its CFA.
+// One native frame. Its locals lie from its stack pointer up to that of the next frame outward.
 struct NativeFrame {
   uintptr_t pc;  // return address into this frame (for a signal frame: the interrupted instruction + 1)
   uintptr_t sp;
-  uintptr_t end;
   uintptr_t rbp;
   FrameRule rule;  // what led from this frame to the next; without offsets where libgcc did the walk
 };
