@@ -29,12 +29,6 @@ bool is_printable(const char* bytes, size_t size) {
 
 }  // namespace
 
-void ArgumentWriter::text(uint16_t field, std::string_view value) {
-  if (char* payload = append(field, ValueKind::kText, static_cast<uint32_t>(value.size()), value.size())) {
-    std::memcpy(payload, value.data(), value.size());
-  }
-}
-
 void ArgumentWriter::text_or_size(uint16_t field, const char* bytes, size_t size) {
   if (bytes == nullptr) return;
   if (size <= kMaximumText && is_printable(bytes, size)) {
@@ -53,24 +47,14 @@ void ArgumentWriter::addresses(uint16_t field, const void* const* values, size_t
   }
 }
 
-char* ArgumentWriter::append(uint16_t field, ValueKind kind, uint32_t count, size_t payload_size) {
-  size_t needed = sizeof(ValueHeader) + capture::padded(payload_size);
-  // The last header's worth of space is kept for kMore.
-  if (full_ || size_ + needed > kCapacity - sizeof(ValueHeader)) {
-    if (!full_) {
-      ValueHeader more{0, ValueKind::kMore, 0, 0};
-      std::memcpy(data_ + size_, &more, sizeof(more));
-      size_ += sizeof(more);
-      full_ = true;
-    }
-    return nullptr;
+char* ArgumentWriter::overflow() {
+  if (!full_) {
+    ValueHeader more{0, ValueKind::kMore, 0, 0};
+    std::memcpy(data_ + size_, &more, sizeof(more));
+    size_ += sizeof(more);
+    full_ = true;
   }
-  ValueHeader header{field, kind, 0, count};
-  std::memcpy(data_ + size_, &header, sizeof(header));
-  char* payload = data_ + size_ + sizeof(header);
-  if (payload_size % 8 != 0) std::memset(payload + payload_size / 8 * 8, 0, 8);
-  size_ += needed;
-  return payload;
+  return nullptr;
 }
 
 }  // namespace framedex::recorder

@@ -33,7 +33,11 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   void boolean(uint16_t field, bool value) { append(field, capture::ValueKind::kTruth, value, 0); }
   void real(uint16_t field, double value) { scalar(field, capture::ValueKind::kReal, &value); }
   void address(uint16_t field, const void* value) { scalar(field, capture::ValueKind::kAddress, &value); }
-  void text(uint16_t field, std::string_view value);
+  void text(uint16_t field, std::string_view value) {
+    if (char* payload = append(field, capture::ValueKind::kText, static_cast<uint32_t>(value.size()), value.size())) {
+      std::memcpy(payload, value.data(), value.size());
+    }
+  }
   // The text if it is printable UTF-8 of modest length, else only its size in bytes.
   void text_or_size(uint16_t field, const char* bytes, size_t size);
   void addresses(uint16_t field, const void* const* values, size_t count);
@@ -56,7 +60,18 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     if (char* payload = append(field, kind, 1, sizeof(Word))) std::memcpy(payload, value, sizeof(Word));
   }
   // Space for a value's payload, or nullptr when it does not fit.
-  char* append(uint16_t field, capture::ValueKind kind, uint32_t count, size_t payload_size);
+  char* append(uint16_t field, capture::ValueKind kind, uint32_t count, size_t payload_size) {
+    size_t needed = sizeof(capture::ValueHeader) + capture::padded(payload_size);
+    // The last header's worth of space is kept for kMore.
+    if (__builtin_expect(full_ || size_ + needed > kCapacity - sizeof(capture::ValueHeader), 0)) return overflow();
+    capture::ValueHeader header{field, kind, 0, count};
+    std::memcpy(data_ + size_, &header, sizeof(header));
+    char* payload = data_ + size_ + sizeof(header);
+    if (payload_size % 8 != 0) std::memset(payload + payload_size / 8 * 8, 0, 8);
+    size_ += needed;
+    return payload;
+  }
+  char* overflow();
 
   size_t size_ = 0;
   bool full_ = false;
