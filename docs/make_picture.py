@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
-WIDTH = 124
+WIDTH = 146
 
 
 def main(framedex: str) -> None:
@@ -23,6 +24,7 @@ def main(framedex: str) -> None:
     shown = terminal_output([framedex, "trace", "DeviceMemory::Allocate"], ROOT / "demo")
     for path, short in ((site_packages(framedex), "site-packages"), (str(ROOT), "~/framedex")):
         shown = shown.replace(path, short)
+    shown = re.sub(r"/build/\w+-\w+-\w+/native/", "/build/…/", shown)
     lines = [line for line in shown.splitlines() if not line.lstrip().startswith(("arguments", "capture"))]
     console = Console(record=True, width=WIDTH, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
     console.print(Text("$ framedex trace DeviceMemory::Allocate", style="bold"))
@@ -33,7 +35,7 @@ def main(framedex: str) -> None:
 def terminal_output(command: list[str], folder: Path) -> str:
     """What a command writes to a terminal, escape sequences included."""
     leader, follower = pty.openpty()
-    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": str(WIDTH), "FORCE_HYPERLINK": "0"}
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "240", "FORCE_HYPERLINK": "0"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=follower) as process:
         os.close(follower)
         chunks = []
