@@ -84,6 +84,7 @@ py::dict count_records(const std::string& folder) {
   result["stacks"] = counts.stacks;
   result["verified"] = counts.verified;
   result["different"] = counts.different;
+  result["stopped"] = counts.was_stopped;
   return result;
 }
 
@@ -101,9 +102,9 @@ py::dict read_capture(const std::string& folder) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
   module.attr("FORMAT_VERSION") = capture::kVersion;
-  module.def("start", &recorder::start, py::arg("captures"));
-  module.def("stop", &recorder::stop);
-  module.def("current_capture", &recorder::current_capture);
+  module.def("start", [](const std::string& captures) { return text(recorder::start(captures)); }, py::arg("captures"));
+  module.def("stop", [] { return text(recorder::stop()); });
+  module.def("current_capture", [] { return text(recorder::current_capture()); });
   module.def("read_capture", &read_capture, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));

@@ -1,6 +1,7 @@
 #include "capture_reader/arguments_json.h"
 
 #include <cinttypes>
+#include <cmath>
 
 namespace framedex::capture {
 namespace {

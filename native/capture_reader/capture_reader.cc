@@ -51,13 +51,13 @@ struct ThreadFiles {
 // The files of the threads, in the order in which the threads began.
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error) {
   std::map<int, ThreadFiles> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, *error)) {
-    std::string name = entry.path().filename().string();
+  for (fs::directory_iterator entry(folder, *error), end; !*error && entry != end; entry.increment(*error)) {
+    std::string name = entry->path().filename().string();
     int number = 0;
     if (std::sscanf(name.c_str(), "thread-%d", &number) != 1) continue;
     std::string stem = "thread-" + std::to_string(number);
-    if (name == stem + ".fdx") found[number].definitions = entry.path().string();
-    if (name == stem + ".ring.fdx") found[number].ring = entry.path().string();
+    if (name == stem + ".fdx") found[number].definitions = entry->path().string();
+    if (name == stem + ".ring.fdx") found[number].ring = entry->path().string();
   }
   std::vector<ThreadFiles> files;
   for (auto& [number, thread] : found) files.push_back(std::move(thread));
@@ -331,6 +331,8 @@ Capture read_capture(const std::string& folder) { return Decoder(folder).decode(
 
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
+  StreamReader process(folder + "/process.fdx");
+  counts.was_stopped = process.header().stop_reason == static_cast<uint32_t>(StopReason::kStopped);
   std::error_code ignored;
   for (const ThreadFiles& files : thread_files(folder, &ignored)) {
     ++counts.threads;

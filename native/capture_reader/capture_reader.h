@@ -76,8 +76,9 @@ struct RecordCounts {
   uint64_t threads = 0;
   uint64_t calls = 0;
   uint64_t stacks = 0;
-  uint64_t verified = 0;   // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
-  uint64_t different = 0;  // of those, how many differed
+  uint64_t verified = 0;     // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
+  uint64_t different = 0;    // of those, how many differed
+  bool was_stopped = false;  // recording was switched off before the process ended
 };
 RecordCounts count_records(const std::string& folder);
 

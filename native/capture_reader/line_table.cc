@@ -31,14 +31,17 @@ int32_t line_delta(const std::string& table, size_t entry, int code) {
 }  // namespace
 
 int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction) {
-  int32_t line = first_line;
+  int64_t line = first_line;
   uint64_t end = 0;
   for (size_t entry = 0; entry < line_table.size();) {
     auto head = static_cast<unsigned char>(line_table[entry]);
     int code = head >> 3 & 15;
     end += ((head & 7u) + 1) * kCodeUnit;
     line += line_delta(line_table, entry, code);
-    if (instruction < end) return code == kNone ? 0 : line;
+    if (instruction < end) {
+      bool is_line = code != kNone && line > 0 && line <= INT32_MAX;
+      return is_line ? static_cast<int32_t>(line) : 0;
+    }
     // Only the first byte of an entry has its high bit set.
     do {
       ++entry;

@@ -49,7 +49,12 @@ bool StreamReader::read_file() {
     report("cannot be read.");
     return false;
   }
-  bytes_.resize(size);
+  try {
+    bytes_.resize(size);
+  } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
+    report("is too large to be read.");
+    return false;
+  }
   file.read(bytes_.data(), static_cast<std::streamsize>(size));
   bytes_.resize(static_cast<size_t>(file.gcount()));
   if (bytes_.size() < sizeof(header_)) {
@@ -84,6 +89,7 @@ bool StreamReader::check_header() {
     case StopReason::kThreadMissing:
       report("says that calls of some threads are missing: no file could be made for them (too many open files?).");
       break;
+    case StopReason::kStopped:
     case StopReason::kNone:
       break;
   }

@@ -53,7 +53,7 @@ def start(captures: str | os.PathLike[str]) -> Path:
 
     Raises RuntimeError when a recording is already running, the folder cannot be written, or a variable is malformed.
     """
-    return Path(_native.start(os.fspath(captures)))
+    return Path(_native.start(os.fsencode(captures)))
 
 
 def stop() -> Path | None:

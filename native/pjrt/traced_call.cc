@@ -39,7 +39,7 @@ int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank) {
 
 void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_NamedValue* values, size_t count) {
   std::string text;
-  for (size_t i = 0; values != nullptr && i < count; ++i) {
+  for (size_t i = 0; values != nullptr && i < count && text.size() <= recorder::ArgumentWriter::kMaximumText; ++i) {
     const PJRT_NamedValue& value = values[i];
     text += (i == 0 ? "" : ", ") + std::string(value.name, value.name_size) + "=";
     switch (value.type) {
@@ -62,6 +62,10 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
         text += value.bool_value ? "true" : "false";
         break;
     }
+  }
+  if (text.size() > recorder::ArgumentWriter::kMaximumText) {
+    text.resize(recorder::ArgumentWriter::kMaximumText - 3);
+    text += "...";
   }
   writer.text_or_size(field, text.data(), text.size());
 }

@@ -44,6 +44,7 @@ enum class StopReason : uint32_t {
   kDiskFull = 1,
   kLimit = 2,
   kNoFile = 3,         // the stream's file could not be opened for its next segment
+  kStopped = 5,        // of process.fdx: recording was switched off before the process ended
   kThreadMissing = 4,  // of process.fdx: the file of some thread could not be made, so its calls are missing
 };
 

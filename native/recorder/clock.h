@@ -10,11 +10,13 @@
 
 namespace framedex::recorder {
 
-inline uint64_t monotonic_nanoseconds() {
+inline uint64_t nanoseconds_of(clockid_t clock) {
   timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
 }
+
+inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
 
 // Half the price of CLOCK_MONOTONIC with the counter; anchors in the streams tie its ticks to nanoseconds.
 class Clock {

@@ -10,7 +10,7 @@ namespace framedex::recorder {
 // that form is `exotic`, and left to libgcc.
 class FrameRule {
  public:
-  constexpr FrameRule() = default;
+  FrameRule() = default;  // not initialized: arrays of rules are only written as far as a walk goes
 
   static FrameRule end() { return FrameRule(kEnd); }
   // No unwind entry covers the address: code made at run time, or the end of a foreign stack.
@@ -42,7 +42,6 @@ class FrameRule {
 
  private:
   enum : uint64_t {
-    kValid = 1,
     kEnd = 2,
     kExotic = 4,
     kCfaFromRbp = 8,
@@ -53,9 +52,9 @@ class FrameRule {
     kFramePointer = uint64_t{1} << 63,
   };
 
-  explicit constexpr FrameRule(uint64_t bits) : bits_(bits | kValid) {}
+  explicit constexpr FrameRule(uint64_t bits) : bits_(bits) {}
   // Bits 0-7 flags, 8-31 CFA offset, 32-55 offset of the saved rbp, 63 the frame pointer form.
-  uint64_t bits_ = 0;
+  uint64_t bits_;
 };
 
 // The rule at a return address, worked out from its unwind entry. `evaluator` is the start of

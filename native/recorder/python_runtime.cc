@@ -58,8 +58,8 @@ std::string encode(uintptr_t data, size_t length) {
 }
 
 // CPython 3.11 gives a code object nothing to tell it from another that comes to lie at its address later, its name and
-// its tables at theirs. So the deaths of code objects are counted by address. Addresses that share a counter do no
-// harm: the recorder then looks once more at a code object that it has seen.
+// its tables at theirs. So the deaths of code objects are counted by address. Addresses that share a counter
+// cost a little: the recorder then writes down once more a code object that it has seen.
 std::array<std::atomic<uint64_t>, 1024> code_deaths{};
 using Deallocate = void (*)(void*);
 Deallocate deallocate_code = nullptr;

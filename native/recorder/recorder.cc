@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -50,6 +49,9 @@ struct State {
 #define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
 FRAMEDEX_FAST_TLS bool starting_thread = false;
+// Counts the calls since no stream could be made for this thread, 0 if one could.
+FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
+constexpr uint32_t kCallsBetweenAttempts = 64;
 
 void State::after_fork_in_child() {
   State& state = instance();
@@ -78,7 +80,8 @@ class ErrnoScope {
 };
 
 void start_in_child() {
-  if (!recording.child_pending.exchange(false)) return;
+  ErrnoScope errno_scope;
+  if (is_in_signal_handler() || !recording.child_pending.exchange(false)) return;
   try {
     start(State::instance().captures);
   } catch (const std::exception&) {
@@ -86,22 +89,17 @@ void start_in_child() {
   }
 }
 
-// Whether the calling thread is in the handler of a signal, where nothing may be allocated and no lock taken.
-__attribute__((noinline)) bool is_in_signal_handler(Session* session) {
-  std::array<NativeFrame, 256> frames;
-  auto innermost = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return session->unwinder().walk_with_libgcc(innermost, frames.data(), frames.size()).has_signal;
-}
-
 // The recorder of this thread for the session being recorded, nullptr if there is none.
 ThreadRecorder* thread_recorder(Session* session) {
   if (current_thread != nullptr && current_thread->session() == session) return current_thread;
-  if (starting_thread || is_in_signal_handler(session)) return nullptr;
+  if (calls_unrecorded != 0 && ++calls_unrecorded % kCallsBetweenAttempts != 0) return nullptr;
+  if (starting_thread || is_in_signal_handler()) return nullptr;
   starting_thread = true;
   State& state = State::instance();
   // A call of the stopped recording may be under way further out on this stack: then its recorder stays.
   if (current_thread != nullptr && !current_thread->has_open_calls()) delete current_thread;
   current_thread = ThreadRecorder::create(session).release();
+  calls_unrecorded = current_thread == nullptr ? 1 : 0;
   pthread_setspecific(state.thread_exit, current_thread);
   starting_thread = false;
   return current_thread;
@@ -113,6 +111,7 @@ uint32_t register_functions(const Function* functions, size_t count) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   auto first = static_cast<uint32_t>(state.functions.size());
+  if (first + count > Session::kMaximumFunctions) throw std::length_error("too many boundary functions");
   state.functions.insert(state.functions.end(), functions, functions + count);
   if (Session* session = recording.session.load()) session->describe_functions(state.functions);
   return first;
@@ -124,9 +123,10 @@ std::string start(const std::string& captures) {
   if (Session* session = recording.session.load()) {
     throw std::runtime_error("a recording is already running, into " + session->folder() + ". Stop it first.");
   }
+  SegmentSupplier::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
   session->describe_functions(state.functions);
-  state.captures = captures;
+  state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
   recording.child_pending = false;
   recording.session.store(session, std::memory_order_release);
   return session->folder();
@@ -136,7 +136,9 @@ std::string stop() {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   Session* session = recording.session.exchange(nullptr);
-  return session != nullptr ? session->folder() : std::string();
+  if (session == nullptr) return {};
+  session->note_stopped();
+  return session->folder();
 }
 
 std::string current_capture() {
@@ -165,7 +167,13 @@ Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
 }
 
 Call::~Call() {
-  if (thread_ != nullptr && sequence_ != 0) leave(0, {});
+  if (thread_ == nullptr) return;
+  if (sequence_ != 0) {
+    leave(0, {});
+  } else {  // what came between was not even begun
+    thread_->arguments().clear();
+    thread_->set_busy(false);
+  }
 }
 
 ArgumentWriter& Call::arguments() {

@@ -41,7 +41,7 @@ FRAMEDEX_EXPORT void start_from_environment() noexcept;
 class FRAMEDEX_EXPORT Call {
  public:
   explicit Call(uint32_t function) noexcept;
-  // Leaves without outputs if leave() was not reached (an exception passes).
+  // Leaves without an error, with the outputs written so far, if leave() was not reached.
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

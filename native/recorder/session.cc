@@ -27,12 +27,6 @@ using capture::ModuleRecord;
 using capture::RecordKind;
 using capture::StreamKind;
 
-uint64_t nanoseconds(clockid_t clock) {
-  timespec time;
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
-}
-
 [[noreturn]] void fail(const std::string& what, int error) {
   throw std::runtime_error(what + ": " + std::strerror(error) +
                            ". Name a folder that can be written (framedex run -o DIR, or FRAMEDEX_OUT).");
@@ -82,11 +76,6 @@ std::string executable() {
   return realpath("/proc/self/exe", path.data()) != nullptr ? path.data() : "";
 }
 
-void copy_text(char*& target, std::string_view text) {
-  std::memcpy(target, text.data(), text.size());
-  target += text.size();
-}
-
 void copy_terminated(char*& target, std::string_view text) {
   copy_text(target, text);
   *target++ = '\0';
@@ -96,20 +85,20 @@ void copy_terminated(char*& target, std::string_view text) {
 
 Session* Session::create(const std::string& captures) {
   Settings settings = Settings::from_environment();
-  auto* session = new Session(make_capture_folder(captures), std::move(settings));
+  std::unique_ptr<Session> session(new Session(make_capture_folder(captures), std::move(settings)));
   session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess,
                                      capture::ClockKind::kNanoseconds, static_cast<uint64_t>(getpid()), "", nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
-  session->anchor_clock();
   session->write_metadata();
-  return session;
+  session->anchor_clock();
+  return session.release();
 }
 
 void Session::describe_functions(const std::vector<Function>& functions) {
   std::lock_guard lock(mutex_);
+  for (size_t i = functions_described_; i < functions.size(); ++i) recorded_[i] = settings_.records(functions[i].name);
   for (; functions_described_ < functions.size(); ++functions_described_) {
     const Function& function = functions[functions_described_];
-    recorded_[functions_described_ % kMaximumFunctions] = settings_.records(function.name);
     size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
     for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
     char* body = process_->begin(size);
@@ -134,7 +123,7 @@ uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
     if (modules_[id].base == module.base && modules_[id].path == module.path) return static_cast<uint32_t>(id);
   }
   auto id = static_cast<uint32_t>(modules_.size());
-  modules_.push_back({module.base, module.size, module.path});
+  modules_.push_back({module.base, module.path});
   write_module(id, module);
   return id;
 }
@@ -200,8 +189,8 @@ void Session::write_metadata() const {
   JsonObject metadata;
   metadata.text("format", "framedex-capture");
   metadata.number("version", capture::kVersion);
-  metadata.number("started_unix_ns", nanoseconds(CLOCK_REALTIME));
-  metadata.number("started_clock_ns", nanoseconds(CLOCK_MONOTONIC));
+  metadata.number("started_unix_ns", nanoseconds_of(CLOCK_REALTIME));
+  metadata.number("started_clock_ns", monotonic_nanoseconds());
   metadata.number("pid", static_cast<uint64_t>(getpid()));
   metadata.text("executable", executable());
   metadata.texts("argv", command_line());

@@ -20,6 +20,8 @@ namespace framedex::recorder {
 // Sessions are never destroyed: a thread may still be completing a call of a recording that was stopped.
 class Session {
  public:
+  static constexpr size_t kMaximumFunctions = 4096;
+
   // Creates the capture's folder below `captures`. Throws std::runtime_error with a message for the user.
   static Session* create(const std::string& captures);
 
@@ -29,9 +31,9 @@ class Session {
   Clock clock() const { return clock_; }
   const Settings& settings() const { return settings_; }
   // Whether calls of the function (by its number) are recorded.
-  bool records(uint32_t function) const {
-    return recorded_[function % kMaximumFunctions].load(std::memory_order_relaxed);
-  }
+  bool records(uint32_t function) const { return recorded_[function].load(std::memory_order_relaxed); }
+  // Says in the capture that recording was stopped, while the process goes on.
+  void note_stopped() { process_->note(capture::StopReason::kStopped); }
 
   // Writes descriptions of the functions registered since the last time.
   void describe_functions(const std::vector<Function>& functions);
@@ -48,11 +50,8 @@ class Session {
  private:
   struct KnownModule {
     uint64_t base;
-    uint64_t size;
     std::string path;
   };
-
-  static constexpr size_t kMaximumFunctions = 4096;
 
   Session(std::string folder, Settings settings)
       : folder_(std::move(folder)),
@@ -68,7 +67,7 @@ class Session {
   std::string folder_;
   Settings settings_;
   SegmentBudget budget_;
-  std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]};
+  std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};
   PythonRuntime python_;
   Unwinder unwinder_;
   Clock clock_;

@@ -34,8 +34,7 @@ class StackTable {
 
  private:
   struct Entry {
-    size_t begin;
-    size_t count;
+    size_t begin;  // in the arena
     MergedStack stack;
   };
 
@@ -51,14 +50,14 @@ class StackTable {
 
   uint32_t add(WordPair key, const MergedStack& stack, const MergedFrame* frames, size_t count) {
     auto id = static_cast<uint32_t>(entries_.size());
-    entries_.push_back({arena_.size(), count, stack});
+    entries_.push_back({arena_.size(), stack});
     arena_.insert(arena_.end(), frames, frames + count);
     by_hash_.insert(key, id);
     return id;
   }
 
   bool equals(const Entry& entry, const MergedStack& stack, const MergedFrame* frames, size_t count) const {
-    return entry.count == count && entry.stack.outcome == stack.outcome &&
+    return entry.stack.python_count == stack.python_count && entry.stack.outcome == stack.outcome &&
            entry.stack.frame_count == stack.frame_count &&
            std::memcmp(arena_.data() + entry.begin, frames, count * sizeof(MergedFrame)) == 0;
   }

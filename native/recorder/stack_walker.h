@@ -48,7 +48,7 @@ class StackWalker {
   uintptr_t stack_end_;
   ReplayCache replay_;
   StackTable stacks_;
-  // Untouched pages cost nothing, so these are sized for the deepest stack.
+  // Sized for the deepest stack.
   std::unique_ptr<NativeFrame[]> native_;
   std::unique_ptr<PythonFrame[]> python_;
   std::unique_ptr<MergedFrame[]> merged_;

@@ -12,6 +12,12 @@
 
 namespace framedex::recorder {
 
+// Appends to the body of a record.
+inline void copy_text(char*& target, std::string_view text) {
+  std::memcpy(target, text.data(), text.size());
+  target += text.size();
+}
+
 // How many segments of calls may still be made, over all threads.
 class SegmentBudget {
  public:

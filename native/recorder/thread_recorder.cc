@@ -17,7 +17,7 @@ using capture::StackRecord;
 namespace {
 
 // A code object whose location table would not fit a segment keeps its first line only.
-constexpr size_t kMaximumLineTable = capture::kSegmentSize / 2;
+constexpr size_t kMaximumLineTable = capture::kSegmentSize / 4;
 constexpr size_t kMaximumName = 4096;
 // How often, in calls, a thread that meets only known stacks looks whether a library was unloaded, and ties its clock
 // to CLOCK_MONOTONIC. The first calls do the latter at every power of two.
@@ -25,11 +25,6 @@ constexpr uint64_t kCheckInterval = 64;
 constexpr uint64_t kAnchorInterval = 4096;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
-
-void copy_text(char*& target, std::string_view text) {
-  std::memcpy(target, text.data(), text.size());
-  target += text.size();
-}
 
 }  // namespace
 

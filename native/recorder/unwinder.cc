@@ -58,6 +58,8 @@ Walk Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t
 }
 
 size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
+  // Not on the thread's own stack: the bounds below would mean nothing.
+  if (start.sp >= stack_end) return 0;
   uintptr_t pc = start.pc;
   uintptr_t sp = start.sp;
   uintptr_t rbp = start.rbp;
@@ -88,6 +90,19 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
     if (pc == 0) return count;
   }
   return capacity;
+}
+
+bool is_in_signal_handler() {
+  bool found = false;
+  auto look = [](_Unwind_Context* context, void* result) {
+    int before_instruction = 0;
+    _Unwind_GetIPInfo(context, &before_instruction);
+    if (before_instruction == 0) return _URC_NO_REASON;
+    *static_cast<bool*>(result) = true;
+    return _URC_END_OF_STACK;
+  };
+  _Unwind_Backtrace(look, &found);
+  return found;
 }
 
 uintptr_t find_stack_end() {

@@ -53,6 +53,10 @@ class Unwinder {
   RuleCache rules_;
 };
 
+// Whether the calling thread is in the handler of a signal: what that interrupted may hold any lock, malloc's too.
+// Takes none itself, and allocates nothing.
+bool is_in_signal_handler();
+
 // The end of the calling thread's stack. Slow on the main thread: ask once per thread.
 uintptr_t find_stack_end();
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "pjrt/mock/error.h"
-#include "pjrt/mock/unimplemented.h"
 #include "pjrt/traced_call.h"
 
 namespace framedex::mock {
