@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from framedex.binaries import Binary
+from framedex.binaries.elf import Elf
 
 
 def main() -> None:
@@ -33,7 +34,8 @@ def main() -> None:
         "framedex": lambda: Binary.open(path),
     }
     seconds = _measure(readers, arguments.rounds)
-    table = Table("reader", "median s", "min s", "ratio to nm", title=f"{path.name}: {Binary.open(path).functions:,}")
+    functions = len(Elf.open(path).symbols())
+    table = Table("reader", "median s", "min s", "ratio to nm", title=f"{path.name}: {functions:,}")
     for name, taken in seconds.items():
         median = statistics.median(taken)
         ratio = median / statistics.median(seconds["nm"])

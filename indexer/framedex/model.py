@@ -374,7 +374,6 @@ class SourceFile:
     language: str  # cpp, python
     modified: int
     size: int
-    digest: str
     definitions: tuple[Definition, ...] = field(default=())
     problems: tuple[str, ...] = ()
 

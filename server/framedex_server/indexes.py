@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,16 +31,30 @@ _log = logging.getLogger(__name__)
 MOST_FOLDERS = 1000
 """Folders of a workspace that are looked into for indexes of projects inside it."""
 
+FRESH = 5.0
+"""Seconds for which what was found there holds: a file without recordings is asked about with every keystroke."""
 
-@dataclass(frozen=True, slots=True)
+PATIENCE = 0.5
+"""Seconds to wait for a locked index: nothing else is answered meanwhile."""
+
+
 class IndexChoice:
     """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
 
-    `roots` gives the workspace folders.
+    `roots` gives the workspace folders, `clock` seconds that never go back.
     """
 
-    fixed: Path | None
-    roots: Callable[[], Sequence[Path]]
+    def __init__(
+        self, fixed: Path | None, roots: Callable[[], Sequence[Path]], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.fixed = fixed
+        self._roots = roots
+        self._clock = clock
+        self._inside: dict[Path, tuple[float, list[Path]]] = {}
+
+    def roots(self) -> list[Path]:
+        """The real paths of the workspace folders."""
+        return [Path(os.path.realpath(root)) for root in self._roots()]
 
     def upwards(self, document: Path) -> list[Path]:
         """The indexes above a document, given by its real path, and above the workspace folders, likeliest first.
@@ -52,7 +66,7 @@ class IndexChoice:
             return [self.fixed]
         from framedex.index import find_index
 
-        roots = [root.resolve() for root in self.roots()]
+        roots = self.roots()
         inside = any(document.is_relative_to(root) for root in roots)
         starts = [document.parent, *roots] if inside else [*roots, document.parent]
         return list(dict.fromkeys(filter(None, map(find_index, starts))))
@@ -61,7 +75,14 @@ class IndexChoice:
         """The indexes of projects inside the workspace folders: looked for only as far as the iterator is read."""
         if self.fixed is None:
             for root in self.roots():
-                yield from indexes_in(root.resolve())
+                yield from self._indexes_in(root)
+
+    def _indexes_in(self, root: Path) -> list[Path]:
+        known = self._inside.get(root)
+        if known is None or self._clock() - known[0] >= FRESH:
+            found = indexes_in(root)
+            known = self._inside[root] = self._clock(), found
+        return known[1]
 
 
 def indexes_in(root: Path) -> list[Path]:
@@ -124,7 +145,7 @@ class Indexes:
         """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
         folder = next(iter(self._choice.roots()), None)
         if folder is not None:
-            await self.ask(folder.resolve() / "any document", lambda index: None)
+            await self.ask(folder / "any document", lambda index: None)
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """The result of `work` done on the index thread: for reading files, off the protocol loop."""
@@ -148,23 +169,27 @@ class Indexes:
             if is_recorded:
                 self._used = dict.fromkeys([path, *self._used])
                 return self._ask(path, question, tell)
-            first = path if first is None and is_recorded is not None else first
+            if first is None and is_recorded is not None:
+                first = path
+            elif path not in near and path not in known:
+                self._forget(path)  # or every index of a large workspace would be kept open
         if path is None:
             self._tell_once(None, _nothing_recorded(), tell)
         return self._ask(first, question, tell) if first is not None else None
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
         """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
-        if path in self._open:
-            try:
-                return question(self._current(path))
-            except FramedexError:
-                # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
-                self._forget(path)
+        from framedex.index.database import LockedIndexError
+
+        was_open = path in self._open
         try:
             return question(self._current(path))
         except FramedexError as error:
-            self._forget(path)
+            if not isinstance(error, LockedIndexError):
+                self._forget(path)
+                if was_open:
+                    # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
+                    return self._ask(path, question, tell)
             self._tell_once(path, error, tell)
             return None
 
@@ -176,7 +201,7 @@ class Indexes:
         self._forget(path)
         from framedex.index import Index
 
-        self._open[path] = Index.open(path)
+        self._open[path] = Index.open(path, PATIENCE)
         return self._open[path]
 
     def _forget(self, path: Path) -> None:

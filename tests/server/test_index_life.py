@@ -12,7 +12,9 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from framedex.index import Store
+from tests.indexer.privileges import dropping_privileges
 from tests.server.asking import Connect, definition, hover
+from tests.server.conftest import SERVER
 from tests.server.recording import Recording, record, write_index
 
 pytestmark = pytest.mark.asyncio
@@ -208,6 +210,22 @@ class TestWhichIndex:
         write_index(Recording(elsewhere.root, workspace / ".framedex" / "index.db"), puts=6)
         client = await connect(workspace)
         assert await recorded_calls(client, elsewhere) == 6
+
+
+async def test_a_folder_that_may_not_be_looked_into_is_passed_over(recording: Recording, connect: Connect) -> None:
+    """Given a .framedex of mode 000 between a document and its index, then the index above it answers."""
+    closed = recording.root / "inner" / ".framedex"
+    closed.mkdir(parents=True)
+    (closed.parent / "new.py").write_text("1\n")
+    drop = dropping_privileges()
+    closed.chmod(0)
+    try:
+        client = await connect(recording.root, command=(*drop, *SERVER))
+        assert await hover(client, closed.parent / "new.py", 1) is None
+        assert await recorded_calls(client, recording) == 3
+        assert warnings(client) == []
+    finally:
+        closed.chmod(0o755)
 
 
 def _spare_copy(recording: Recording) -> Path:

@@ -40,16 +40,6 @@ class Binary:
         late = self._lines.problem if self._lines else None
         return (*self._problems, late) if late else self._problems
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether the binary holds DWARF line tables."""
-        return self._lines is not None
-
-    @property
-    def functions(self) -> int:
-        """How many functions its symbol table has."""
-        return len(self._symbols) if self._symbols else 0
-
     def resolve(self, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
         """The functions at each ELF virtual address, innermost inlined one first; () where nothing is known.
 

@@ -1,15 +1,18 @@
 """Captures on disk: finding them, decoding them. Nothing outside this package knows their format."""
 
-from framedex.captures.folders import capture_folders, captures_below
-from framedex.captures.reader import fingerprint_of, read_capture
+from framedex.captures.folders import capture_folders, captures_below, captures_of_run
+from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written
 
 __all__ = [
     "CaptureState",
+    "RecordCounts",
     "capture_folders",
     "capture_identity",
     "capture_state",
     "captures_below",
+    "captures_of_run",
+    "count_records",
     "fingerprint_of",
     "is_being_written",
     "read_capture",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from framedex.errors import FramedexError
@@ -31,6 +33,21 @@ def capture_folders(captures: Path) -> list[Path]:
             "Check the permissions of that folder, or name captures: `framedex index CAPTURE...`.",
         ) from error
     return sorted(filter(_may_be_capture, folders), key=_order)
+
+
+def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
+    """The captures in a folder of captures that were made under the launcher's `run` id; others may be recording too.
+
+    Raises FramedexError as `capture_folders` does.
+    """
+    for folder in capture_folders(captures):
+        try:
+            metadata = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8", errors="replace"))
+            launcher = json.loads(metadata["launcher"] or "{}")
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if isinstance(launcher, dict) and launcher.get("run") == run_id:
+            yield folder
 
 
 def _may_be_capture(folder: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,22 @@ from framedex_native import _native
 FORMAT = "framedex-capture"
 
 
+@dataclass(frozen=True, slots=True)
+class RecordCounts:
+    """What a capture holds so far. `was_stopped`: recording was switched off before the process ended."""
+
+    threads: int
+    calls: int
+    was_stopped: bool
+
+
 def read_capture(path: Path) -> Capture:
     """Decode the capture in folder `path`. Damaged or truncated streams give what they hold and a list of problems.
 
     Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
     """
     metadata = read_metadata(path)
-    decoded = _native.read_capture(os.fspath(path))
+    decoded = _native.read_capture(os.fsencode(path))
     return Capture(
         path=path,
         metadata=metadata,
@@ -46,9 +56,15 @@ def read_capture(path: Path) -> Capture:
     )
 
 
+def count_records(path: Path) -> RecordCounts:
+    """Count the records of the capture in folder `path` without decoding them; what is damaged does not count."""
+    counts = _native.count_records(os.fsencode(path))
+    return RecordCounts(counts["threads"], counts["calls"], counts.get("stopped", False))
+
+
 def fingerprint_of(path: Path) -> str:
     """What the recorder writes as `Module.fingerprint` of a file; empty if it cannot be read."""
-    return _native.fingerprint(os.fspath(path))
+    return _native.fingerprint(os.fsencode(path))
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framedex.captures.reader import read_metadata
+from framedex.captures.reader import count_records, read_metadata
 
 # A stream grows by whole segments of 256 KiB, the next of which is made ready early. So its size does not tell that
 # something was added, but its last two segments do.
@@ -40,8 +40,13 @@ def capture_identity(path: Path, metadata: dict[str, Any]) -> str:
 
 
 def is_being_written(path: Path, metadata: dict[str, Any]) -> bool:
-    """Whether its process still has the capture's streams mapped. Knows of processes of this user on this machine."""
-    folder = os.fsencode(path.resolve()).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
+    """Whether the recording goes on: not stopped, and by a process of this user on this machine that has it mapped."""
+    return _is_mapped(path, metadata) and not count_records(path).was_stopped
+
+
+def _is_mapped(path: Path, metadata: dict[str, Any]) -> bool:
+    """Whether the process has the capture's streams mapped; it keeps them to its end, also when recording stops."""
+    folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
     try:
         return folder in Path(f"/proc/{int(metadata['pid'])}/maps").read_bytes()
     except (OSError, KeyError, TypeError, ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], r
 
     project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
     wanted = captures or capture_folders(captures_below(project))
-    if not wanted and not sources and not path.exists():
+    if not wanted and not sources and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(
             f"There is nothing to index: no captures in {captures_below(project)}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",

@@ -19,10 +19,9 @@ from pathlib import Path
 from types import FrameType
 
 import framedex_native
-from framedex.captures import capture_folders, captures_below
+from framedex.captures import captures_below, captures_of_run, count_records
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
-from framedex_native import _native
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -54,8 +53,8 @@ class Outcome:
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures:
             return f"{ended}nothing was recorded: {_why_nothing()}"
-        counts = [_native.count_records(os.fspath(capture)) for capture in self.captures]
-        calls, threads = sum(count["calls"] for count in counts), sum(count["threads"] for count in counts)
+        counts = [count_records(capture) for capture in self.captures]
+        calls, threads = sum(count.calls for count in counts), sum(count.threads for count in counts)
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         on = f"{threads:,} thread{'s' if threads != 1 else ''}"
@@ -103,7 +102,7 @@ def launch(what: Launch) -> Outcome:
         raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
     with _standing_aside(process):
         status = process.wait()
-    return Outcome(status, tuple(_captures_of(captures, run_id)))
+    return Outcome(status, tuple(captures_of_run(captures, run_id)))
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
@@ -158,18 +157,6 @@ def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _captures_of(captures: Path, run_id: str) -> Iterator[Path]:
-    """The captures of one run; others may be recording into the same folder."""
-    for folder in capture_folders(captures):
-        try:
-            metadata = json.loads((folder / "capture.json").read_text(errors="replace"))
-            launcher = json.loads(metadata["launcher"] or "{}")
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if launcher.get("run") == run_id:
-            yield folder
 
 
 def _why_nothing() -> str:

@@ -21,7 +21,7 @@ def open_source(place: str) -> None:
     (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, nano, less) are given the line.
     """
     wanted = parse_place(place)
-    if not wanted.path.is_file():
+    if not os.path.isfile(wanted.path):  # noqa: PTH113 - Path.is_file raises where it may not look
         raise FramedexError(f"There is no file {wanted.path}.", "Give a path as `framedex trace` prints it: FILE:LINE.")
     command = editor_command(wanted, os.environ)
     try:

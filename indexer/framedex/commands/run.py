@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def run(
     """
     if not program:
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
-    if not is_module and not Path(program[0]).exists():
+    if not is_module and not os.path.exists(program[0]):  # noqa: PTH110 - Path.exists raises where it may not look
         raise click.UsageError(f"There is no script {program[0]!r}.")
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")

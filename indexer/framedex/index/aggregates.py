@@ -14,16 +14,21 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
+from framedex.index.lines import SAMPLES
+from framedex.index.rows import LATEST_FIRST
+
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_SAMPLES = 4
 _CODE_FRAMES = "FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fn.role = 'code'"
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls."""
+    """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
+
+    `latest_call` is the last call of the capture that began last, in whatever order captures were read.
+    """
 
     stack: Integers
     leaf: Integers
@@ -49,15 +54,20 @@ def rebuild(connection: sqlite3.Connection) -> None:
         connection.execute(f"DELETE FROM {table}")
     connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0")
     connection.execute("UPDATE functions SET calls = 0")
-    connection.execute(
+    spans = connection.execute(
+        "SELECT first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    ).fetchall()
+    connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
-        " SELECT stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls GROUP BY stack, boundary"
+        " SELECT stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls"
+        f" WHERE id BETWEEN ? AND ? GROUP BY stack, boundary {_add_to('stack_calls', 'stack, boundary')}",
+        spans,
     )
     connection.execute(
         "INSERT INTO stack_samples(stack, boundary, arguments) SELECT stack, boundary, arguments FROM ("
         " SELECT *, row_number() OVER (PARTITION BY stack, boundary ORDER BY arguments) AS rank"
         " FROM (SELECT DISTINCT stack, boundary, arguments FROM calls)) WHERE rank <= ?",
-        (_SAMPLES,),
+        (SAMPLES,),
     )
     add_totals(connection, all_items(connection))
     rebuild_lines(connection)
@@ -67,8 +77,7 @@ def add_stack_calls(connection: sqlite3.Connection, items: Items, samples: list[
     """Add the items to the totals per stack; `samples` are (stack, boundary, arguments) worth showing."""
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT(stack, boundary) DO UPDATE SET calls = calls + excluded.calls,"
-        " duration = duration + excluded.duration, latest_call = max(latest_call, excluded.latest_call)",
+        f" {_add_to('stack_calls', 'stack, boundary')}",
         _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
     )
     connection.executemany("INSERT OR IGNORE INTO stack_samples VALUES (?, ?, ?)", samples)
@@ -115,19 +124,38 @@ def add_lines(connection: sqlite3.Connection, items: Items) -> None:
     lines, position = np.unique(line, return_inverse=True)
     key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
     calls, duration = _sums(group, items.calls[item], len(key)), _sums(group, items.duration[item], len(key))
-    latest = np.zeros(len(key), np.int64)
-    np.maximum.at(latest, group, items.latest_call[item])
+    latest = _latest(connection, group, items.latest_call[item], len(key))
     of_line = lines[key // max(len(boundaries), 1)]
     of_boundary = boundaries[key % max(len(boundaries), 1)]
     connection.executemany(
         "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(file, line, boundary) DO UPDATE SET calls = calls + excluded.calls,"
-        " duration = duration + excluded.duration, latest_call = max(latest_call, excluded.latest_call)",
+        f" {_add_to('line_calls', 'file, line, boundary')}",
         _rows(of_line >> 32, of_line & 0xFFFFFFFF, of_boundary, calls, duration, latest),
     )
     _add_samples(connection, items, item, line)
     is_readable = _flags(connection, f"SELECT fr.id {_CODE_FRAMES} AND fr.file IS NOT NULL")
     _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
+
+
+def _add_to(table: str, key: str) -> str:
+    """The end of an INSERT of totals: what there is of this key already is added to."""
+    return (
+        f"ON CONFLICT({key}) DO UPDATE SET calls = calls + excluded.calls, duration = duration + excluded.duration,"
+        " latest_call = (SELECT c.id FROM calls c JOIN captures p ON p.id = c.capture"
+        f" WHERE c.id IN ({table}.latest_call, excluded.latest_call) ORDER BY {LATEST_FIRST} LIMIT 1)"
+    )
+
+
+def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
+    """The latest of the calls in each group."""
+    captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
+    by_id = np.argsort(first)  # the position of each capture in time, in the order of their calls' ids
+    when = by_id[np.searchsorted(first[by_id], calls, side="right") - 1]
+    in_time = np.lexsort((calls, when))
+    latest = np.zeros(groups, np.int64)
+    latest[group[in_time]] = calls[in_time]  # of several values for one place, the last stays
+    return latest
 
 
 def rebuild_lines(connection: sqlite3.Connection) -> None:
@@ -148,16 +176,14 @@ def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, l
     has_shape = np.array([pair in shaped for pair in _rows(items.stack, items.boundary)], np.bool_)
     order = np.lexsort((-items.duration[item], ~has_shape[item], line))
     item, line = item[order], line[order]
-    best = rank_in_group(line) < _SAMPLES
+    best = rank_in_group(line) < SAMPLES
     query = "SELECT arguments FROM stack_samples WHERE stack = ? AND boundary = ? ORDER BY arguments"
     of_line: dict[int, dict[int, None]] = {}
     for index, key in zip(item[best].tolist(), line[best].tolist(), strict=True):
         found = connection.execute(query, (int(items.stack[index]), int(items.boundary[index])))
         of_line.setdefault(key, {}).update((row[0], None) for row in found)
     rows = [
-        (key >> 32, key & 0xFFFFFFFF, sample)
-        for key, samples in of_line.items()
-        for sample in islice(samples, _SAMPLES)
+        (key >> 32, key & 0xFFFFFFFF, sample) for key, samples in of_line.items() for sample in islice(samples, SAMPLES)
     ]
     connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?)", rows)
 

@@ -11,6 +11,7 @@ from framedex.index.rows import (
     CALL_TABLES,
     CAPTURE_COLUMNS,
     IN_JSON,
+    LATEST_FIRST,
     Reader,
     Row,
     call_row,
@@ -113,8 +114,12 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
 
 def stack_trace(reader: Reader, stack_id: int) -> Trace | None:
     """The trace of the latest call with this stack."""
-    row = reader.row("SELECT max(latest_call) FROM stack_calls WHERE stack = ?", stack_id)
-    return None if row is None or row[0] is None else trace(reader, row[0])
+    row = reader.row(
+        "SELECT c.id FROM stack_calls x JOIN calls c ON c.id = x.latest_call JOIN captures p ON p.id = c.capture"
+        f" WHERE x.stack = ? ORDER BY {LATEST_FIRST} LIMIT 1",
+        stack_id,
+    )
+    return None if row is None else trace(reader, row[0])
 
 
 def _call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,12 +53,16 @@ class DamagedIndexError(FramedexError):
     """The file is no database, or a broken one."""
 
 
+class LockedIndexError(FramedexError):
+    """Another process has the file for itself, for longer than the patience."""
+
+
 def find_index(start: Path) -> Path | None:
     """The nearest `.framedex/index.db` in `start` or a folder above it."""
     start = start.absolute()
     for folder in (start, *start.parents):
         candidate = folder / ".framedex" / "index.db"
-        if candidate.is_file():
+        if os.path.isfile(candidate):  # noqa: PTH113 - Path.is_file raises where it may not look
             return candidate
     return None
 
@@ -67,7 +72,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
 
     Raises FramedexError with a remedy.
     """
-    if not path.is_file():
+    if not _is_file(path):
         raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
     _refuse_other_files(path)
     with translated(path):
@@ -92,7 +97,7 @@ def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _unwritable(path, error.strerror or str(error)) from error
-    if path.exists() and not os.access(path, os.W_OK):
+    if _is_file(path) and not os.access(path, os.W_OK):
         raise _unwritable(path, "permission denied")
     _refuse_other_files(path)
     with translated(path):
@@ -117,7 +122,7 @@ def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
 
 def _refuse_other_files(path: Path) -> None:
     """Raise FramedexError for a file that was surely never an index: a rebuild must not put someone's notes aside."""
-    if path.suffix == ".db" or not path.is_file():
+    if path.suffix == ".db" or not _is_file(path):
         return
     try:
         with path.open("rb") as file:
@@ -126,6 +131,16 @@ def _refuse_other_files(path: Path) -> None:
         raise _unwritable(path, error.strerror or str(error)) from error
     if head and head != _MAGIC:
         raise FramedexError(f"{path} is no framedex index, and is left as it is.", "Choose another file with --index.")
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises FramedexError where that cannot be told."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
 
 
 def is_blank(connection: sqlite3.Connection) -> bool:
@@ -180,7 +195,7 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         return DamagedIndexError(f"The index {path} is damaged ({error}).", _REBUILD)
     if _is_locked(error):
-        return FramedexError(
+        return LockedIndexError(
             f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
         )
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):

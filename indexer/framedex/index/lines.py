@@ -9,6 +9,7 @@ from itertools import count
 
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
+    LATEST_FIRST,
     Reader,
     arguments,
     capture_row,
@@ -18,7 +19,8 @@ from framedex.index.rows import (
 )
 from framedex.model import How, LineSummary, StackHit, Step
 
-_SAMPLES = 4
+SAMPLES = 4
+"""Argument objects that are shown for a line; writers keep no more of them, for a line or a stack."""
 
 
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
@@ -33,7 +35,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     """What was recorded through a line, or None where nothing was."""
     file = file_id(reader, path)
     boundaries = reader.rows(
-        "SELECT b.name, l.calls, l.duration, l.latest_call FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
+        "SELECT b.name, l.calls, l.duration FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
         " WHERE l.file = ? AND l.line = ? ORDER BY l.calls DESC, b.name",
         file,
         line,
@@ -41,8 +43,10 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     if not boundaries:
         return None
     capture = reader.row(
-        f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = (SELECT capture FROM calls WHERE id = ?)",
-        max(latest for _, _, _, latest in boundaries),
+        f"SELECT {CAPTURE_COLUMNS} FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
+        file,
+        line,
     )
     if capture is None:
         return None
@@ -58,15 +62,15 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
         " WHERE s.file = ? AND s.line = ? ORDER BY instr(a.json, '\"dims\"') = 0, a.id LIMIT ?",
         file,
         line,
-        _SAMPLES,
+        SAMPLES,
     )
     hows = reader.rows("SELECT DISTINCT how FROM frames WHERE file = ? AND line = ?", file, line)
     return LineSummary(
         path=path,
         line=line,
-        calls=sum(calls for _, calls, _, _ in boundaries),
-        total_duration=sum(duration for _, _, duration, _ in boundaries),
-        boundaries=tuple((name, calls, duration) for name, calls, duration, _ in boundaries),
+        calls=sum(calls for _, calls, _ in boundaries),
+        total_duration=sum(duration for _, _, duration in boundaries),
+        boundaries=tuple(boundaries),
         callers=tuple((functions[function], calls) for function, calls in callers),
         arguments=tuple(arguments(text) for (text,) in samples),
         hows=tuple(sorted(How(how) for (how,) in hows)),
@@ -94,18 +98,13 @@ def inward(reader: Reader, path: str, line: int) -> list[Step]:
     return _steps(reader, "steps", path, line, here="origin")
 
 
-def outward(reader: Reader, path: str, line: int) -> list[Step]:
-    """The frames that called into a line, most calls first. `origin` is the frame on the line, `target` its caller."""
-    return _steps(reader, "steps", path, line, here="target")
-
-
 def inward_readable(reader: Reader, path: str, line: int) -> list[Step]:
     """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
     return _steps(reader, "readable_steps", path, line, here="origin")
 
 
 def outward_readable(reader: Reader, path: str, line: int) -> list[Step]:
-    """The next frames with source that led to a line (as `target`), most calls first."""
+    """The next frames with source that led to a line, most calls first. `origin` is the frame on the line."""
     return _steps(reader, "readable_steps", path, line, here="target")
 
 

@@ -34,7 +34,7 @@ class Index:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._seen = self._state()
+        self._opened = self._file()
 
     @classmethod
     def open(cls, path: Path, patience: float = PATIENCE) -> Index:
@@ -61,28 +61,12 @@ class Index:
         """The index file."""
         return self._reader.path
 
-    @property
-    def version(self) -> int:
-        """The version of the index's schema."""
-        return int(self._reader.rows("PRAGMA user_version")[0][0])
-
-    def changed(self) -> bool:
-        """Whether another process has written to the index, or replaced its file, since the last time this was asked.
-
-        Cheap (microseconds). After a write the same Index answers from the new state; after a replacement (see
-        `replaced`) open it again.
-        """
-        now = self._state()
-        changed, self._seen = now != self._seen, now
-        return changed
-
     def replaced(self) -> bool:
-        """Whether the file at `path` is no longer the one that was opened."""
-        return self._file() != self._seen[1]
+        """Whether the file at `path` is no longer the one that was opened: then open it again.
 
-    def sources_roots(self) -> list[str]:
-        """The source folders that the index covers."""
-        return [path for (path,) in self._reader.rows("SELECT path FROM source_roots ORDER BY path")]
+        What others write into it needs no such care: the same Index answers from the new state.
+        """
+        return self._file() != self._opened
 
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
@@ -139,10 +123,6 @@ class Index:
         """The frames called from a line, most calls first."""
         return lines.inward(self._reader, path, line)
 
-    def outward(self, path: str, line: int) -> list[Step]:
-        """The frames that called into a line (as `target`), most calls first."""
-        return lines.outward(self._reader, path, line)
-
     def inward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
         return lines.inward_readable(self._reader, path, line)
@@ -193,9 +173,6 @@ class Index:
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
-
-    def _state(self) -> tuple[int, tuple[int, int] | None]:
-        return int(self._reader.rows("PRAGMA data_version")[0][0]), self._file()
 
     def _file(self) -> tuple[int, int] | None:
         try:

@@ -32,6 +32,9 @@ CALL_TABLES = (
 
 CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems"
 
+# Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read.
+LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
+
 # For lists of ids bound as one JSON parameter: any number of them, and one prepared statement.
 IN_JSON = "IN (SELECT value FROM json_each(?))"
 

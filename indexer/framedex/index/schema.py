@@ -62,7 +62,7 @@ def _create_captures(database: sqlite_utils.Database) -> None:
     thread = {"id": int, "capture": int, "tid": int, "name": str, "label": str}  # label: what tells it from the others
     threads = _table(database, "threads", thread, ["capture"])
     threads.create_index(["capture"])
-    modules = _table(database, "modules", {"id": int, "path": str, "identity": str, "problem": str})
+    modules = _table(database, "modules", {"id": int, "path": str, "identity": str})
     modules.create_index(["path", "identity"], unique=True)
 
 
@@ -184,8 +184,6 @@ def _create_sources(database: sqlite_utils.Database) -> None:
         "language": str,
         "modified": int,
         "size": int,
-        "digest": str,
-        "problems": str,
     }
     keys = [("file", "files"), ("root", "source_roots")]
     _table(database, "source_files", source_files, keys, "file").create_index(["root"])

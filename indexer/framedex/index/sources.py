@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -57,17 +56,9 @@ class SourceTables:
         file = file_ids(self.connection, [source.path])[source.path]
         self._forget_definitions([file])
         self.connection.execute(
-            "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, digest, problems)"
-            " VALUES (?, (SELECT id FROM source_roots WHERE path = ?), ?, ?, ?, ?, ?)",
-            (
-                file,
-                root,
-                source.language,
-                source.modified,
-                source.size,
-                source.digest,
-                json.dumps(list(source.problems)),
-            ),
+            "INSERT OR REPLACE INTO source_files(file, root, language, modified, size)"
+            " VALUES (?, (SELECT id FROM source_roots WHERE path = ?), ?, ?, ?)",
+            (file, root, source.language, source.modified, source.size),
         )
         self.connection.executemany(
             "INSERT INTO definitions(file, name, short_name, kind, parameters, line, end_line, is_const)"

@@ -14,6 +14,7 @@ import numpy as np
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.interning import frame_ids, stack_ids
+from framedex.index.lines import SAMPLES
 from framedex.index.records import FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
@@ -21,7 +22,6 @@ from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.model import Capture, Language, Thread
 
-_SAMPLES = 4
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
 
@@ -274,7 +274,7 @@ def _items(
     _, leaf, python_leaf = stack[first].T
     items = aggregates.Items(key >> 32, leaf, python_leaf, key & 0xFFFFFFFF, *totals)
     pairs = aggregates.distinct((group << 32) | arguments)
-    chosen = pairs[aggregates.rank_in_group(pairs >> 32) < _SAMPLES]
+    chosen = pairs[aggregates.rank_in_group(pairs >> 32) < SAMPLES]
     of_group = chosen >> 32
     columns = (items.stack[of_group], items.boundary[of_group], chosen & 0xFFFFFFFF)
     return items, list(zip(*(column.tolist() for column in columns), strict=True))

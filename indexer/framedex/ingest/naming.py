@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -61,20 +62,36 @@ class Namer:
 def _open_recorded(module: Module) -> tuple[Binary | None, tuple[str, ...]]:
     """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
     path = Path(module.path)
-    consequence = "its frames stay as module and offset"
-    if not path.is_file():
-        return None, (f"{module.path} is not on this machine: {consequence}.",)
-    binary = Binary.open(path)
+    trouble = _why_unreadable(path)
+    if trouble is None:
+        binary = Binary.open(path)
+        trouble = _why_another(binary, module)
+        if trouble is None:
+            return binary, ()
+    return None, (f"{module.path} {trouble}: its frames stay as module and offset.",)
+
+
+def _why_unreadable(path: Path) -> str | None:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "is not on this machine"
+        path.open("rb").close()
+    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no path at all, such as a zero byte
+        return "is not on this machine"
+    except OSError as error:
+        return f"cannot be read ({error.strerror or error})"
+    return None
+
+
+def _why_another(binary: Binary, module: Module) -> str | None:
     if module.build_id is not None:
-        same = binary.build_id == module.build_id
-    else:
-        try:
-            same = fingerprint_of(path) == module.fingerprint
-        except OSError as error:
-            return None, (f"{module.path} cannot be read ({error.strerror}): {consequence}.",)
-    if not same:
-        return None, (f"{module.path} has changed since it was recorded: {consequence}.",)
-    return binary, ()
+        return None if binary.build_id == module.build_id else "has changed since it was recorded"
+    if not module.fingerprint:
+        return "could not be read when it was recorded"
+    fingerprint = fingerprint_of(binary.path)
+    if not fingerprint:
+        return "cannot be read"
+    return None if fingerprint == module.fingerprint else "has changed since it was recorded"
 
 
 class _Paths:

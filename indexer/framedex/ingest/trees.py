@@ -42,7 +42,7 @@ def _wanted_files(store: Store, progress: Progress, report: TreeReport) -> tuple
     missing = []
     with progress.task("Looking for sources", None) as advance:
         for root in store.sources.roots():
-            if not Path(root).is_dir():
+            if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where it may not look
                 missing.append(root)
                 report.problems.append(f"The source folder {root} is missing; what was read from it is kept.")
                 continue

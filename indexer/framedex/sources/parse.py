@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -23,14 +22,13 @@ def parse_file(path: Path) -> SourceFile:
     try:
         data, status = _read(path, problems)
     except OSError as error:
-        return SourceFile(str(path), language, 0, 0, "", problems=(f"It cannot be read: {error.strerror or error}.",))
+        return SourceFile(str(path), language, 0, 0, problems=(f"It cannot be read: {error.strerror or error}.",))
     definitions = _definitions(data, language, problems)
     return SourceFile(
         path=str(path),
         language=language,
         modified=status.st_mtime_ns,
         size=status.st_size,
-        digest=hashlib.blake2b(data, digest_size=16).hexdigest(),
         definitions=definitions,
         problems=tuple(problems),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import shutil
 from pathlib import Path
@@ -10,14 +11,14 @@ import pytest
 
 from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
 from framedex.errors import FramedexError
-from tests.running import run
+from tests.indexer.one_put import record_one_put
 
 RUN = {"started_unix_ns": 17, "pid": 4, "host": "here"}
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run("one_put.py", folder=tmp_path_factory.mktemp("recorded")).capture
+    return record_one_put(tmp_path_factory.mktemp("recorded"))
 
 
 @pytest.fixture
@@ -69,9 +70,9 @@ def test_a_word_anywhere_in_a_ring_is_seen(capture: Path) -> None:
     assert capture_state(capture).signature != before.signature
 
 
-def test_a_capture_is_being_written_while_its_process_has_it_mapped(capture: Path) -> None:
-    import mmap
-
+def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Path) -> None:
+    capture = tmp_path / "not-stopped"
+    capture.mkdir()
     (capture / "thread-7.fdx").write_bytes(bytes(4096))
     own = {"pid": os.getpid()}
     assert not is_being_written(capture, own)
@@ -82,6 +83,12 @@ def test_a_capture_is_being_written_while_its_process_has_it_mapped(capture: Pat
         assert not is_being_written(capture, {})
 
     assert not is_being_written(capture, own)
+
+
+def test_a_capture_that_was_stopped_is_whole_while_its_process_lives_on(capture: Path) -> None:
+    """Given a recording that its program ended, when the program still has it mapped, then nothing is to come."""
+    with (capture / "process.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        assert not is_being_written(capture, {"pid": os.getpid()})
 
 
 def test_a_folder_of_captures_that_is_not_there_holds_none(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index import Index
+from framedex.index import Index, Store
 from framedex.index.version import VERSION
 from framedex.model import CallFilter, How, Language
 from tests.running import run as run_recorded
@@ -90,8 +90,8 @@ def test_a_source_folder_is_remembered(project: Path) -> None:
     document = json.loads(run("--json").stdout)
 
     assert document["sources"]["parsed"] == 1
-    with Index.open(project / ".framedex" / "index.db") as index:
-        assert index.sources_roots() == [os.path.realpath("src")]
+    with Store(project / ".framedex" / "index.db") as store:
+        assert store.sources.roots() == [os.path.realpath("src")]
 
 
 def test_a_capture_elsewhere_can_be_named(recorded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from framedex.captures import captures_below
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.model import CallFilter
+from tests.indexer.one_put import record_one_put
+from tests.indexer.privileges import run_without_privileges
 from tests.running import PROGRAMS, mock_environment
-from tests.running import run as run_recorded
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 
@@ -29,7 +30,7 @@ FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(p
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A capture of a small program."""
-    return run_recorded("one_put.py", folder=tmp_path_factory.mktemp("recorded")).capture
+    return record_one_put(tmp_path_factory.mktemp("recorded"))
 
 
 @pytest.fixture
@@ -181,7 +182,9 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
     assert done.returncode == 128 + signal.SIGINT
     assert "Nothing of the rebuild is kept" in done.stderr and "--source" in done.stderr
     with Index.open(project / ".framedex" / "index.db") as index:
-        assert index.sources_roots() == [] and len(index.captures()) == 1
+        assert len(index.captures()) == 1
+    with Store(project / ".framedex" / "index.db") as store:
+        assert store.sources.roots() == []
 
 
 @pytest.mark.parametrize("hidden", ["capture", "captures"])
@@ -195,7 +198,7 @@ def test_a_folder_without_permission_is_named_with_a_remedy(project: Path, hidde
     folder = capture if hidden == "capture" else captures
     folder.chmod(0)
     try:
-        done = _without_privileges([*FRAMEDEX, "index"])
+        done = run_without_privileges([*FRAMEDEX, "index"])
     finally:
         folder.chmod(0o755)
 
@@ -234,16 +237,6 @@ def _sent() -> list[int]:
 def _captures(project: Path) -> list[Any]:
     result = CliRunner().invoke(cli, ["--index", str(project / ".framedex" / "index.db"), "captures", "--json"])
     return list(json.loads(result.stdout)["captures"])
-
-
-def _without_privileges(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command that even as root may not pass over permissions."""
-    if os.getuid() == 0:
-        drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-        if not shutil.which("setpriv") or subprocess.run([*drop, "true"], check=False).returncode:
-            pytest.skip("root cannot give up its privileges here")
-        command = [*drop, *command]
-    return subprocess.run(command, capture_output=True, text=True, env=_environment())
 
 
 def _environment() -> dict[str, str]:

@@ -97,8 +97,9 @@ def test_an_editor_that_fails_is_named(
     assert editor in result.stderr and message in result.stderr
 
 
-def test_a_missing_file_is_named() -> None:
-    result = CliRunner().invoke(cli, ["open", "/no/such/file.py:3"])
+@pytest.mark.parametrize("path", ["/no/such/file.py", f"/{'x' * 300}/file.py"])
+def test_a_missing_file_is_named(path: str) -> None:
+    result = CliRunner().invoke(cli, ["open", f"{path}:3"])
 
     assert result.exit_code == 1
-    assert "/no/such/file.py" in result.stderr
+    assert f"There is no file {path}" in result.stderr

@@ -46,9 +46,9 @@ def test_a_rebuild_replaces_an_index_of_another_version_and_keeps_its_roots(proj
 
     rebuild_index(project.index, [], [], Silence())
 
-    with Index.open(project.index) as index:
-        assert index.version == VERSION
-        assert index.sources_roots() == [str(project.folder)]
+    with Store(project.index) as store:
+        assert store.sources.roots() == [str(project.folder)]
+    Index.open(project.index).close()
 
 
 def test_a_database_of_another_program_is_never_touched(tmp_path: Path) -> None:
@@ -184,6 +184,20 @@ def test_the_nearest_index_upwards_is_found(project: Project) -> None:
 
     assert find_index(below) == project.index
     assert find_index(project.folder.parent) is None
+
+
+def test_a_folder_that_cannot_be_looked_into_has_no_index_and_hides_none_above(project: Project) -> None:
+    project.ingest().close()
+
+    assert find_index(project.folder / ("x" * 300) / "below") == project.index
+
+
+def test_an_index_that_cannot_be_looked_for_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 300) / "index.db"
+
+    with pytest.raises(FramedexError, match="cannot be opened") as raised:
+        Index.open(path)
+    assert os.strerror(errno.ENAMETOOLONG) in raised.value.message
 
 
 def _set(path: Path, *statements: str) -> None:

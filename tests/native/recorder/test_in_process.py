@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import framedex_native
 from framedex.captures import capture_folders, read_capture
+from framedex_native import _native
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, plain_environment
 
@@ -102,3 +104,43 @@ def sent(call: Call) -> list[int]:
     """The dimensions of the array sent, empty for other calls."""
     dims: list[int] = call.arguments.get("dims", []) if call.function == PUT else []
     return dims
+
+
+def test_a_capture_that_was_stopped_says_so(result: dict[str, Any]) -> None:
+    stopped = {name: _native.count_records(os.fsencode(path))["stopped"] for name, path in result["recordings"].items()}
+    assert stopped
+    assert all(stopped.values())
+
+
+def test_a_child_records_where_its_parent_did_after_it_went_elsewhere(tmp_path: Path) -> None:
+    program = (
+        "import os, jax, numpy as np, framedex_native\n"
+        "framedex_native.start('captures')\n"
+        "jax.device_put(np.zeros(3, np.int8))\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os.chdir('/')\n"
+        "    jax.device_put(np.zeros(4, np.int8))\n"
+        "    os._exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    environment = plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())}
+    subprocess.run([sys.executable, "-c", program], env=environment, cwd=tmp_path, check=True, capture_output=True)
+    sizes = [
+        call.arguments["dims"] for capture in capture_folders(tmp_path / "captures") for call in calls_of(capture, PUT)
+    ]
+    assert sorted(sizes) == [[3], [4]]
+
+
+def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff"))
+    program = (
+        "import sys, jax, framedex_native\n"
+        "with framedex_native.recording(sys.argv[1]) as capture:\n"
+        "    jax.device_put(1)\n"
+        "assert framedex_native.current_capture() is None\n"
+    )
+    environment = plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())}
+    subprocess.run([sys.executable, "-c", program, folder], env=environment, check=True, capture_output=True)
+    (capture,) = capture_folders(folder)
+    assert len(calls_of(capture, PUT)) == 1

@@ -1,0 +1,22 @@
+"""Reading real captures from wherever they lie."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from framedex.captures import count_records, fingerprint_of, read_capture
+from tests.indexer.one_put import record_one_put
+
+
+def test_a_capture_in_a_folder_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
+    recorded = record_one_put(tmp_path)
+    odd = Path(shutil.copytree(recorded, tmp_path / os.fsdecode(b"odd\xff")))
+
+    read, counts = read_capture(odd), count_records(odd)
+
+    assert len(read.calls) == counts.calls > 0
+    assert len(read.threads) == counts.threads > 0
+    assert read.problems == read_capture(recorded).problems
+    assert fingerprint_of(odd / "capture.json") == fingerprint_of(recorded / "capture.json") != ""

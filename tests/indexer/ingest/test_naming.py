@@ -1,0 +1,76 @@
+"""Binaries that cannot be asked for names: what is said of them, without giving up on the rest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framedex.captures import fingerprint_of
+from framedex.ingest import Namer
+from framedex.model import Calls, Capture, Module, NativeFrame
+from tests.indexer.privileges import run_without_privileges
+
+
+def capture_of(module: Module) -> Capture:
+    """A capture with one frame, in this module."""
+    none = np.zeros(0, np.uint32)
+    calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
+    return Capture(Path("capture"), {}, (module,), (), (NativeFrame(0, 16),), (), (), (), calls, ())
+
+
+def problems_of(path: Path | str, fingerprint: str = "as recorded") -> list[str]:
+    """What stands in the way of naming frames of a module without a build-id."""
+    frames, problems = Namer().name_frames(capture_of(Module(str(path), 0, 4096, None, fingerprint)))
+    assert len(frames) == 1
+    return problems
+
+
+@pytest.mark.parametrize("name", ["/no/such/lib.so", "/dev/null", "/dev/null/lib.so", "odd\0name", "[vdso]"])
+def test_what_is_no_file_is_not_on_this_machine(name: str) -> None:
+    (problem,) = problems_of(name)
+
+    assert problem == f"{name} is not on this machine: its frames stay as module and offset."
+
+
+def test_a_name_that_the_system_refuses_is_a_problem_and_no_exception() -> None:
+    (problem,) = problems_of("/" + "x" * 300 + "/lib.so")
+
+    assert "cannot be read (File name too long)" in problem
+
+
+def test_a_binary_that_could_not_be_read_when_it_was_recorded_is_not_taken_for_this_one(library: Path) -> None:
+    (problem,) = problems_of(library, fingerprint="")
+
+    assert "could not be read when it was recorded" in problem
+
+
+def test_a_binary_whose_content_is_what_was_recorded_is_used(library: Path) -> None:
+    assert problems_of(library, fingerprint_of(library)) == []
+    assert "has changed since it was recorded" in problems_of(library)[0]
+
+
+@pytest.mark.parametrize("closed", ["folder", "file"])
+@pytest.mark.parametrize("build_id", ["None", "'0123'"])
+def test_a_binary_without_permission_cannot_be_read(tmp_path: Path, library: Path, closed: str, build_id: str) -> None:
+    """Given a folder or a file of mode 000, then that is what is said: not that the binary is gone or has changed."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    binary = folder / "lib.so"
+    binary.write_bytes(library.read_bytes())
+    script = (
+        "import sys; from framedex.ingest import Namer; from framedex.model import Module\n"
+        "from tests.indexer.ingest.test_naming import capture_of\n"
+        f"print(*Namer().name_frames(capture_of(Module(sys.argv[1], 0, 4096, {build_id}, '')))[1])"
+    )
+    target = folder if closed == "folder" else binary
+    target.chmod(0)
+    try:
+        done = run_without_privileges([sys.executable, "-c", script, str(binary)])
+    finally:
+        target.chmod(0o755)
+
+    assert done.stderr == ""
+    assert f"{binary} cannot be read (Permission denied)" in done.stdout

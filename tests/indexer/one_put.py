@@ -1,0 +1,26 @@
+"""A real capture, the smallest one, of a program that stopped its recording itself."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import framedex_native
+from framedex.captures import capture_folders
+from tests.running import PROGRAMS, TIMEOUT, plain_environment
+
+
+def record_one_put(folder: Path) -> Path:
+    """Run `tests/programs/one_put.py` to its end; its capture, below `folder`."""
+    done = subprocess.run(
+        [sys.executable, str(PROGRAMS / "one_put.py"), str(folder / "captures")],
+        env=plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    assert done.returncode == 0, done.stderr
+    (capture,) = capture_folders(folder / "captures")
+    return capture
