@@ -233,7 +233,7 @@ class _Walk:
 def _column(connection: sqlite3.Connection, query: str) -> Integers:
     """A column indexed by id, from rows (id, value); 0 where there is no such id."""
     rows = np.array(connection.execute(query).fetchall(), np.int64).reshape(-1, 2)
-    column = np.zeros(int(rows[:, 0].max(initial=0)) + 1, np.int64)
+    column = np.zeros(int(np.max(rows[:, 0], initial=0)) + 1, np.int64)
     column[rows[:, 0]] = rows[:, 1]
     return column
 
