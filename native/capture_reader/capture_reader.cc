@@ -332,7 +332,7 @@ Capture read_capture(const std::string& folder) { return Decoder(folder).decode(
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
   StreamReader process(folder + "/process.fdx");
-  counts.was_stopped = process.header().stop_reason == static_cast<uint32_t>(StopReason::kStopped);
+  counts.was_stopped = process.has_stop_reason(StopReason::kStopped);
   std::error_code ignored;
   for (const ThreadFiles& files : thread_files(folder, &ignored)) {
     ++counts.threads;

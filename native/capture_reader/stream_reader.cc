@@ -1,6 +1,7 @@
 #include "capture_reader/stream_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -76,36 +77,35 @@ bool StreamReader::check_header() {
            std::to_string(kVersion) + ".");
     return false;
   }
-  switch (static_cast<StopReason>(header_.stop_reason)) {
-    case StopReason::kDiskFull:
-      report("stops early: the disk was full.");
-      break;
-    case StopReason::kLimit:
-      report("stops early: the limit for the size of the recording was reached.");
-      break;
-    case StopReason::kNoFile:
-      report("stops early: it could not be opened any more (too many open files?).");
-      break;
-    case StopReason::kThreadMissing:
-      report("says that calls of some threads are missing: no file could be made for them (too many open files?).");
-      break;
-    case StopReason::kStopped:
-    case StopReason::kNone:
-      break;
+  if (has_stop_reason(StopReason::kDiskFull)) report("stops early: the disk was full.");
+  if (has_stop_reason(StopReason::kLimit)) {
+    report("stops early: the limit for the size of the recording was reached.");
+  }
+  if (has_stop_reason(StopReason::kNoFile)) {
+    report("stops early: it could not be opened any more (too many open files?).");
+  }
+  if (has_stop_reason(StopReason::kThreadMissing)) {
+    report("says that calls of some threads are missing: no file could be made for them (too many open files?).");
   }
   return true;
 }
 
-// A ring's segments in the order in which they were written. One without a number is empty.
+// A ring's segments in the order in which they were written. One without a number is empty; one whose number is no
+// longer the same in the file was written anew while the file was read, so its copy may be of two minds.
 std::vector<size_t> StreamReader::segments_of_ring() const {
+  std::ifstream file(path_, std::ios::binary);
   std::vector<std::pair<uint64_t, size_t>> numbered;
   for (size_t begin = 0; begin < bytes_.size(); begin += kSegmentSize) {
     size_t position = begin + (begin == 0 ? sizeof(StreamHeader) : 0);
-    RecordHeader header{};
-    SegmentRecord segment{};
-    if (position + sizeof(header) + sizeof(segment) > bytes_.size()) break;
-    std::memcpy(&header, bytes_.data() + position, sizeof(header));
-    std::memcpy(&segment, bytes_.data() + position + sizeof(header), sizeof(segment));
+    std::array<char, sizeof(RecordHeader) + sizeof(SegmentRecord)> now{};
+    if (position + now.size() > bytes_.size()) break;
+    file.seekg(static_cast<std::streamoff>(position));
+    file.read(now.data(), now.size());
+    if (!file || std::memcmp(now.data(), bytes_.data() + position, now.size()) != 0) continue;
+    RecordHeader header;
+    SegmentRecord segment;
+    std::memcpy(&header, now.data(), sizeof(header));
+    std::memcpy(&segment, now.data() + sizeof(header), sizeof(segment));
     if (header.mark == kRecordMark && header.kind == RecordKind::kSegment) numbered.emplace_back(segment.number, begin);
   }
   std::sort(numbered.begin(), numbered.end());

@@ -30,7 +30,7 @@ struct StreamHeader {
   uint32_t version;
   StreamKind kind;
   uint64_t thread_id;
-  uint32_t stop_reason;  // StopReason
+  uint32_t stop_reasons;  // StopReason bits
   ClockKind clock;
   // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
   uint64_t verified;
@@ -39,13 +39,13 @@ struct StreamHeader {
 };
 static_assert(sizeof(StreamHeader) == 64);
 
+// Why something is missing from a stream: bits, since several may be true of one.
 enum class StopReason : uint32_t {
-  kNone = 0,
   kDiskFull = 1,
   kLimit = 2,
-  kNoFile = 3,         // the stream's file could not be opened for its next segment
-  kStopped = 5,        // of process.fdx: recording was switched off before the process ended
-  kThreadMissing = 4,  // of process.fdx: the file of some thread could not be made, so its calls are missing
+  kNoFile = 4,         // the stream's file could not be opened for its next segment
+  kThreadMissing = 8,  // of process.fdx: the file of some thread could not be made, so its calls are missing
+  kStopped = 16,       // of process.fdx: recording was switched off before the process ended
 };
 
 enum class RecordKind : uint16_t {

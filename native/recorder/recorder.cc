@@ -43,9 +43,9 @@ struct State {
   static void forget_thread(void* thread);
 };
 
-// Plain data without a destructor: the recorder of this thread, or nullptr. A pthread key frees it at thread exit,
-// which leaves the main thread recordable to the very end of the process.
-// Found through the thread pointer alone (the library takes its few bytes of the space that the loader keeps for this).
+// What a thread knows of itself: plain data, found through the thread pointer alone (the library takes its few bytes of
+// the space that the loader keeps for this). A pthread key frees the recorder at thread exit, which leaves the main
+// thread recordable to the very end of the process.
 #define FRAMEDEX_FAST_TLS thread_local __attribute__((tls_model("initial-exec")))
 FRAMEDEX_FAST_TLS ThreadRecorder* current_thread = nullptr;
 FRAMEDEX_FAST_TLS bool starting_thread = false;

@@ -86,8 +86,8 @@ void copy_terminated(char*& target, std::string_view text) {
 Session* Session::create(const std::string& captures) {
   Settings settings = Settings::from_environment();
   std::unique_ptr<Session> session(new Session(make_capture_folder(captures), std::move(settings)));
-  session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess,
-                                     capture::ClockKind::kNanoseconds, static_cast<uint64_t>(getpid()), "", nullptr);
+  session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess, session->clock_.kind(),
+                                     static_cast<uint64_t>(getpid()), "", nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
   session->write_metadata();
   session->anchor_clock();
@@ -120,10 +120,12 @@ uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
   *base = module.base;
   std::lock_guard lock(mutex_);
   for (size_t id = 0; id < modules_.size(); ++id) {
-    if (modules_[id].base == module.base && modules_[id].path == module.path) return static_cast<uint32_t>(id);
+    const KnownModule& known = modules_[id];
+    bool is_same = known.base == module.base && known.path == module.path && known.build_id == module.build_id;
+    if (is_same) return static_cast<uint32_t>(id);
   }
   auto id = static_cast<uint32_t>(modules_.size());
-  modules_.push_back({module.base, module.path});
+  modules_.push_back({module.base, module.path, module.build_id});
   write_module(id, module);
   return id;
 }
@@ -171,6 +173,11 @@ Session::ThreadStreams Session::create_thread_streams() {
     return {};
   }
   return streams;
+}
+
+void Session::note_stopped() {
+  std::lock_guard lock(mutex_);
+  process_->note(capture::StopReason::kStopped);
 }
 
 // With the anchor of a thread's first call, two of them from the start: enough to know the speed of the clock.

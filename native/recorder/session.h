@@ -33,7 +33,7 @@ class Session {
   // Whether calls of the function (by its number) are recorded.
   bool records(uint32_t function) const { return recorded_[function].load(std::memory_order_relaxed); }
   // Says in the capture that recording was stopped, while the process goes on.
-  void note_stopped() { process_->note(capture::StopReason::kStopped); }
+  void note_stopped();
 
   // Writes descriptions of the functions registered since the last time.
   void describe_functions(const std::vector<Function>& functions);
@@ -51,6 +51,7 @@ class Session {
   struct KnownModule {
     uint64_t base;
     std::string path;
+    std::string build_id;  // another build of a library may be loaded where the first one was
   };
 
   Session(std::string folder, Settings settings)

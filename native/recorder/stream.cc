@@ -72,7 +72,7 @@ bool Stream::next_segment() {
     return false;
   }
   size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
-  char* segment = may_grow ? new_segment() : file_->map(offset);
+  char* segment = may_grow ? new_segment(offset) : file_->map(offset);
   if (segment == nullptr) {
     stopped_ = true;
     bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
@@ -86,8 +86,7 @@ bool Stream::next_segment() {
   return true;
 }
 
-char* Stream::new_segment() {
-  size_t offset = segments_ * kSegmentSize;
+char* Stream::new_segment(size_t offset) {
   char* segment = SegmentSupplier::instance().take(*file_, offset);
   if (segment == nullptr) segment = file_->map(offset);
   if (segment != nullptr) ++segments_;
@@ -101,7 +100,9 @@ void Stream::enter_segment(char* segment, size_t offset) {
   limit_ = segment + kSegmentSize / 2;
   ++segments_begun_;
   if (!is_ring()) return;
-  // Records go before what they are told by: a reader that comes by finds an empty segment, or whole records.
+  // The number goes first: a reader that copies the segment meanwhile finds that it changed, and leaves it out.
+  reinterpret_cast<std::atomic<uint64_t>*>(next_)->store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   std::memset(next_, 0, static_cast<size_t>(segment + kSegmentSize - next_));
   SegmentRecord record{segments_begun_ - 1};
   char* body = begin(sizeof(record));

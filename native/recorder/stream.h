@@ -55,7 +55,7 @@ class Stream {
   }
 
   // Says in the header why something is missing. Only the writer itself stops writing for it.
-  void note(capture::StopReason reason) { header_->stop_reason = static_cast<uint32_t>(reason); }
+  void note(capture::StopReason reason) { header_->stop_reasons |= static_cast<uint32_t>(reason); }
 
   void count_verified(bool is_different) {
     header_->verified += 1;
@@ -69,7 +69,7 @@ class Stream {
   // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
   bool make_room();
   bool next_segment();
-  char* new_segment();
+  char* new_segment(size_t offset);
   void enter_segment(char* segment, size_t offset);
 
   // The header goes last, as one word: then the record is there, whole.

@@ -1,6 +1,7 @@
-"""A second thread for which no file can be made: its name is taken. Both threads send an array."""
+"""A second thread for which no file can be made: its name is taken. Both send an array; `stop` stops recording."""
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -14,3 +15,7 @@ thread = threading.Thread(target=lambda: jax.device_put(np.zeros(2, np.int8)))
 thread.start()
 thread.join()
 jax.device_put(np.zeros(3, np.int8))
+if "stop" in sys.argv:
+    import framedex_native
+
+    framedex_native.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.captures import read_capture
+from framedex.captures import capture_folders, read_capture
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import PROGRAMS, mock_environment, run
@@ -98,6 +98,23 @@ def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
             assert len(sent) >= seen
             seen = len(sent)
         process.kill()
+
+
+def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
+    ring = {"FRAMEDEX_LIMIT": str(2 * SEGMENT), "FRAMEDEX_RING": "1"}
+    environment = mock_environment(tmp_path) | ring
+    command = [sys.executable, PROGRAMS / "many_puts.py", "30000"]
+    turned = set()
+    with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            for capture in capture_folders(tmp_path / "captures"):
+                read = read_capture(capture)
+                assert not [problem for problem in read.problems if "damaged" in problem]
+                sent = sizes(capture)
+                assert sent == sorted(set(sent))
+                turned.add(sent[0] if sent else 0)
+    assert len(turned) > 5
+    assert sizes(capture_folders(tmp_path / "captures")[0])[-1] == 30000
 
 
 def test_every_stack_is_what_libgcc_finds(python: str, tmp_path: Path) -> None:
