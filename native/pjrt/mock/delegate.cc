@@ -257,8 +257,7 @@ Reference Delegate::joined(Object* pieces, const Program& program) {
 
 Reference Delegate::copied(Object* array) { return python::call(copied_.get(), {array}); }
 
-Reference Delegate::piece(const CpuArray& whole, size_t index) {
-  if (whole.device_count == 1) return python::share(whole.array.get());
+Reference Delegate::piece(const ShardedArray& whole, size_t index) {
   Reference pieces = python::attribute(whole.array.get(), "_arrays");
   return pieces ? python::item(pieces.get(), index) : Reference();
 }

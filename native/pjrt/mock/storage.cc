@@ -34,33 +34,35 @@ char* Storage::address(Status& status) {
     return nullptr;
   }
   python::Gil gil;
-  python::Reference piece = delegate_->piece(*whole_, index_);
-  known = piece ? delegate_->address(piece.get()) : nullptr;
+  python::Object* array = piece();
+  known = array != nullptr ? delegate_->address(array) : nullptr;
   if (known == nullptr) {
     status = python::take_error();
     return nullptr;
   }
-  piece_ = std::move(piece);
   address_.store(known, std::memory_order_release);
   return known;
 }
 
-void Storage::set_array(std::shared_ptr<CpuArray> whole, size_t index) {
+void Storage::set_array(python::Held array) {
+  array_ = std::move(array);
+  is_started_.store(true, std::memory_order_release);
+}
+
+void Storage::set_piece(std::shared_ptr<const ShardedArray> whole, size_t index) {
   whole_ = std::move(whole);
   index_ = index;
   is_started_.store(true, std::memory_order_release);
 }
 
 python::Object* Storage::array(Delegate& delegate, const Shape& shape, int device_id) {
-  if (whole_ == nullptr) {
-    python::Reference made = delegate.array(bytes_, shape, device_id);
-    if (!made) return nullptr;
-    whole_ = std::make_shared<CpuArray>();
-    whole_->array = std::move(made);
-  }
-  if (whole_->device_count == 1) return whole_->array.get();
-  if (!piece_) piece_ = delegate.piece(*whole_, index_);
-  return piece_.get();
+  if (!array_ && whole_ == nullptr) array_ = delegate.array(bytes_, shape, device_id);
+  return piece();
+}
+
+python::Object* Storage::piece() {
+  if (!array_ && whole_ != nullptr) array_ = delegate_->piece(*whole_, index_);
+  return array_.get();
 }
 
 }  // namespace framedex::mock

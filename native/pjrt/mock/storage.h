@@ -39,22 +39,26 @@ class Storage {
 
   // ---- With the GIL.
 
-  // The program was started; this is piece `index` of one of its arrays.
-  void set_array(std::shared_ptr<CpuArray> whole, size_t index);
-  const std::shared_ptr<CpuArray>& whole() const { return whole_; }
+  // The program was started; this is its array, on one device, or piece `index` of one that is on several.
+  void set_array(python::Held array);
+  void set_piece(std::shared_ptr<const ShardedArray> whole, size_t index);
+  const std::shared_ptr<const ShardedArray>& whole() const { return whole_; }  // nullptr on one device
   size_t index() const { return index_; }
   // Its array on one device of the CPU client, made of its bytes at the first use; borrowed. Null: an exception is set.
   python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
 
  private:
+  // With the GIL: the array on one device, taken out of the whole at the first use.
+  python::Object* piece();
+
   std::shared_ptr<char> bytes_;
   std::shared_ptr<EventState> ready_;
   Delegate* delegate_ = nullptr;
   std::atomic<bool> is_started_{false};
   std::atomic<char*> address_{nullptr};
-  std::shared_ptr<CpuArray> whole_;
+  python::Held array_;  // on one device
+  std::shared_ptr<const ShardedArray> whole_;
   size_t index_ = 0;
-  python::Held piece_;
 };
 
 }  // namespace framedex::mock
