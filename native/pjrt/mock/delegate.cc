@@ -186,9 +186,7 @@ Delegate* Delegate::of(int device_count, Status& status) {
   return delegate.get();
 }
 
-Delegate::Delegate() : forks_(fork_count()) {}
-
-bool Delegate::is_usable() const { return forks_ == fork_count() && python::is_usable(); }
+bool Delegate::is_usable() const { return made_here_ && python::is_usable(); }
 
 Status Delegate::open(int device_count) {
   Reference module = python::import_from(package_folder(), kModule);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "pjrt/mock/event.h"
+#include "pjrt/mock/forks.h"
 #include "pjrt/mock/program.h"
 #include "pjrt/mock/python.h"
 
@@ -46,10 +47,10 @@ class Delegate {
   char* address(python::Object* array);
 
  private:
-  Delegate();
+  Delegate() = default;
   Status open(int device_count);
 
-  const int forks_;
+  const MadeHere made_here_;
   python::Held compile_;
   python::Held array_;
   python::Held joined_;

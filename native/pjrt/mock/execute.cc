@@ -120,12 +120,13 @@ PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& 
   execution.results.reserve(executable.result_memories.size());
   for (size_t i = 0; i < executable.result_memories.size(); ++i) {
     size_t result = i % program.results.size();
+    int64_t bytes = program.results[result].shape->bytes;
     std::shared_ptr<char> memory;
     if (!takes_over[result]) {
-      int64_t bytes = program.results[result].shape->bytes;
       if (PJRT_Error* error = allocate(*executable.result_memories[i], bytes, &memory)) return error;
     }
-    execution.results.push_back(std::make_shared<Storage>(std::move(memory), execution.done, execution.delegate));
+    execution.results.push_back(
+        std::make_shared<Storage>(std::move(memory), bytes, execution.done, execution.delegate));
   }
   return nullptr;
 }

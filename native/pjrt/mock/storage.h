@@ -15,8 +15,9 @@ class Storage {
  public:
   // Bytes in the mock's own memory; they may be written until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
-  // The result of a program. `reserved` is the memory that the device accounts for it.
-  Storage(std::shared_ptr<char> reserved, std::shared_ptr<EventState> ready, Delegate* delegate);
+  // The result of a program, of so many bytes. `reserved` is the memory that the device accounts for it.
+  Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
+  ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
@@ -54,6 +55,7 @@ class Storage {
   std::shared_ptr<char> bytes_;
   std::shared_ptr<EventState> ready_;
   Delegate* delegate_ = nullptr;
+  int64_t result_bytes_ = 0;
   std::atomic<bool> is_started_{false};
   std::atomic<char*> address_{nullptr};
   python::Held array_;  // on one device
