@@ -1,7 +1,7 @@
 """Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
 
-Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers and of failures on demand,
-and CPython's layouts.
+Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers and of failures on
+demand, and CPython's layouts.
 A file is only touched when its text changes, so that a build stays incremental.
 """
 

@@ -1,4 +1,4 @@
-"""Write the table that fails on demand: one wrapper per function, put around the mock's table where rules ask for it."""
+"""Write the table that fails on demand: wrappers that are put around the mock's table where rules ask for it."""
 
 from __future__ import annotations
 
@@ -67,5 +67,7 @@ def _wrapper(index: int, function: Function, fields: tuple[Field, ...]) -> Itera
 
 
 def _has_events(abi: Abi, function: Function) -> str:
-    fields = abi.structs[function.arguments].fields
-    return str(any(field.is_output and field.type.startswith("PJRT_Event*") for field in fields)).lower()
+    """Whether it hands out events of the work that it starts."""
+    outputs = {field.type for field in abi.structs[function.arguments].fields if field.is_output}
+    starts_work = not function.name.startswith("PJRT_Event_")
+    return str(starts_work and not outputs.isdisjoint({"PJRT_Event*", "PJRT_Event**"})).lower()
