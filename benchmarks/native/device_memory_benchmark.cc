@@ -1,5 +1,5 @@
-// Times DeviceMemory at steady state: hundreds of live allocations of 64 B to 1 MB, one freed and one allocated at a time.
-// Prints nanoseconds for a pair, beside malloc's in the same run.
+// Times DeviceMemory at steady state: hundreds of live allocations of 64 B to 1 MB, one freed and one allocated at a
+// time. Prints nanoseconds for a pair, beside malloc's in the same run.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -49,8 +49,8 @@ int main() {
     framedex::mock::DeviceMemory memory(0, int64_t{16} << 30);
     double own = pair_nanoseconds(
         sizes, [&](int64_t bytes) { return memory.Allocate(bytes); }, [&](void* address) { memory.Free(address); });
-    double host = pair_nanoseconds(
-        sizes, [](int64_t bytes) { return std::malloc(static_cast<size_t>(bytes)); }, std::free);
+    double host =
+        pair_nanoseconds(sizes, [](int64_t bytes) { return std::malloc(static_cast<size_t>(bytes)); }, std::free);
     std::printf("{\"distinct_sizes\": %zu, \"device_memory_ns\": %.1f, \"malloc_ns\": %.1f}\n", distinct, own, host);
   }
 }

@@ -52,5 +52,6 @@ def _braces(values: Any) -> str:
 if __name__ == "__main__":
     text = tables(json.loads((Path(__file__).parent / "tpu_kinds.json").read_text()))
     output = Path(sys.argv[1])
+    output.parent.mkdir(parents=True, exist_ok=True)
     if not output.exists() or output.read_text() != text:
         output.write_text(text)
