@@ -160,6 +160,7 @@ enum class ValueKind : uint8_t {
   kMore = 9,       // no payload: further values did not fit
   kSmall = 10,     // no payload: an integer from 0 to 2^32 - 1, in `count`
   kTruth = 11,     // no payload: 0 or 1 in `count`
+  kAddressLists = 12,  // `count` uint64: the length of a list, then the elements of all lists
 };
 
 inline constexpr uint16_t kErrorMessageField = 0xFFFF;

@@ -1,11 +1,16 @@
-// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH.
+// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in that is to be recorded.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "pjrt/interposer.h"
 #include "pjrt/mock/buffer.h"
 #include "pjrt/mock/client.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/event.h"
 #include "pjrt/mock/topology.h"
 #include "pjrt/mock/unimplemented.h"
-#include "pjrt/traced_call.h"
+#include "recorder/recorder.h"
 
 namespace framedex::mock {
 namespace {
@@ -26,15 +31,52 @@ PJRT_Api make_api() {
   return api;
 }
 
+const std::string& refusal(const std::string& reason = {}) {
+  static const std::string text = reason;
+  return text;
+}
+
+// A table that answers what every framework asks first with the reason why there is no plug-in: without a table at all
+// they crash.
+const PJRT_Api* refuse(const std::string& reason) {
+  refusal(reason);
+  static PJRT_Api api = make_api();
+  api.PJRT_Plugin_Initialize = [](PJRT_Plugin_Initialize_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  api.PJRT_Client_Create = [](PJRT_Client_Create_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  api.PJRT_TopologyDescription_Create = [](PJRT_TopologyDescription_Create_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  return &api;
+}
+
+const PJRT_Api* mock() {
+  static const PJRT_Api api = make_api();
+  return &api;
+}
+
+const PJRT_Api* traced() {
+  try {
+    pjrt::Plugin plugin = pjrt::plugin_from_environment();
+    recorder::start_from_environment();
+    return pjrt::interpose(plugin.api != nullptr ? plugin : pjrt::Plugin{mock(), "the mock TPU"});
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "framedex: %s\n", error.what());
+    return refuse(error.what());
+  }
+}
+
 }  // namespace
 }  // namespace framedex::mock
 
 // The entry point of every PJRT plug-in.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
-  static const PJRT_Api* api = [] {
-    static const PJRT_Api mock = framedex::mock::make_api();
-    framedex::recorder::start_from_environment();
-    return framedex::pjrt::trace(&mock);
-  }();
+  static const PJRT_Api* api = framedex::mock::traced();
   return api;
 }
+
+// The mock as it is, for another copy of this library that stands in front of it.
+extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_mock_pjrt_api() { return framedex::mock::mock(); }
