@@ -2,7 +2,8 @@
 
 The conventions: `const char* x` goes with `size_t x_size`; `const T* xs` with `size_t num_xs`; `const char** xs` with
 `const size_t* x_sizes`; a pointer to a described struct is followed once; a pointer to an opaque one is an object's
-identity; `PJRT_Buffer_Type` with dims gives bytes. A list is an output where its count is one.
+identity; `PJRT_Buffer_Type` with dims gives bytes. A list is an output where its count is one, and the other way about;
+so is what comes with a deleter.
 """
 
 from __future__ import annotations
@@ -133,9 +134,15 @@ def _is_counted(abi: Abi, struct: Struct, field: Field) -> bool:
 
 
 def _is_output(abi: Abi, struct: Struct, field: Field) -> bool:
+    if field.is_output or (struct.name, field.name) in OUTPUTS or struct.field(f"{field.name}_deleter"):
+        return True
     count = struct.field(_count_name(struct, field) or "")
     has_output_count = count is not None and count.is_output and _is_counted(abi, struct, field)
-    return field.is_output or has_output_count or (struct.name, field.name) in OUTPUTS
+    counts_an_output = any(
+        other.is_output and _sizes_name(struct, other) and _list_of_lists_count(struct, other) == field.name
+        for other in struct.fields
+    )
+    return has_output_count or counts_an_output
 
 
 def _sizes_name(struct: Struct, field: Field) -> str | None:

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 
 #include "pjrt/extension_chain.h"
@@ -97,8 +98,18 @@ Plugin plugin_from_environment() {
 }
 
 const PJRT_Api* interpose(const Plugin& plugin) {
+  static std::mutex mutex;
+  static std::string traced_path;
+  static const PJRT_Api* table = nullptr;
+  std::lock_guard lock(mutex);
+  if (table != nullptr && (plugin.api == table || plugin.path == traced_path)) return table;
   check(plugin);
-  const PJRT_Api* table = trace(plugin.api);
+  if (table != nullptr) {
+    throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " + traced_path +
+                             ".");
+  }
+  table = trace(plugin.api);
+  traced_path = plugin.path;
   record(plugin, *table);
   return table;
 }

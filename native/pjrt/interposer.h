@@ -18,8 +18,9 @@ struct Plugin {
 // for the user.
 Plugin plugin_from_environment();
 
-// The plug-in's table, traced. Records the call that asked for it, with what kind of plug-in that is. Once for each
-// loaded library. Throws std::runtime_error with a message for the user if the table is not one that can be traced.
+// The plug-in's table, traced; a traced table is returned as it is. Records the call that asked for it, with what kind of
+// plug-in that is. Throws std::runtime_error with a message for the user if the table is not one that can be traced, or
+// this library traces another plug-in already.
 const PJRT_Api* interpose(const Plugin& plugin);
 
 }  // namespace framedex::pjrt

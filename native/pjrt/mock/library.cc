@@ -78,5 +78,16 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
   return api;
 }
 
+// For libframedex_preload.so: the table, traced; as it is where it cannot be, since the program runs anyway.
+extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* table, const char* path) {
+  try {
+    framedex::recorder::start_from_environment();
+    return framedex::pjrt::interpose({table, path});
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
+    return table;
+  }
+}
+
 // The mock as it is, for another copy of this library that stands in front of it.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_mock_pjrt_api() { return framedex::mock::mock(); }
