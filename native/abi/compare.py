@@ -1,15 +1,15 @@
-"""Tell what the description in this folder lacks for another version of the PJRT C API; exit with 1 if that is anything.
+"""Tell what the description in this folder lacks for another version of the PJRT C API; exit with 1 if anything.
 
     python compare.py XLA_CHECKOUT       # the headers xla/pjrt/c/*.h, xla/pjrt/extensions/, ... of a checkout
     python compare.py HEADER.h...        # headers by themselves
     python compare.py jaxlib-1.2.3.whl   # a wheel
     python compare.py /path/to/python    # the jaxlib of an interpreter
 
-Headers tell everything: functions, structs, fields, offsets, sizes, enumerators, extensions. A jaxlib has no headers. Its
-binary has the names of the structs that it exchanges with a plug-in, and a running one says which version of the API it
-speaks; so what is said of a jaxlib is where to look, not all that there is to see.
+Headers tell everything: functions, structs, fields, offsets, sizes, enumerators, extensions. A jaxlib has no headers.
+Its binary has the names of structs that it exchanges with a plug-in, and a running one says which version of the API
+it speaks; so what is said of a jaxlib is where to look, not all that there is to see.
 
-`--write FILE` writes what the headers say as a description of its own, which is how a new version gets into this folder:
+`--write FILE` writes what the headers say as a description, which is how a new version gets into this folder:
 
     python compare.py XLA_CHECKOUT --write pjrt_c_api_0.118.json --jaxlib 0.13.0 --commit 0123abc...
 """
@@ -119,7 +119,7 @@ def _ask(python: Path) -> tuple[tuple[int, ...], Path]:
     """
     from framedex_native import library_path
 
-    command = [python, "-c", _INITIALIZE, library_path()]
+    command = [str(python), "-c", _INITIALIZE, str(library_path())]
     quiet = {"FRAMEDEX_RECORD": "0", "TF_CPP_MIN_LOG_LEVEL": "0"}
     done = subprocess.run(command, env=os.environ | quiet, capture_output=True, text=True)
     version = _FRAMEWORK_VERSION.search(done.stderr)

@@ -1,8 +1,8 @@
 """Read the C headers of the PJRT C API into the form of the description in this folder (`pjrt_c_api_*.json`).
 
 tree-sitter reads declarations as they stand, so the API's own macros stay visible: PJRT_DEFINE_STRUCT_TRAITS names the
-last field that counts in a struct's `struct_size`, _PJRT_API_STRUCT_FIELD an entry of the table. Sizes and offsets follow
-from the types by the rules of LP64; the build checks them (pjrt_layout_check.cc).
+last field that counts in a struct's `struct_size`, _PJRT_API_STRUCT_FIELD an entry of the table. Sizes and offsets
+follow from the types by the rules of LP64; the build checks them (pjrt_layout_check.cc).
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def describe(headers: Iterable[Path]) -> Description:
         "functions": [
             _function(entry["name"], read) for entry in read.fields.get(TABLE, ()) if entry["name"] in read.typedefs
         ],
-        "structs": {name: layout.struct(name) for name in sorted(read.fields) if name != TABLE and layout.is_known(name)},
+        "structs": {
+            name: layout.struct(name) for name in sorted(read.fields) if name != TABLE and layout.is_known(name)
+        },
         "enums": read.enums,
         "typedefs": _typedefs(read),
     }

@@ -13,9 +13,8 @@ struct Plugin {
   std::string path;
 };
 
-// The plug-in whose path FRAMEDEX_PLUGIN has; `api` is nullptr if the variable is not set or empty. A library of
-// framedex's own gives its mock as it is, so that nothing is recorded twice. Throws std::runtime_error with a message
-// for the user.
+// The plug-in whose path FRAMEDEX_PLUGIN has; its path is empty if the variable is not set. A library of framedex's own
+// gives its mock as it is, so that nothing is recorded twice. Throws std::runtime_error with a message for the user.
 Plugin plugin_from_environment();
 
 // The plug-in's table, traced; a traced table is returned as it is. Records the call that asked for it, with what kind of

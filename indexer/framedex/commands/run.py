@@ -1,4 +1,4 @@
-"""`framedex run`: run a program on the mock TPU and record it."""
+"""`framedex run`: run a program on the mock TPU, or on another plug-in, and record it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.launch import Launch, Outcome, check_python, launch
+from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python, launch
+from framedex.commands.plugins import find_plugin
 from framedex.commands.quantities import parse_bytes
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
+@click.option(
+    "--plugin",
+    metavar="PATH|NAME",
+    help="Record this PJRT plug-in in place of the mock: libtpu, or another installed one, or [NAME:]PATH.",
+)
 @click.option("--devices", type=click.IntRange(1, 256), metavar="N", help="How many TPU devices. Default: 1.")
 @click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: 16GiB.")
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
@@ -33,6 +39,7 @@ from framedex.commands.quantities import parse_bytes
 def run(
     ctx: click.Context,
     output: Path | None,
+    plugin: str | None,
     devices: int | None,
     hbm: str | None,
     is_module: bool,
@@ -44,7 +51,7 @@ def run(
     ring: bool,
     program: tuple[str, ...],
 ) -> None:
-    """Run SCRIPT (or -m MODULE) on the mock TPU and record every call into its runtime.
+    """Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.
 
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
@@ -55,6 +62,8 @@ def run(
         raise click.UsageError(f"There is no script {program[0]!r}.")
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
+    if plugin and (devices or hbm):
+        raise click.UsageError("--devices and --hbm are about the mock TPU: a plug-in has its own.")
     settings = {
         "FRAMEDEX_DEVICES": _number(devices),
         "FRAMEDEX_HBM": _bytes("--hbm", hbm),
@@ -66,7 +75,10 @@ def run(
     }
     arguments = ("-m", *program) if is_module else program
     check_python(python)
-    outcome = launch(Launch(python, arguments, output, settings))
+    if plugin is None:
+        check_jaxlib(python)
+    found = find_plugin(plugin, python) if plugin else None
+    outcome = launch(Launch(python, arguments, output, settings, found))
     click.echo(f"framedex: {outcome.summary()}", err=True)
     _end_like(ctx, outcome)
 

@@ -62,7 +62,7 @@ const PJRT_Api* traced() {
   try {
     pjrt::Plugin plugin = pjrt::plugin_from_environment();
     recorder::start_from_environment();
-    return pjrt::interpose(plugin.api != nullptr ? plugin : pjrt::Plugin{mock(), "the mock TPU"});
+    return pjrt::interpose(plugin.path.empty() ? pjrt::Plugin{mock(), "the mock TPU"} : plugin);
   } catch (const std::runtime_error& error) {
     std::fprintf(stderr, "framedex: %s\n", error.what());
     return refuse(error.what());
