@@ -33,8 +33,8 @@ from headers import Description
 HERE = Path(__file__).parent
 DESCRIPTION = HERE / "pjrt_c_api_0.112.json"
 
-# A struct's name as text, and as the mangled name of a C++ function has it: behind its length.
-_NAME = re.compile(rb"(\d*)(PJRT_\w+?_(?:Args|Extension))(?![a-z_])")
+_NAME = re.compile(rb"PJRT_\w+_(?:Args|Extension)")
+_WORD = re.compile(rb"\w+")
 # What XLA calls structs in messages although no header declares them.
 _NOT_DECLARED = {"PJRT_KeyValueGet_Args", "PJRT_KeyValuePut_Args", "PJRT_KeyValueTryGet_Args"}
 # XLA logs the versions of both sides when it initializes a plug-in.
@@ -137,18 +137,15 @@ def _binaries(jaxlib: Path) -> Iterator[bytes]:
 
 
 def _names(data: bytes) -> Iterator[bytes]:
+    """Names as texts have them, and as mangled names of C++ have them: behind their lengths."""
     start = data.find(b"PJRT_")
     while start >= 0:
-        match = _NAME.match(data, _digits_before(data, start))
-        if match and (not match[1] or match[1].endswith(str(len(match[2])).encode())):
-            yield match[2]
+        word = _WORD.match(data, start)
+        lengths = [int(data[start - digits : start]) for digits in (1, 2, 3) if data[start - digits : start].isdigit()]
+        for length in lengths or [len(word[0]) if word else 0]:
+            if _NAME.fullmatch(name := data[start : start + length]):
+                yield name
         start = data.find(b"PJRT_", start + 1)
-
-
-def _digits_before(data: bytes, position: int) -> int:
-    while data[position - 1 : position].isdigit():
-        position -= 1
-    return position
 
 
 def _dotted(version: tuple[int, ...]) -> str:
