@@ -50,12 +50,13 @@ xla_client.initialize_pjrt_plugin("tpu")
 
 def lacking(description: Description, other: Description) -> list[str]:
     """What `other` has and `description` has not, one line each."""
+    types = description["typedefs"].keys() | description["structs"].keys()
     return [
         *_lacking_version(description, other),
         *_lacking_functions(description, other),
         *_lacking_structs(description, other),
         *_lacking_enumerators(description, other),
-        *(f"type {name}" for name in other["typedefs"] if name not in description["typedefs"]),
+        *(f"type {name}" for name in other["typedefs"] if name not in types),
     ]
 
 

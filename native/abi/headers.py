@@ -38,6 +38,7 @@ _CPLUSPLUS = re.compile(r"#ifdef __cplusplus\s(?:(?:(?!#endif).)*#else)?(.*?)#en
 _BRACES = re.compile(r'extern "C" \{|^\}\s*// extern "C"|^\}\s*$', re.MULTILINE)
 _TRAITS = re.compile(r"\w+_DEFINE_STRUCT_TRAITS\(\s*(\w+),\s*(\w+)\s*\);?")
 _ENTRY = re.compile(r"(?<!define )_\w+_API_STRUCT_FIELD\(\s*(\w+)\s*\);?")
+_ATTRIBUTE = re.compile(r"(?<!define )\bPJRT_(?:NO_DISCARD|CAPI_EXPORT)\b")
 _NUMBER = re.compile(r"#define (PJRT_API_M(?:AJOR|INOR)) (\d+)")
 _PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
 
@@ -95,7 +96,7 @@ def _read(text: str, read: _Read) -> None:
     text = _CPLUSPLUS.sub(lambda match: _BRACES.sub("", match[1]), text)
     read.last_fields |= {name: last for name, last in _TRAITS.findall(text) if name != "sname"}
     read.numbers |= {name: int(number) for name, number in _NUMBER.findall(text)}
-    text = _ENTRY.sub(r"\1* \1;", _TRAITS.sub("", text))
+    text = _ENTRY.sub(r"\1* \1;", _ATTRIBUTE.sub("", _TRAITS.sub("", text)))
     for node in _declarations(_PARSER.parse(text.encode()).root_node):
         if node.type == "type_definition":
             _typedef(node, read)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import framedex_native
+from tests import pythons
 from tests.reading import Call, calls_of
 from tests.run.invoking import Ended, framedex_run, program
 from tests.running import build_small_plugin
@@ -86,6 +87,19 @@ def test_a_program_that_never_loads_the_plugin(small: Path, tmp_path: Path) -> N
         "--plugin", f"tpu:{small}", program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu"
     )
     assert ended.said == [f"framedex: nothing was recorded: the program never loaded {small}, or ended before that."]
+
+
+def test_a_python_without_jax_but_with_torch_xla(tmp_path: Path) -> None:
+    bare = next((p for v in pythons.RECORDABLE for p in pythons.found(v) if not p.has_jax), None)
+    if bare is None:
+        pytest.skip("every Python here has JAX")
+    metadata = tmp_path / "packages" / "torch_xla-2.9.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: torch_xla\nVersion: 2.9.0\n")
+    (tmp_path / "program.py").write_text("print('ran')")
+    packages = str(tmp_path / "packages")
+    ended = framedex_run("--python", bare.path, "program.py", folder=tmp_path, PYTHONPATH=packages)
+    assert (ended.status, ended.stdout) == (0, b"ran\n"), ended.stderr
 
 
 def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:

@@ -84,8 +84,11 @@ def check_python(python: str) -> None:
 
 
 def check_jaxlib(python: str) -> None:
-    """Raise FramedexError unless this interpreter has a jaxlib that works with the mock TPU."""
-    jaxlib = _versions(python).get("jaxlib")
+    """Raise FramedexError unless this interpreter has a jaxlib that works with the mock TPU, or torch_xla."""
+    versions = _versions(python)
+    jaxlib = versions.get("jaxlib")
+    if jaxlib is None and "torch_xla" in versions:
+        return
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
@@ -190,8 +193,9 @@ def _versions(python: str) -> dict[str, str]:
 
 def _own_versions() -> dict[str, str]:
     versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    with suppress(importlib.metadata.PackageNotFoundError):
-        versions["jaxlib"] = importlib.metadata.version("jaxlib")
+    for package in ("jaxlib", "torch_xla"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
     return versions
 
 
@@ -199,8 +203,9 @@ def _versions_of(python: str) -> dict[str, str]:
     program = (
         "import importlib.metadata as m, json, sys\n"
         "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
-        "try: versions['jaxlib'] = m.version('jaxlib')\n"
-        "except m.PackageNotFoundError: pass\n"
+        "for package in ('jaxlib', 'torch_xla'):\n"
+        "    try: versions[package] = m.version(package)\n"
+        "    except m.PackageNotFoundError: pass\n"
         "print(json.dumps(versions))"
     )
     try:
