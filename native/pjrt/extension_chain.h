@@ -9,8 +9,8 @@ namespace framedex::pjrt {
 PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin);
 
 // The plug-in's chain, traced. Whoever looks for a type takes the first that has it, so the traced ones come first and
-// an unknown one is passed on as it is, at its own address, whatever it keeps behind its struct_size. The copies live as
-// long as the process, like the tables that they stand for.
+// an unknown one is passed on as it is, at its own address, whatever it keeps behind its struct_size. The copies live
+// as long as the process, like the tables that they stand for.
 PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first);
 
 }  // namespace framedex::pjrt

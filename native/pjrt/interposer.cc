@@ -44,7 +44,8 @@ std::string name_of(PJRT_Extension_Type type) {
 
 std::string names(const PJRT_Extension_Base* extension) {
   std::string text;
-  for (; extension != nullptr; extension = extension->next) text += (text.empty() ? "" : ", ") + name_of(extension->type);
+  for (; extension != nullptr; extension = extension->next)
+    text += (text.empty() ? "" : ", ") + name_of(extension->type);
   return text;
 }
 
@@ -59,7 +60,7 @@ std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extensi
   return text;
 }
 
-const char* const kValueNames[] = {"plugin",      "major_version", "minor_version",       "struct_size",
+const char* const kValueNames[] = {"plugin",     "major_version",       "minor_version",     "struct_size",
                                    "extensions", "untraced_extensions", "untraced_functions"};
 
 void record(const Plugin& plugin, const PJRT_Api& table) {
@@ -90,7 +91,8 @@ Plugin plugin_from_environment() {
   std::string path = named;
   // A bare name would be looked up by the loader, which finds this library first where it is called libtpu.so.
   if (path.find('/') == std::string::npos) {
-    throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path + ".");
+    throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path +
+                             ".");
   }
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) throw std::runtime_error(std::string("the plug-in cannot be loaded: ") + dlerror());
@@ -105,8 +107,8 @@ const PJRT_Api* interpose(const Plugin& plugin) {
   if (table != nullptr && (plugin.api == table || plugin.path == traced_path)) return table;
   check(plugin);
   if (table != nullptr) {
-    throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " + traced_path +
-                             ".");
+    throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " +
+                             traced_path + ".");
   }
   table = trace(plugin.api);
   traced_path = plugin.path;

@@ -1,4 +1,5 @@
-// Stands between a program and a PJRT plug-in: loads the one that is asked for, checks it and hands out its table, traced.
+// Stands between a program and a PJRT plug-in: loads the one that is asked for, checks it and hands out its table,
+// traced.
 #pragma once
 
 #include <string>
@@ -17,9 +18,9 @@ struct Plugin {
 // gives its mock as it is, so that nothing is recorded twice. Throws std::runtime_error with a message for the user.
 Plugin plugin_from_environment();
 
-// The plug-in's table, traced; a traced table is returned as it is. Records the call that asked for it, with what kind of
-// plug-in that is. Throws std::runtime_error with a message for the user if the table is not one that can be traced, or
-// this library traces another plug-in already.
+// The plug-in's table, traced; a traced table is returned as it is. Records the call that asked for it, with what kind
+// of plug-in that is. Throws std::runtime_error with a message for the user if the table is not one that can be traced,
+// or this library traces another plug-in already.
 const PJRT_Api* interpose(const Plugin& plugin);
 
 }  // namespace framedex::pjrt

@@ -1,9 +1,9 @@
 // libframedex_preload.so, for LD_PRELOAD: records the PJRT plug-in that a program loads, wherever it finds it.
 //
-// Every framework asks for a plug-in's table with dlsym(library, "GetPjrtApi"). Asked for that name, this library's dlsym
-// answers with a function that hands out the traced table; asked for any other, it jumps to the real one, so that this
-// sees its caller, whom RTLD_NEXT and RTLD_DEFAULT are about. What traces is in libtpu.so beside this library, and is
-// loaded only when a plug-in is.
+// Every framework asks for a plug-in's table with dlsym(library, "GetPjrtApi"). Asked for that name, this library's
+// dlsym answers with a function that hands out the traced table; asked for any other, it jumps to the real one, so that
+// this sees its caller, whom RTLD_NEXT and RTLD_DEFAULT are about. What traces is in libtpu.so beside this library, and
+// is loaded only when a plug-in is.
 //
 // It becomes part of every program that inherits LD_PRELOAD, so it needs nothing but the C library.
 #include <dlfcn.h>

@@ -1,4 +1,5 @@
-// A PJRT plug-in with a few functions, to be looked at through framedex: SMALL_PLUGIN in the environment says which kind.
+// A PJRT plug-in with a few functions, to be looked at through framedex: SMALL_PLUGIN in the environment says which
+// kind.
 //
 //   older: minor version 54; its table ends after PJRT_Executable_GetCompiledMemoryStats, and one entry is null
 //   newer: three functions more than the description has

@@ -118,20 +118,27 @@ def launch(what: Launch) -> Outcome:
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     try:
-        library, preload = framedex_native.library_path(), framedex_native.preload_path()
+        library = framedex_native.library_path()
+        loading = _loading(what.plugin, library)
     except FileNotFoundError as error:
         raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
     _check_library(library)
     environment = dict(os.environ)
-    if what.plugin:
-        environment |= what.plugin.environment(library, preload, os.environ)
-    else:
-        environment["TPU_LIBRARY_PATH"] = os.fspath(library)
+    environment |= loading
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     environment |= {name: value for name, value in what.settings.items() if value}
     metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment
+
+
+def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
+    """The variables with which the program comes to its plug-in through framedex. Raises FileNotFoundError."""
+    if plugin is None:
+        return {"TPU_LIBRARY_PATH": os.fspath(library)}
+    if plugin.name is None:
+        return plugin.met_by(framedex_native.preload_path(), os.environ)
+    return plugin.loaded_by(library, os.environ)
 
 
 def _check_library(library: Path) -> None:

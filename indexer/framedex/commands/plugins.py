@@ -46,20 +46,18 @@ class Plugin:
     path: Path
     name: str | None
 
-    def environment(self, library: Path, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
-        """The variables with which a program loads this plug-in through framedex's `library`.
-
-        A plug-in that a package registers by its own path is met by `preload` where the program asks for its table.
-        """
+    def loaded_by(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
+        """The variables with which a program that is told where its plug-in is loads framedex's `library` as that."""
         variables = {"FRAMEDEX_PLUGIN": os.fspath(self.path)}
-        if self.name is None:
-            variables["LD_PRELOAD"] = _with(os.fspath(preload), current.get("LD_PRELOAD"), ":")
-        elif self.name == "tpu":
-            variables["TPU_LIBRARY_PATH"] = os.fspath(library)
-        else:
-            registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
-            variables["PJRT_NAMES_AND_LIBRARY_PATHS"] = _with(f"{self.name}:{library}", registered, ",")
-        return variables
+        if self.name == "tpu":
+            return variables | {"TPU_LIBRARY_PATH": os.fspath(library)}
+        registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _with(f"{self.name}:{library}", registered, ",")}
+
+    def met_by(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
+        """The variables with which framedex's `preload` is there when a program asks this plug-in for its table."""
+        preloaded = _with(os.fspath(preload), current.get("LD_PRELOAD"), ":")
+        return {"FRAMEDEX_PLUGIN": os.fspath(self.path), "LD_PRELOAD": preloaded}
 
 
 def find_plugin(text: str, python: str) -> Plugin:

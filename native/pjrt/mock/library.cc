@@ -1,4 +1,5 @@
-// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in that is to be recorded.
+// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in that is to be
+// recorded.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
