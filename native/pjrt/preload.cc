@@ -102,6 +102,7 @@ __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const
   auto get_table = reinterpret_cast<GetTable>(framedex_real_dlsym(library, name));
   // A library of framedex's own records by itself.
   if (get_table == nullptr || framedex_real_dlsym(library, "framedex_mock_pjrt_api") != nullptr) return nullptr;
+  dlerror();  // callers may look there whether the name was found
   return take(get_table) ? reinterpret_cast<void*>(&traced_table) : nullptr;
 }
 
