@@ -18,7 +18,14 @@ void destroy(PJRT_Executable* executable, const PJRT_Api* plugin) {
 }
 
 // The plug-in is asked through its own table, so that what nobody called is not recorded.
+bool can_say(const PJRT_Api* plugin) {
+  return has(plugin, &PJRT_Api::PJRT_LoadedExecutable_GetExecutable) &&
+         has(plugin, &PJRT_Api::PJRT_Executable_NumOutputs) && plugin->PJRT_LoadedExecutable_GetExecutable != nullptr &&
+         plugin->PJRT_Executable_NumOutputs != nullptr && plugin->PJRT_Executable_Destroy != nullptr;
+}
+
 bool ask(PJRT_LoadedExecutable* loaded, const PJRT_Api* plugin, size_t* count) {
+  if (!can_say(plugin)) return false;
   PJRT_LoadedExecutable_GetExecutable_Args inner{};
   inner.struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE;
   inner.loaded_executable = loaded;

@@ -1,7 +1,7 @@
 // A PJRT plug-in with a few functions, to be looked at through framedex: SMALL_PLUGIN in the environment says which
 // kind.
 //
-//   older: minor version 54; its table ends after PJRT_Executable_GetCompiledMemoryStats, and one entry is null
+//   older: minor version 54; its table ends after PJRT_Executable_GetCompiledMemoryStats, and two entries are null
 //   newer: three functions more than the description has
 //   major, short, none: what cannot be a plug-in for this version
 #include <cstdlib>
@@ -156,6 +156,7 @@ const PJRT_Api* make_table() {
     api.struct_size = offsetof(PJRT_Api, PJRT_Executable_GetCompiledMemoryStats) + sizeof(void*);
     api.pjrt_api_version.minor_version = 54;
     api.PJRT_Client_Create = nullptr;
+    api.PJRT_Executable_NumOutputs = nullptr;
   }
   if (is("newer")) {
     api.struct_size = sizeof(table);

@@ -102,6 +102,12 @@ def test_a_plugin_is_asked_once_for_an_executables_outputs_until_that_is_destroy
     assert not calls_of(ended.capture, "PJRT_Executable_NumOutputs")
 
 
+def test_a_plugin_that_cannot_say_how_many_outputs_there_are_is_not_asked(interposed: Any) -> None:
+    call, *_ = calls_of(interposed("older", "execute").capture, "PJRT_LoadedExecutable_Execute")
+    assert call.arguments["argument_lists"] == [["0xa1", "0xa2"], ["0xb1", "0xb2"]]
+    assert call.arguments["output_lists"] == []
+
+
 def test_an_older_plugin_lacks_what_it_lacks(interposed: Any) -> None:
     result = interposed("older", "table").result
     assert result["minor"] == 54
