@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 
 def main(output: Path) -> None:
     """Write every generated file into `output`."""
-    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json")
+    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json", HERE / "pjrt_c_api_history.json")
     files = {
         "pjrt_c_api.h": generate_header.header(abi),
         "pjrt_layout_check.cc": generate_header.layout_check(abi),

@@ -95,8 +95,8 @@ def test_a_tpu_library_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest
         (["nowhere.py"], "There is no script 'nowhere.py'."),
         (["--devices", "0", *RUN], "0 is not in the range x>=1"),
         (["--devices", "many", *RUN], "'many' is not a valid integer"),
-        (["--hbm", "12q", *RUN], "--hbm '12q' is not a number of bytes: write it like 1048576, 512MiB or 16GiB."),
-        (["--hbm", "0", *RUN], "--hbm '0' is not a number of bytes"),
+        (["--hbm", "12q", *RUN], "'12q' is not a number of bytes: write it like 1048576, 512MiB or 16GiB."),
+        (["--hbm", "0", *RUN], "'0' is not a number of bytes"),
     ],
 )
 def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
