@@ -24,7 +24,9 @@ FUNCTION_COLUMNS = (
 )
 FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
 
-CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack"
+CALL_COLUMNS = (
+    "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack, c.parent"
+)
 CALL_TABLES = (
     "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
     " JOIN arguments a ON a.id = c.arguments"
@@ -137,6 +139,7 @@ def call_row(row: Row) -> CallRow:
         arguments=arguments(row[9]),
         stack=row[10],
         tid=row[5],
+        parent=row[11],
     )
 
 
