@@ -1,4 +1,4 @@
-"""Follows the runtime's objects through a capture: when each was created, used, deleted and destroyed, and what was wrong.
+"""Follows the runtime's objects through a capture: when each was created, used and destroyed, and what was wrong.
 
 An address is an object only from its creation to its destruction; later it may be another one. So calls are gone
 through once, in the order in which they take effect: what a call is given counts at its start, what it hands out at its
@@ -269,7 +269,8 @@ class _Follower:
         """Whether a destroyed object's address may since have become that of one whose creation was not seen."""
         if found.destroyed_call is None:
             return False
-        return self._hidden_since.get(found.type, -1) >= self._start[found.destroyed_call]
+        destroyed: int = self._start[found.destroyed_call]
+        return self._hidden_since.get(found.type, -1) >= destroyed
 
     def _is_alive(self, life: _Life) -> bool:
         """Whether it was neither destroyed nor went with its client."""

@@ -41,8 +41,9 @@ class ObjectField:
 class BoundaryFunction:
     """A function's values, as far as they are outputs or objects.
 
-    `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be used, and destroyed, before it returns. `identifies` is the object whose
-    own number the value `id` is; `tells_deleted` the value that says whether the object has been deleted.
+    `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be
+    used, and destroyed, before it returns. `identifies` is the object whose own number the value `id` is;
+    `tells_deleted` the value that says whether the object has been deleted.
     """
 
     outputs: frozenset[str] = frozenset()
