@@ -19,13 +19,13 @@ _SHOWN = 5  # names of objects in a finding
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
 _WHAT_IS_WRONG = {
-    ViolationKind.USE_AFTER_DESTROY: "was given a {type} that {earlier} had destroyed",
-    ViolationKind.DOUBLE_DESTROY: "was given a {type} that had been destroyed before",
-    ViolationKind.UNKNOWN_DESTROY: "destroyed a {type} that no recorded call created",
-    ViolationKind.FOREIGN_DESTROY: "destroyed a {type} that belongs to the client",
-    ViolationKind.USE_AFTER_DELETE: "was given a {type} whose content was gone, deleted or donated",
-    ViolationKind.DESTROYED_IN_USE: "destroyed a {type} that {earlier} was using on another thread",
-    ViolationKind.USE_AFTER_CLIENT: "was given a {type} whose client had been destroyed",
+    ViolationKind.USE_AFTER_DESTROY: "was given {a_type} that {earlier} had destroyed",
+    ViolationKind.DOUBLE_DESTROY: "was given {a_type} that had been destroyed before",
+    ViolationKind.UNKNOWN_DESTROY: "was given {a_type} to destroy that no recorded call created",
+    ViolationKind.FOREIGN_DESTROY: "was given {a_type} to destroy that belongs to the client",
+    ViolationKind.USE_AFTER_DELETE: "was given {a_type} whose content was gone, deleted or donated",
+    ViolationKind.DESTROYED_IN_USE: "destroyed {a_type} that {earlier} was using on another thread",
+    ViolationKind.USE_AFTER_CLIENT: "was given {a_type} whose client had been destroyed",
 }
 
 
@@ -114,7 +114,7 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:
-        message = _WHAT_IS_WRONG[ViolationKind(kind)].format(type=noun, earlier=earlier)
+        message = _WHAT_IS_WRONG[ViolationKind(kind)].format(a_type=_a(noun), earlier=earlier)
         if error > 0:
             message += f", and answered {error_name(error)}"
         finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
@@ -146,9 +146,9 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         finding = Finding(
             "leak" if is_leak else "alive",
             Severity.WARNING if is_leak else Severity.NOTE,
-            f"created a {noun} that was not destroyed before its client"
+            f"created {_a(noun)} that was not destroyed before its client"
             if is_leak
-            else f"created a {noun} that was still there when the recording ended",
+            else f"created {_a(noun)} that was still there when the recording ended",
             function,
             1,
             call,
@@ -156,6 +156,10 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
             size=size,
         )
         yield _Group(finding, stack, created[noun, stack] if first else 0, [f"{noun}#{number}"])
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:

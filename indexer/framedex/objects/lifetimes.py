@@ -141,6 +141,7 @@ class _Follower:
         self._duration = calls.duration.tolist()
         self._error = calls.error.tolist()
         self._thread = calls.thread.tolist()
+        self._last_of_thread = {thread: call for call, thread in enumerate(self._thread)}
         self._arguments = calls.arguments
         self._sees_beginning = "PJRT_Client_Create" in {capture.functions[place].name for place in set(self._function)}
         self._living: dict[tuple[str, int], _Life] = {}
@@ -177,46 +178,67 @@ class _Follower:
 
     def _meet(self, call: int, function: BoundaryFunction, kind: str, address: int, role: Role) -> int:
         """A call is given an object: the object's place."""
-        start = self._start[call]
-        life = self._living.get((kind, address))
-        if (life is None or self.objects[life.index].destroyed_call is not None) and self._pending:
-            life = self._after_all(kind, address, start) or life
-        if life is None or self._may_be_another(self.objects[life.index]):
-            if role is Role.DESTROYS and life is None and self._sees_beginning and kind not in self._hidden_since:
-                self._blame(ViolationKind.UNKNOWN_DESTROY, len(self.objects), call, None)
-            life = self._begin(kind, address, start, None, call)
+        life = self._life_at(call, kind, address, role)
         found = self.objects[life.index]
         found.last_call = call
         found.uses += 1
-        if found.destroyed_call is not None:
-            is_again = role is Role.DESTROYS
-            kind_of = ViolationKind.DOUBLE_DESTROY if is_again else ViolationKind.USE_AFTER_DESTROY
-            self._blame(kind_of, life.index, call, found.destroyed_call)
-            return life.index
-        owner = None if found.owner is None else self.objects[found.owner]
-        if owner is not None and owner.destroyed_call is not None:
-            self._blame(ViolationKind.USE_AFTER_CLIENT, life.index, call, owner.destroyed_call)
-        if role is Role.DESTROYS:
-            self._destroy(life, call)
-        elif role is Role.DELETES:
-            found.deleted_call = call if found.deleted_call is None else found.deleted_call
-        else:
-            if found.deleted_call is not None and any(result.role is Role.CREATES for result in function.results):
-                self._blame(ViolationKind.USE_AFTER_DELETE, life.index, call, found.deleted_call)
-            if not function.takes_callback and start + self._duration[call] > life.busy_until:
-                life.busy_until, life.busy_call = start + self._duration[call], call
+        fault = self._fault(found, function, role)
+        if fault is not None:
+            self._blame(fault[0], life.index, call, fault[1])
+        if found.destroyed_call is None and self._error[call] <= 0:  # else it answered that it did not do it
+            self._apply(life, call, function, role)
         return life.index
 
-    def _destroy(self, life: _Life, call: int) -> None:
-        found = self.objects[life.index]
-        if found.is_foreign:
-            self._blame(ViolationKind.FOREIGN_DESTROY, life.index, call, found.first_call)
-        overlap = life.busy_until - self._start[call]
-        if overlap > CLOCK_SLACK and self._thread[life.busy_call] != self._thread[call]:
-            self._blame(ViolationKind.DESTROYED_IN_USE, life.index, call, life.busy_call)
-        life.references -= 1
-        if life.references == 0:
-            found.destroyed_call = call
+    def _life_at(self, call: int, kind: str, address: int, role: Role) -> _Life:
+        """The life of the object at an address when a call began; a new one for what is first seen."""
+        start = self._start[call]
+        life = self._living.get((kind, address))
+        if (life is None or self.objects[life.index].destroyed_call is not None) and self._pending:
+            life = self._after_all(kind, address, start)
+        if life is not None and not self._may_be_another(self.objects[life.index]):
+            return life
+        if role is Role.DESTROYS and life is None and self._sees_beginning and kind not in self._hidden_since:
+            self._blame(ViolationKind.UNKNOWN_DESTROY, len(self.objects), call, None)
+        return self._begin(kind, address, start, None, call)
+
+    def _fault(
+        self, found: RecordedObject, function: BoundaryFunction, role: Role
+    ) -> tuple[ViolationKind, int | None] | None:
+        """What is wrong with giving this object to this function, and the call that made it wrong."""
+        if found.destroyed_call is not None:
+            is_again = role is Role.DESTROYS
+            kind = ViolationKind.DOUBLE_DESTROY if is_again else ViolationKind.USE_AFTER_DESTROY
+            return kind, found.destroyed_call
+        if role is Role.DESTROYS and found.is_foreign:
+            return ViolationKind.FOREIGN_DESTROY, found.first_call
+        owner = None if found.owner is None else self.objects[found.owner]
+        if owner is not None and owner.destroyed_call is not None:
+            return ViolationKind.USE_AFTER_CLIENT, owner.destroyed_call
+        reads = role is Role.USES and any(result.role is Role.CREATES for result in function.results)
+        if reads and found.deleted_call is not None:
+            return ViolationKind.USE_AFTER_DELETE, found.deleted_call
+        return None
+
+    def _apply(self, life: _Life, call: int, function: BoundaryFunction, role: Role) -> None:
+        """Do to a living object what the call does to it."""
+        found, start = self.objects[life.index], self._start[call]
+        if role is Role.DESTROYS:
+            if life.busy_until > start + CLOCK_SLACK and self._thread[life.busy_call] != self._thread[call]:
+                self._blame(ViolationKind.DESTROYED_IN_USE, life.index, call, life.busy_call)
+            life.references -= 1
+            if life.references == 0:
+                found.destroyed_call = call
+        elif role is Role.DELETES:
+            found.deleted_call = call if found.deleted_call is None else found.deleted_call
+        elif not function.takes_callback and (end := self._end(call)) > life.busy_until:
+            life.busy_until, life.busy_call = end, call
+
+    def _end(self, call: int) -> int:
+        """When a call returned: of one that never did, and was its thread's last, after all others."""
+        if self._duration[call] >= 0:
+            end: int = self._start[call] + self._duration[call]
+            return end
+        return _ALWAYS if self._last_of_thread[self._thread[call]] == call else -1
 
     def _take_effect(self, effect: _Effect) -> None:
         if effect.values is None:
