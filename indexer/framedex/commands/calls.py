@@ -12,7 +12,7 @@ from framedex.commands.documents import calls_document
 from framedex.commands.filters import filter_options
 from framedex.commands.render_calls import Below, call_lines, python_line
 from framedex.commands.render_trace import folded_frames
-from framedex.commands.repetition import Run, runs
+from framedex.commands.repetition import Run, runs, singly
 from framedex.commands.terminal import Line, Terminal
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
@@ -52,7 +52,7 @@ def calls(
             lines = index.python_lines(call.stack for call in found) if stack else {}
             print_json(calls_document(found, total, lines))
             return
-        shown = list(runs(found)) if group else [Run((call,), 1, (call.duration,)) for call in found]
+        shown = list(runs(found)) if group else singly(found)
         width = Terminal.of_stdout().width
         below = _stacks(index, shown, stack, width) if stack else None
         print_lines(call_lines(shown, captures, width, below))

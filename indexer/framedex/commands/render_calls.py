@@ -23,16 +23,17 @@ def call_lines(
 ) -> Iterator[Line]:
     """Calls by time under a line for each capture, nested ones indented; `below` gives lines to print below a call.
 
-    Where the log has to fit a width in columns, what was called is cut.
+    Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out.
     """
     names = {capture.id: capture for capture in captures}
     shown = [call for run in runs for call in run.calls]
     depth = _depths(shown)
-    heads = ("id", "seconds", "duration", "thread")
+    heads: tuple[str, ...] = ("id", "seconds", "duration", "thread")
     rows = [_cells(call, run, place) for run in runs for place, call in enumerate(run.calls)]
     marks = [mark for run in runs for mark in _marks(run)]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    widths[3] = min(widths[3], _WIDEST_THREAD)
+    if width is not None and len({(call.capture, call.thread) for call in shown}) == 1:
+        heads, widths = heads[:3], widths[:3]
     mark_width = max(map(len, marks), default=0)
     current = None
     for call, cells, mark in zip(shown, rows, marks, strict=True):
@@ -124,8 +125,9 @@ def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row whose numbers are to the right, and whose last cell is to the left."""
-    return f"{_right(cells[:-1], widths[:-1])}  {cells[-1].ljust(widths[-1])}"
+    """As many cells as there are widths: numbers to the right, the thread to the left."""
+    thread = f"  {cells[3].ljust(widths[3])}" if len(widths) > 3 else ""
+    return _right(cells[:3], widths[:3]) + thread
 
 
 def _right(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -22,6 +22,11 @@ class Run:
     mean_durations: tuple[int, ...]
 
 
+def singly(calls: Sequence[CallRow]) -> list[Run]:
+    """Every call by itself."""
+    return [Run((call,), 1, (call.duration,)) for call in calls]
+
+
 def runs(calls: Sequence[CallRow]) -> Iterator[Run]:
     """The calls in order, where the same functions on the same threads with the same outcomes were called again."""
     keys = [(call.capture, call.function, call.thread, call.error, call.parent is None) for call in calls]
