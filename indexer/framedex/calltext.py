@@ -69,6 +69,8 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
             continue
         if name in _NO_VALUES or _is_unset(call.arguments, name):
             continue
+        if "." in name and not value:  # of options those that were given say something
+            continue
         named = call.objects.get(name)
         if named is not None:
             is_plain = name in known.outputs or name in (first, types.get(name))

@@ -13,7 +13,7 @@ from framedex.index.rows import IN_JSON, Reader, Row, arguments, placeholders
 from framedex.index.values import signed, unsigned
 from framedex.model import CallRow, ObjectRow
 from framedex.objects import Lifetimes, ObjectField, function_named
-from framedex.objects.table import address_of, functions_with
+from framedex.objects.table import address_of, elements, functions_with
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _AT_ONCE = 5_000  # calls
@@ -156,13 +156,14 @@ def _named(reader: Reader, capture: int, calls: Sequence[CallRow]) -> Iterator[C
 def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:
     """The objects that are values of a call: field, address, and the time at which the address meant the object."""
     for known in function_named(call.function).objects:
-        value = call.arguments.get(known.name)
         time = call.start + max(call.duration, 0) if known.is_result else call.start
-        for element in (value if isinstance(value, list) else ()) if known.is_list else (value,):
+        for element in elements(known, call.arguments.get(known.name)):
             address = address_of(element)
             if address or known.is_list:
                 yield known, address, time
 
 
 def _holds(value: object, address: int) -> bool:
-    return any(address_of(element) == address for element in (value if isinstance(value, list) else (value,)))
+    if isinstance(value, list):
+        return any(_holds(element, address) for element in value)
+    return address_of(value) == address

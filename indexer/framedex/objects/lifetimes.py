@@ -24,13 +24,13 @@ from framedex.objects.table import (
     address_of,
     created_types,
     destroyed_types,
+    elements,
     function_named,
 )
 
 CLOCK_SLACK = 10_000
 """Nanoseconds by which the clocks of two threads may differ."""
 
-_LONGEST_LIST = 64  # elements; the recorder leaves out the rest (docs/capture-format.md)
 _ALWAYS = 1 << 62
 
 
@@ -357,18 +357,16 @@ def _read(function: BoundaryFunction, text: str) -> _Values:
 
 
 def _sightings(known: ObjectField, arguments: dict[str, object]) -> Iterator[Sighting]:
-    value = arguments.get(known.name)
-    for element in (value if isinstance(value, list) else ()) if known.is_list else (value,):
+    for element in elements(known, arguments.get(known.name)):
         if address := address_of(element):
             yield known.type, address, known.role
 
 
 def _is_cut(known: ObjectField, arguments: dict[str, object]) -> bool:
-    """Whether a value holds more objects than were recorded."""
-    value = arguments.get(known.name)
-    if known.is_list and value is not None:
-        return not isinstance(value, list) or len(value) >= _LONGEST_LIST
-    return known.name not in arguments and "more_values_not_recorded" in arguments
+    """Whether a value holds more objects than were recorded: of a list only the address, or not all its elements."""
+    if known.is_list and isinstance(arguments.get(known.name), str):
+        return True
+    return "more_values_not_recorded" in arguments and (known.is_list or known.name not in arguments)
 
 
 def _number(objects: list[RecordedObject], ids: dict[int, int]) -> None:

@@ -6,6 +6,7 @@ The table is made from the ABI's description (see `native/abi/generate_objects.p
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -75,6 +76,15 @@ def address_of(value: object) -> int:
         return int(value, 16) if isinstance(value, str) and value.startswith("0x") else 0
     except ValueError:
         return 0
+
+
+def elements(known: ObjectField, value: object) -> Iterator[object]:
+    """What may be objects in a recorded value: itself, or the elements of a list or of a list for each device."""
+    if not known.is_list:
+        yield value
+    elif isinstance(value, list):
+        for element in value:
+            yield from elements(known, element) if isinstance(element, list) else (element,)
 
 
 def functions_with(kind: str) -> dict[str, list[str]]:

@@ -110,9 +110,7 @@ def test_clocks_of_two_threads_may_differ_a_little() -> None:
     """Given an object that another thread uses, by its clock, some nanoseconds before its creation ended, then no more
     is made of it than that."""
     lifetimes = follow_objects(
-        capture_of(
-            CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"})
-        )
+        capture_of(CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"}))
     )
 
     assert kinds(lifetimes) == []
@@ -154,8 +152,14 @@ def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
 
 
 def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
-    outputs = {"output_lists": ["0xb1", "0xb2"], "device_complete_events": ["0xe1"]}
-    execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, {"executable": "0xf", "argument_lists": ["0xb0"], **outputs})
+    outputs = {"output_lists": [["0xb1"], ["0xb2"]], "device_complete_events": ["0xe1"]}
+    execute = (
+        0,
+        "PJRT_LoadedExecutable_Execute",
+        10,
+        5,
+        {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]], **outputs},
+    )
 
     lifetimes = follow_objects(capture_of(execute))
 
