@@ -61,6 +61,7 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
     types = {field.name: field.type for field in known.objects}
     first = next(iter(types), None)
     shape = _shape(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
+    plain: list[str] = []
     for name in names:
         value = call.arguments[name]
         if shape is not None and name in ("type", "dims", "bytes"):
@@ -73,10 +74,11 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
             continue
         named = call.objects.get(name)
         if named is not None:
-            is_plain = name in known.outputs or name in (first, types.get(name))
-            yield _object(named) if is_plain else f"{name}={_object(named)}"
+            is_clear = isinstance(named, list) or name in known.outputs or name in (first, types.get(name))
+            yield _object(named) if is_clear else f"{name}={_object(named)}"
         elif words.tells(value):
-            yield f"{printable(name)}={_plain(name, value)}"
+            plain.append(f"{printable(name)}={_plain(name, value)}")
+    yield from plain
 
 
 def _shape(arguments: dict[str, Any]) -> str | None:

@@ -19,8 +19,8 @@ import pjrt_abi
 from decoding import values
 from pjrt_abi import Abi, Field, Struct
 
-HERE = Path(__file__).parent
-TARGET = HERE.parents[1] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
+DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 # pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
 OWNED_BY_CLIENT = {("PJRT_Client_TopologyDescription", "topology")}
@@ -28,7 +28,7 @@ OWNED_BY_CLIENT = {("PJRT_Client_TopologyDescription", "topology")}
 
 def main() -> None:
     """Write the table where the indexer reads it."""
-    TARGET.write_text(table(pjrt_abi.load(HERE / "pjrt_c_api_0.112.json")))
+    TARGET.write_text(table(pjrt_abi.load(DATA)))
 
 
 def table(abi: Abi) -> str:
@@ -42,11 +42,13 @@ def table(abi: Abi) -> str:
 
 def _functions(abi: Abi) -> dict[str, Struct]:
     """The argument struct of every function, those of extensions and of callbacks included, by the function's name."""
-    return {
-        name.removesuffix("_Args"): struct
-        for name, struct in abi.structs.items()
-        if name.startswith("PJRT_") and name.endswith("_Args")
-    }
+    arguments = [name for name in abi.structs if name.startswith("PJRT_") and name.endswith("_Args")]
+    named = {name.removesuffix("_Args"): name for name in arguments}
+    for name, target in abi.typedefs.items():  # a few are not named for their struct
+        signature = re.search(r"\((\w+)\*\)$", target)
+        if signature and signature[1] in arguments:
+            named[name] = signature[1]
+    return {name: abi.structs[struct] for name, struct in named.items()}
 
 
 def _object_types(abi: Abi) -> dict[str, str | None]:

@@ -153,13 +153,8 @@ def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
 
 def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
     outputs = {"output_lists": [["0xb1"], ["0xb2"]], "device_complete_events": ["0xe1"]}
-    execute = (
-        0,
-        "PJRT_LoadedExecutable_Execute",
-        10,
-        5,
-        {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]], **outputs},
-    )
+    inputs = {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]]}
+    execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, inputs | outputs)
 
     lifetimes = follow_objects(capture_of(execute))
 
