@@ -160,7 +160,7 @@ class _Follower:
                 self._take_effect(heapq.heappop(self._pending))
             values = None
             given: list[int] = []
-            if function.objects:
+            if function.inputs or function.results:
                 key = place, self._arguments[call]
                 values = known.get(key)
                 if values is None:
@@ -214,8 +214,7 @@ class _Follower:
         owner = None if found.owner is None else self.objects[found.owner]
         if owner is not None and owner.destroyed_call is not None:
             return ViolationKind.USE_AFTER_CLIENT, owner.destroyed_call
-        reads = role is Role.USES and any(result.role is Role.CREATES for result in function.results)
-        if reads and found.deleted_call is not None:
+        if function.reads and role is Role.USES and found.deleted_call is not None:
             return ViolationKind.USE_AFTER_DELETE, found.deleted_call
         return None
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 
 class Role(StrEnum):
@@ -42,27 +43,26 @@ class ObjectField:
 class BoundaryFunction:
     """A function's values, as far as they are outputs or objects.
 
+    `inputs` are the objects that it is given, `results` those that it hands out; it `reads` the content of its inputs
+    where it creates something of them.
     `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be
     used, and destroyed, before it returns. `identifies` is the object whose own number the value `id` is;
     `tells_deleted` the value that says whether the object has been deleted.
     """
 
     outputs: frozenset[str] = frozenset()
-    objects: tuple[ObjectField, ...] = ()
+    inputs: tuple[ObjectField, ...] = ()
+    results: tuple[ObjectField, ...] = ()
+    reads: bool = False
     sizes: frozenset[str] = frozenset()
     takes_callback: bool = False
     identifies: str | None = None
     tells_deleted: str | None = None
 
     @property
-    def inputs(self) -> tuple[ObjectField, ...]:
-        """The objects that it is given."""
-        return tuple(field for field in self.objects if not field.is_result)
-
-    @property
-    def results(self) -> tuple[ObjectField, ...]:
-        """The objects that it hands out."""
-        return tuple(field for field in self.objects if field.is_result)
+    def objects(self) -> tuple[ObjectField, ...]:
+        """All its objects, those that it is given first."""
+        return self.inputs + self.results
 
 
 def function_named(name: str) -> BoundaryFunction:
@@ -114,17 +114,21 @@ def created_types() -> frozenset[str]:
 @cache
 def _functions() -> dict[str, BoundaryFunction]:
     text = files("framedex.objects").joinpath("pjrt_objects.json").read_text(encoding="utf-8")
-    return {
-        name: BoundaryFunction(
-            outputs=frozenset(entry.get("outputs", ())),
-            objects=tuple(
-                ObjectField(field, known["type"], Role(known["role"]), known.get("list", False))
-                for field, known in entry.get("objects", {}).items()
-            ),
-            sizes=frozenset(entry.get("sizes", ())),
-            takes_callback=entry.get("takes_callback", False),
-            identifies=entry.get("identifies"),
-            tells_deleted=entry.get("tells_deleted"),
-        )
-        for name, entry in json.loads(text)["functions"].items()
-    }
+    return {name: _function(entry) for name, entry in json.loads(text)["functions"].items()}
+
+
+def _function(entry: dict[str, Any]) -> BoundaryFunction:
+    objects = [
+        ObjectField(field, known["type"], Role(known["role"]), known.get("list", False))
+        for field, known in entry.get("objects", {}).items()
+    ]
+    return BoundaryFunction(
+        outputs=frozenset(entry.get("outputs", ())),
+        inputs=tuple(field for field in objects if not field.is_result),
+        results=tuple(field for field in objects if field.is_result),
+        reads=any(field.role is Role.CREATES for field in objects),
+        sizes=frozenset(entry.get("sizes", ())),
+        takes_callback=entry.get("takes_callback", False),
+        identifies=entry.get("identifies"),
+        tells_deleted=entry.get("tells_deleted"),
+    )
