@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import click
@@ -50,9 +52,9 @@ def calls(
         total = index.count_calls(wanted)
         if as_json:
             lines = index.python_lines(call.stack for call in found) if stack else {}
-            print_json(calls_document(found, total, lines))
+            print_json(calls_document(index.named(found), total, lines))
             return
-        shown = list(runs(found)) if group else singly(found)
+        shown = _named(index, list(runs(found)) if group else singly(found))
         width = Terminal.of_stdout().width
         below = _stacks(index, shown, stack, width) if stack else None
         print_lines(call_lines(shown, captures, width, below))
@@ -60,6 +62,11 @@ def calls(
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
     elif total > len(found):
         note(f"The latest {len(found):,} of {total:,} calls; --limit 0 shows all.")
+
+
+def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
+    named = iter(index.named([call for run in shown for call in run.calls]))
+    return [replace(run, calls=tuple(islice(named, len(run.calls)))) for run in shown]
 
 
 def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:

@@ -32,7 +32,7 @@ def captures(reader: Reader) -> list[CaptureRow]:
 
 
 def calls(reader: Reader, wanted: CallFilter, limit: int | None) -> list[CallRow]:
-    """The calls that pass the filter, by start time; with a limit the latest ones of them."""
+    """The calls that pass the filter, by start time, objects not yet named; with a limit the latest ones of them."""
     restriction, parameters = conditions(reader, wanted)
     found: list[Row] = []
     for first, last in call_ranges(reader, wanted.capture):
@@ -48,7 +48,7 @@ def calls(reader: Reader, wanted: CallFilter, limit: int | None) -> list[CallRow
         )
         if limit is not None and len(found) >= limit:
             break
-    return name_objects(reader, [call_row(row) for row in reversed(found)])
+    return [call_row(row) for row in reversed(found)]
 
 
 def count_calls(reader: Reader, wanted: CallFilter) -> int:

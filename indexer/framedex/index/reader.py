@@ -9,7 +9,7 @@ from types import TracebackType
 from framedex.index import calls, functions, lines, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.objects import object_named
+from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.model import (
@@ -80,8 +80,15 @@ class Index:
         return calls.captures(self._reader)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
-        """The calls that pass the filter, by start time; with a limit the latest ones of them."""
+        """The calls that pass the filter, by start time; with a limit the latest ones of them.
+
+        Their objects have no names yet: `named` gives them to those that are shown.
+        """
         return calls.calls(self._reader, wanted, limit)
+
+    def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
+        """The calls, with the names of the objects that are their arguments."""
+        return name_objects(self._reader, calls)
 
     def count_calls(self, wanted: CallFilter) -> int:
         """How many calls pass the filter."""

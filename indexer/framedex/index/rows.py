@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,12 @@ def capture_row(row: Row) -> CaptureRow:
     )
 
 
+@lru_cache(maxsize=4096)
 def arguments(text: str) -> dict[str, Any]:
-    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key."""
+    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key.
+
+    Calls of the same arguments share them: they are not to be changed.
+    """
     try:
         decoded = json.loads(text)
     except ValueError:
