@@ -103,6 +103,10 @@ def check_jaxlib(python: str) -> None:
         )
 
 
+# What makes a recording leave out calls: those who read it must not take them for calls that were not made.
+_SELECTING = ("FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING")
+
+
 def launch(what: Launch) -> Outcome:
     """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
     captures = (what.captures or captures_below(Path.cwd())).absolute()
@@ -130,7 +134,12 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment |= {name: value for name, value in what.settings.items() if value}
     if what.plugin is None:
         check_mock(library, environment)
-    metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
+    metadata = {
+        "run": run_id,
+        "framedex": importlib.metadata.version("framedex"),
+        "arguments": what.arguments,
+        "settings": {name: environment[name] for name in _SELECTING if environment.get(name)},
+    }
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment
 
