@@ -93,6 +93,8 @@ here("double-destroy"), table.call("PJRT_Event_Destroy", event=event)
 topology = table.call("PJRT_Client_TopologyDescription", client=client)["topology"]
 here("foreign-destroy"), refused("PJRT_TopologyDescription_Destroy", topology=topology)
 
+refused("PJRT_Device_PoisonExecution", device=device)
+
 event = table.call("PJRT_Event_Create")["event"]
 thread = threading.Thread(target=lambda: table.call("PJRT_Event_Await", event=event), daemon=True)
 thread.start()

@@ -151,6 +151,7 @@ void add_client_functions(PJRT_Api& api) {
 
 PJRT_Client::PJRT_Client(const framedex::mock::Machine& machine)
     : process_index(static_cast<int>(machine.process_index)), topology(machine.topology) {
+  topology.is_of_client = true;
   for (PJRT_DeviceDescription* description : topology.handles) {
     auto local_index = static_cast<int>(addressable_device_handles.size());
     bool is_local = description->process_index == process_index;

@@ -71,6 +71,10 @@ void add_topology_functions(PJRT_Api& api) {
   add_device_description_functions(api);
   api.PJRT_TopologyDescription_Create = create_topology;
   api.PJRT_TopologyDescription_Destroy = [](PJRT_TopologyDescription_Destroy_Args* args) -> PJRT_Error* {
+    if (args->topology->is_of_client) {
+      return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                        "PJRT_TopologyDescription_Destroy of a client's topology, which goes with the client.");
+    }
     delete args->topology;
     return nullptr;
   };

@@ -16,6 +16,7 @@ struct PJRT_TopologyDescription {
   std::vector<std::unique_ptr<PJRT_DeviceDescription>> devices;  // host by host, and by id on each
   std::vector<PJRT_DeviceDescription*> handles;
   std::vector<PJRT_NamedValue> attributes;
+  bool is_of_client = false;  // which destroys it
 };
 
 namespace framedex::mock {

@@ -239,7 +239,7 @@ def test_a_call_that_never_returned_and_a_function_that_is_missing_are_told(misu
     findings = {finding["kind"]: finding for finding in misuse.read("check")["findings"]}
 
     assert findings["never-returned"]["function"] == "PJRT_Event_Await"
-    assert findings["unimplemented"]["function"] == "PJRT_TopologyDescription_Destroy"
+    assert findings["unimplemented"]["function"] == "PJRT_Device_PoisonExecution"
     assert findings["unimplemented"]["severity"] == "note"
 
 
