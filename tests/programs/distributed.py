@@ -1,9 +1,11 @@
-"""One process of several: `distributed.py INDEX COUNT PORT`. Prints its view of machine and array."""
+"""One process of several: `distributed.py INDEX COUNT PORT`. Prints its view of machine and array, and of programs that
+the processes run together."""
 
 import json
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
@@ -13,6 +15,9 @@ devices = jax.devices()
 mesh = jax.make_mesh((len(devices),), ("x",))
 rows = np.arange(jax.local_device_count()) + 100 * index
 array = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("x")), rows)
+replicated = NamedSharding(mesh, PartitionSpec())
+total = jax.jit(jnp.sum, out_shardings=replicated)(array)
+doubled = jax.jit(lambda x: (x + x)[::-1], out_shardings=array.sharding)(array)
 print(
     json.dumps(
         {
@@ -20,6 +25,8 @@ print(
             "devices": [[device.id, device.process_index, list(device.coords)] for device in devices],
             "local": [device.id for device in jax.local_devices()],
             "shape": array.shape,
+            "sum": int(total.addressable_data(0)),
+            "doubled": {shard.device.id: np.asarray(shard.data).tolist() for shard in doubled.addressable_shards},
             "shards": {shard.device.id: np.asarray(shard.data).tolist() for shard in array.addressable_shards},
         }
     ),

@@ -285,19 +285,15 @@ Reference Delegate::piece(const ShardedArray& whole, size_t index) {
   return pieces ? python::item(pieces.get(), index) : Reference();
 }
 
-Reference Delegate::execute(const Program& program, Object* arguments, python::Held& token) {
-  // Without results, only a token tells when the program has ended; with transfers, results may be there before it has.
-  bool needs_token = program.has_transfers || program.results.empty();
-  Reference started = needs_token ? python::call_with_keyword(program.execute.get(), {arguments, python::true_object()},
-                                                              names_.with_tokens.get())
-                                  : python::call(program.execute.get(), {arguments});
-  if (!started) return {};
-  if (needs_token) {
-    token = python::call_method(names_.consume_token.get(), started.get());
-    if (!token) return {};
-  }
-  return python::call_method(names_.consume_with_handlers.get(), started.get(), program.result_handlers.get());
+Reference Delegate::execute(const Program& program, Object* arguments) {
+  return python::call_with_keyword(program.execute.get(), {arguments, python::true_object()}, names_.with_tokens.get());
 }
+
+Reference Delegate::results_of(const Program& program, Object* started) {
+  return python::call_method(names_.consume_with_handlers.get(), started, program.result_handlers.get());
+}
+
+Reference Delegate::token_of(Object* started) { return python::call_method(names_.consume_token.get(), started); }
 
 bool Delegate::is_ready(Object* array) {
   Reference answer = python::call_method(names_.is_ready.get(), array);

@@ -43,9 +43,12 @@ class Delegate {
   python::Reference joined(python::Object* pieces, const Program& program);
   python::Reference copied(python::Object* array);
   python::Reference piece(const ShardedArray& whole, size_t index);
-  // Starts the program: the arrays of its results, and what tells when it has ended (null for a program with results
-  // and without transfers, whose results tell).
-  python::Reference execute(const Program& program, python::Object* arguments, python::Held& token);
+  // Starts the program, whose results `results_of` and whose end `token_of` tells.
+  python::Reference execute(const Program& program, python::Object* arguments);
+  // The arrays of its results.
+  python::Reference results_of(const Program& program, python::Object* started);
+  // What can be waited for, and is not donated to another program as a result can be.
+  python::Reference token_of(python::Object* started);
   bool is_ready(python::Object* array);
   // Waits, without the GIL. False: an exception is set.
   bool wait(python::Object* array_or_token);

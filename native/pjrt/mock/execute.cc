@@ -1,5 +1,6 @@
 // Running a program: its arguments become arrays of jaxlib's CPU client, its results buffers of the mock.
 #include <algorithm>
+#include <optional>
 
 #include "pjrt/mock/buffer.h"
 #include "pjrt/mock/error.h"
@@ -31,9 +32,7 @@ struct Execution {
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
   std::shared_ptr<HostTransfers::Execution> callbacks;
-  // Once it was started: a result, and what tells of the end in its stead. Either may be null.
-  python::Held first_result;
-  python::Held token;
+  python::Held token;  // what tells of its end, once it was started; null if it has ended already
 
   size_t device_count() const { return devices.size(); }
   // Its arrays have pieces on several devices, perhaps of other processes.
@@ -205,7 +204,6 @@ void take_arrays(Execution& execution, python::Object* arrays) {
   size_t count = execution.program->results.size();
   for (size_t result = 0; result < count; ++result) {
     Reference array = python::item(arrays, result);
-    if (result == 0) execution.first_result = python::share(array.get());
     if (!execution.is_sharded()) {
       execution.results[result]->set_array(std::move(array));
       continue;
@@ -217,35 +215,36 @@ void take_arrays(Execution& execution, python::Object* arrays) {
   }
 }
 
-Status start(Execution& execution) {
+// All results of a program become ready together, on all devices: XLA's CPU defines them by one event.
+bool has_ended(Execution& execution, python::Object* arrays) {
+  if (execution.program->results.empty() || execution.callbacks != nullptr) return false;
+  Reference first = python::item(arrays, 0);
+  return execution.delegate->is_ready(first.get());
+}
+
+// The program runs, or has ended already; `ended` is the end's status then.
+Status start(Execution& execution, std::optional<Status>& ended) {
   Reference arguments = python::new_list(execution.argument_count);
   for (size_t i = 0; i < execution.argument_count; ++i) {
     Reference array = argument_array(execution, i);
     if (!array) return python::take_error();
     python::set_item(arguments.get(), i, std::move(array));
   }
-  Reference arrays = execution.delegate->execute(*execution.program, arguments.get(), execution.token);
+  Reference started = execution.delegate->execute(*execution.program, arguments.get());
+  if (!started) return python::take_error();
+  Reference arrays = execution.delegate->results_of(*execution.program, started.get());
   if (!arrays) return python::take_error();
   take_arrays(execution, arrays.get());
-  return {};
+  if (has_ended(execution, arrays.get())) {
+    Reference first = python::item(arrays.get(), 0);
+    ended = execution.delegate->wait(first.get()) ? Status{} : python::take_error();
+    return {};
+  }
+  execution.token = execution.delegate->token_of(started.get());
+  return execution.token ? Status{} : python::take_error();
 }
 
 // ---- Its end.
-
-// All results of a program become ready together, on all devices: XLA's CPU defines them by one event.
-bool has_ended(Execution& execution) {
-  if (execution.token) return false;  // a token can only be waited for
-  return execution.delegate->is_ready(execution.first_result.get());
-}
-
-// With the GIL, which is let go of while it waits.
-Status wait_for_end(Execution& execution) {
-  Status status;
-  for (const python::Held* end : {&execution.first_result, &execution.token}) {
-    if (*end && !execution.delegate->wait(end->get())) status = python::take_error();
-  }
-  return status;
-}
 
 // Without the GIL: whoever waits goes on from here.
 void tell(Execution& execution, const Status& status) {
@@ -254,20 +253,25 @@ void tell(Execution& execution, const Status& status) {
   if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
 }
 
+// On a thread that waits.
 void wait_and_tell(Execution& execution) {
   Status status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended before the program did."};
   if (python::is_usable()) {
     python::Gil gil;
-    status = wait_for_end(execution);
+    status = execution.delegate->wait(execution.token.get()) ? Status{} : python::take_error();
+    execution.token = {};
     python::release_dropped();
   }
   tell(execution, status);
 }
 
-// ---- Arguments that are not there yet.
+// ---- Programs that are not started by the caller.
 
+// Not while an argument is not there yet. And a program that calls back to the host runs as long as the host does:
+// whoever calls it must not, as on a device.
 bool is_startable(const Execution& execution) {
-  return std::all_of(execution.arguments.begin(), execution.arguments.end(),
+  return execution.callbacks == nullptr &&
+         std::all_of(execution.arguments.begin(), execution.arguments.end(),
                      [](const Argument& argument) { return argument.storage->is_startable(); });
 }
 
@@ -279,12 +283,16 @@ void start_when_possible(Execution& execution) {
     Status ready = argument.storage->ready()->wait();
     if (!ready.is_ok()) status = ready;
   }
+  std::optional<Status> ended;
+  if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended."};
   if (status.is_ok()) {
     python::Gil gil;
-    status = start(execution);
+    status = start(execution, ended);
   }
-  if (status.is_ok()) return wait_and_tell(execution);
-  tell(execution, status);
+  for (const Argument& argument : execution.arguments) --argument.storage->pending_reads;
+  if (!status.is_ok()) return tell(execution, status);
+  if (ended) return tell(execution, *ended);
+  wait_and_tell(execution);
 }
 
 // ---- The call.
@@ -328,22 +336,20 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   collect_callbacks(args, *execution);
 
   bool is_deferred = !is_startable(*execution);
-  bool is_ended = false;
+  std::optional<Status> ended;
   if (!is_deferred) {
     python::Gil gil;
-    Status status = start(*execution);
-    if (!status.is_ok()) {
-      if (execution->callbacks != nullptr) execution->transfers->end(execution->callbacks, execution->told, status);
-      return status.to_error();
-    }
-    is_ended = has_ended(*execution);
-    if (is_ended) execution->done->set(wait_for_end(*execution));
+    Status status = start(*execution, ended);
+    if (!status.is_ok()) return status.to_error();
+    if (ended) execution->done->set(*ended);
   }
   delete_donated(*execution);
   hand_out_results(args, *execution);
   if (is_deferred) {
+    // Until it is started, no other program may write into them.
+    for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
     ExecutionThreads::instance().run([execution] { start_when_possible(*execution); });
-  } else if (!is_ended) {
+  } else if (!ended) {
     ExecutionThreads::instance().run([execution] { wait_and_tell(*execution); });
   }
   return nullptr;

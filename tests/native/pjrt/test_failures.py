@@ -86,3 +86,32 @@ def test_a_device_fails_from_a_moment_on(tmp_path: Path) -> None:
 def test_a_rule_that_makes_no_sense_is_refused_with_what_does(tmp_path: Path, rule: str, message: str) -> None:
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_FAIL=rule)
     assert f"framedex: the mock TPU cannot be opened: the failure '{rule}' {message}" in done.stderr
+
+
+def programs(folder: Path, rules: str) -> dict[str, list[object]]:
+    """How the runs on devices 0 and 1 ended."""
+    ended: dict[str, list[object]] = run(
+        "failing_programs.py", folder=folder, FRAMEDEX_DEVICES="2", FRAMEDEX_FAIL=rules
+    ).result
+    return ended
+
+
+RIGHT = [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_device_fails_after_so_many_programs(tmp_path: Path) -> None:
+    ended = programs(tmp_path, "device:1@2executes")
+    assert ended["0"] == [RIGHT] * 5
+    assert ended["1"][:2] == [RIGHT] * 2
+    assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in ended["1"][2:])
+
+
+def test_a_program_is_refused(tmp_path: Path) -> None:
+    ended = programs(tmp_path, "PJRT_LoadedExecutable_Execute:4=ABORTED:not this one")
+    assert ended["0"] == [RIGHT, RIGHT, RIGHT, "ABORTED: not this one", RIGHT]
+    assert ended["1"] == [RIGHT] * 5
+
+
+def test_compiling_runs_out_of_memory_on_demand(tmp_path: Path) -> None:
+    ended = programs(tmp_path, "PJRT_Client_Compile:1=RESOURCE_EXHAUSTED:too big")
+    assert ended["0"] == ["RESOURCE_EXHAUSTED: too big", RIGHT, RIGHT, RIGHT, RIGHT]

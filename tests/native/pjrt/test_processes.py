@@ -55,3 +55,9 @@ def test_each_holds_its_shards_of_a_global_array(seen: list[dict[str, Any]]) -> 
     assert {tuple(process["shape"]) for process in seen} == {(8,)}
     values = [sorted(value for (value,) in process["shards"].values()) for process in seen]
     assert values == [[0, 1, 2, 3], [100, 101, 102, 103]]
+
+
+def test_they_run_programs_together(seen: list[dict[str, Any]]) -> None:
+    assert [process["sum"] for process in seen] == [412, 412]
+    doubled = [sorted(value for (value,) in process["doubled"].values()) for process in seen]
+    assert doubled == [[200, 202, 204, 206], [0, 2, 4, 6]]
