@@ -114,6 +114,10 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
     call.leave(kUnknown, exception.what());
     throw;
   }
+  if (slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE && error == nullptr) {
+    const Instance* instance = note_instantiation(slot, *frame);
+    if (instance != nullptr) call.arguments().integer(kInstance, static_cast<int64_t>(instance->id));
+  }
   if (frame->future != nullptr) call.arguments().boolean(kIsAsynchronous, true);
   leave(call, *frame->api, error);
   return error;
@@ -130,15 +134,13 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   Instance* instance = is_instantiation ? nullptr : instance_of(slot, *frame);
   RunningScope running(*slot.registration, slot.stage, instance);
   Call call(slot.function);
-  XLA_FFI_Error* error;
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
     auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
     call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
-    error = run_recorded(call, slot, frame);
-  } else {
-    error = slot.handler(frame);
+    return run_recorded(call, slot, frame);
   }
+  XLA_FFI_Error* error = slot.handler(frame);
   if (is_instantiation && error == nullptr) note_instantiation(slot, *frame);
   return error;
 }

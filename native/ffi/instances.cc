@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "ffi/handler_run.h"
 #include "ffi/state.h"
@@ -23,6 +24,7 @@ struct State {
   std::mutex mutex;
   uint64_t last = 0;
   std::map<uint64_t, Instance*> live;
+  std::set<std::string> attributes;
 
   static State& instance() {
     static auto* state = new State;
@@ -30,10 +32,13 @@ struct State {
   }
 };
 
-Instance* create_instance(const char* target) {
+Instance* create_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
+  std::string attributes = describe_call(frame).attributes;
+  auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
-  auto* instance = new Instance(++state.last, target, static_cast<uint64_t>(syscall(SYS_gettid)));
+  const char* kept = state.attributes.insert(std::move(attributes)).first->c_str();
+  auto* instance = new Instance(++state.last, slot.registration->target, thread, kept);
   state.live.emplace(instance->id, instance);
   return instance;
 }
@@ -116,23 +121,27 @@ XLA_FFI_Error* answer_metadata_query(const XLA_FFI_CallFrame& frame) {
 
 // Makes the instance the state of the custom call that is being instantiated. Where that fails, the program has to go on
 // as if nothing had been asked of it.
-void set_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
-  if (instance_type.type_id == 0) return;
-  Instance* instance = create_instance(slot.registration->target);
+const Instance* set_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
+  register_instance_type(*frame.api);
+  if (instance_type.type_id == 0) return nullptr;
+  Instance* instance = create_instance(slot, frame);
   XLA_FFI_Error* error = set_state(frame, &instance_type, instance, destroy_instance);
-  if (error == nullptr) return;
+  if (error == nullptr) return instance;
   destroy_error(*frame.api, error);
   destroy_instance(instance);
+  return nullptr;
 }
 
-void set_instance_beside(const Slot& slot, const void* state) {
-  Instance* instance = create_instance(slot.registration->target);
+const Instance* set_instance_beside(const Slot& slot, const XLA_FFI_CallFrame& frame, const void* state) {
+  Instance* instance = create_instance(slot, frame);
   bool has_room;
   {
     std::lock_guard lock(states_writing);
     has_room = states.insert(state, instance);
   }
-  if (!has_room) destroy_instance(instance);
+  if (has_room) return instance;
+  destroy_instance(instance);
+  return nullptr;
 }
 
 }  // namespace
@@ -148,12 +157,9 @@ void note_metadata(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   slot.registration->state_type.store(metadata_of(frame).state_type_id.type_id, std::memory_order_relaxed);
 }
 
-void note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame) {
-  if (const void* state = own_state(slot, frame)) {
-    set_instance_beside(slot, state);
-  } else if (slot.registration->has_instances && !makes_state(slot)) {
-    set_instance(slot, frame);
-  }
+const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame) {
+  if (const void* state = own_state(slot, frame)) return set_instance_beside(slot, frame, state);
+  return slot.registration->has_instances && !makes_state(slot) ? set_instance(slot, frame) : nullptr;
 }
 
 Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame) {
@@ -169,7 +175,9 @@ std::vector<InstanceEntry> instances_after(uint64_t mark) {
   std::vector<InstanceEntry> entries;
   for (auto entry = state.live.upper_bound(mark); entry != state.live.end(); ++entry) {
     const Instance& instance = *entry->second;
-    if (instance.line.load() == nullptr) entries.push_back({instance.id, instance.thread, instance.target});
+    if (!instance.is_joined) {
+      entries.push_back({instance.id, instance.thread, instance.target, instance.attributes});
+    }
   }
   return entries;
 }
@@ -180,11 +188,12 @@ uint64_t last_instance() {
   return state.last;
 }
 
-void join(uint64_t id, uint64_t site, const std::string& line) {
+void join(uint64_t id, uint64_t site, const std::string& line, bool is_certain) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
   auto found = state.live.find(id);
   if (found == state.live.end()) return;
+  found->second->is_joined = is_certain;
   found->second->site.store(site, std::memory_order_relaxed);
   found->second->line.store(strdup(line.c_str()), std::memory_order_release);  // never freed: a report reads it unlocked
 }

@@ -33,15 +33,15 @@ FRAMEDEX_EXPORT void framedex_ffi_add_site(const char* target, const char* line)
 
 FRAMEDEX_EXPORT uint64_t framedex_ffi_last_instance() { return ffi::last_instance(); }
 
-// Writes at most `capacity` of the instances after `mark` that are not joined yet; returns how many there are.
+// Writes at most `capacity` of the instances after `mark`; returns how many there are.
 FRAMEDEX_EXPORT size_t framedex_ffi_instances_after(uint64_t mark, ffi::InstanceEntry* entries, size_t capacity) {
   auto found = ffi::instances_after(mark);
   std::copy_n(found.begin(), std::min(capacity, found.size()), entries);
   return found.size();
 }
 
-FRAMEDEX_EXPORT void framedex_ffi_join(uint64_t instance, uint64_t site, const char* line) {
-  ffi::join(instance, site, line);
+FRAMEDEX_EXPORT void framedex_ffi_join(uint64_t instance, uint64_t site, const char* line, bool is_certain) {
+  ffi::join(instance, site, line, is_certain);
 }
 
 FRAMEDEX_EXPORT bool framedex_ffi_describe(const char* kind, const char* json) {

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from .stacks import Frame
 
-_MODULE_NAME, _COMPUTATIONS, _ENTRY_COMPUTATION, _SCHEDULE, _STACK_FRAMES = 1, 3, 6, 7, 25
+_MODULE_NAME, _COMPUTATIONS, _ENTRY_COMPUTATION, _SCHEDULE, _STACK_FRAMES = 1, 3, 6, 7, 17
 _COMPUTATION_INSTRUCTIONS, _COMPUTATION_ID = 2, 5
 _NAME, _OPCODE, _SHAPE, _METADATA, _CUSTOM_CALL_TARGET = 1, 2, 3, 7, 28
-_INSTRUCTION_ID, _OPERANDS, _CALLED, _FRONTEND_ATTRIBUTES = 35, 36, 38, 68
+_INSTRUCTION_ID, _OPERANDS, _CALLED, _BACKEND_CONFIG, _FRONTEND_ATTRIBUTES = 35, 36, 38, 43, 68
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME = 2, 3, 4, 15
 _VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
 _MAXIMUM_DEPTH = 500
@@ -22,11 +22,12 @@ _MAXIMUM_DEPTH = 500
 
 @dataclass(frozen=True)
 class CustomCall:
-    """A custom call. `frontend_attributes` are as written; `frames` the Python stack of its metadata, innermost first."""
+    """A custom call. `frames` is the Python stack of its metadata, innermost first; `attributes` MLIR's text of those."""
 
     instruction: str
     target: str
     frontend_attributes: Mapping[str, str]
+    attributes: str
     op_name: str
     frames: tuple[Frame, ...]
     operands: tuple[str, ...] = ()
@@ -148,6 +149,7 @@ class _Reader:
             frontend_attributes=dict(
                 (entry.text(1), entry.text(2)) for entry in instruction.message(_FRONTEND_ATTRIBUTES).messages(1)
             ),
+            attributes=instruction.text(_BACKEND_CONFIG),
             op_name=metadata.text(_OP_NAME),
             frames=frames,
             operands=tuple(_shape(operand.message(_SHAPE)) for operand in operands if operand is not None),

@@ -6,6 +6,7 @@ import ctypes
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,23 @@ STAGES = ("instantiate", "prepare", "initialize", "execute")
 _BATCH = 1024
 
 
-class Instance(ctypes.Structure):
-    """A custom call of a loaded executable: its number, the thread that instantiated it, the target's name."""
+class _Instance(ctypes.Structure):
+    _fields_ = (
+        ("id", ctypes.c_uint64),
+        ("thread", ctypes.c_uint64),
+        ("target", ctypes.c_char_p),
+        ("attributes", ctypes.c_char_p),
+    )
 
-    _fields_ = (("id", ctypes.c_uint64), ("thread", ctypes.c_uint64), ("target", ctypes.c_char_p))
+
+@dataclass(frozen=True)
+class Instance:
+    """A custom call of a loaded executable: its number, the thread that instantiated it, what it calls and how."""
+
+    number: int
+    thread: int
+    target: str
+    attributes: str
 
 
 class _Stages(ctypes.Structure):
@@ -38,10 +52,10 @@ class Library:
         self._library.framedex_ffi_instances_after.restype = ctypes.c_size_t
         self._library.framedex_ffi_instances_after.argtypes = (
             ctypes.c_uint64,
-            ctypes.POINTER(Instance),
+            ctypes.POINTER(_Instance),
             ctypes.c_size_t,
         )
-        self._library.framedex_ffi_join.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p)
+        self._library.framedex_ffi_join.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_bool)
 
     def wrap(self, target: str, stages: Mapping[str, int], *, has_instances: bool) -> dict[str, int] | None:
         """The trampolines of a target's handlers (addresses by stage), None when there are none left."""
@@ -65,18 +79,18 @@ class Library:
         return number
 
     def instances_after(self, mark: int) -> Sequence[Instance]:
-        """The instances with numbers above `mark` that are loaded and not joined, in the order of their numbers."""
+        """The instances above number `mark` that are loaded, and not joined with certainty, in the order of numbers."""
         capacity = _BATCH
         while True:
-            entries = (Instance * capacity)()
+            entries = (_Instance * capacity)()
             count = self._library.framedex_ffi_instances_after(mark, entries, capacity)
             if count <= capacity:
-                return entries[:count]
+                return [Instance(e.id, e.thread, _text(e.target), _text(e.attributes)) for e in entries[:count]]
             capacity = count
 
-    def join(self, instance: int, site: int, line: str) -> None:
-        """Say which site (0: not known) an instance came from, and in which line a report may say that was."""
-        self._library.framedex_ffi_join(instance, site, _bytes(line))
+    def join(self, instance: int, site: int, line: str, *, is_certain: bool) -> None:
+        """Say which site (0: none) an instance came from, and in which line a report may say that was."""
+        self._library.framedex_ffi_join(instance, site, _bytes(line), ctypes.c_bool(is_certain))
 
     def describe(self, kind: str, content: Mapping[str, Any]) -> bool:
         """Write a JSON object into every capture of this process. False if it is too large."""
@@ -103,3 +117,7 @@ def _path() -> Path:
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "surrogateescape")

@@ -2,8 +2,8 @@
 
 XLA instantiates the custom calls of a program one after the other, on one thread, in the order in which the compiled
 module runs them. The instances that appear while a program is compiled or loaded are therefore its custom calls, in
-order. Where other programs with the same targets are compiled at the same time, more than one run of instances fits;
-these are marked ambiguous, with every site that they may come from.
+order. Where XLA compiles on a thread of its own (jaxlib 0.10), those of another program that is compiled meanwhile may
+fit as well; all that fit are then marked ambiguous, until another join leaves but one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .hlo import CustomCall, read_program
@@ -26,6 +27,8 @@ _NOT_REGISTERED = re.compile(
     r" (?:on a platform|on platform|for) (\w+)"
 )
 _SITE = re.compile(rf'{FRONTEND_ATTRIBUTE} = "(0x[0-9a-f]+)"')
+_ATTRIBUTE = re.compile(r'(\w+)=("[^"\\]*"|[-\w.+]+)(?=,|$)')
+_MLIR_ATTRIBUTE = re.compile(r'(\w+) = ("[^"\\]*"|[-\w.+]+ : )')
 
 
 def follow_programs(client_type: Any, programs: Programs) -> None:
@@ -51,20 +54,35 @@ def _followed(load: Any, programs: Programs) -> Any:
     return load_and_join
 
 
+@dataclass
+class _Join:
+    """The custom calls of a compiled program, and the runs of instances that may be them."""
+
+    program: str
+    calls: Sequence[CustomCall]
+    runs: Sequence[Sequence[Instance]]
+
+    def numbers(self) -> frozenset[int]:
+        """Of the instances."""
+        return frozenset(instance.number for run in self.runs for instance in run)
+
+    def sites(self) -> tuple[str | None, ...]:
+        """Of the custom calls, in order."""
+        return tuple(call.frontend_attributes.get(FRONTEND_ATTRIBUTE) for call in self.calls)
+
+
 class Programs:
     """The programs that were compiled, as far as they call FFI targets."""
 
-    def __init__(
-        self, library: Library, sites: Sites, registrations: Registrations, user_frames: UserFrames
-    ) -> None:
+    def __init__(self, library: Library, sites: Sites, registrations: Registrations, user_frames: UserFrames) -> None:
         """Joins are written through `library`."""
         self._library = library
         self._sites = sites
         self._registrations = registrations
         self._user_frames = user_frames
         self._lock = threading.Lock()
-        self._candidates: dict[int, set[str]] = {}
-        self._explained: set[tuple[Any, ...]] = set()
+        self._ambiguous: list[_Join] = []
+        self._explained: set[tuple[str, ...]] = set()
 
     def mark(self) -> int:
         """What tells the instances of now from those that come."""
@@ -74,7 +92,7 @@ class Programs:
         """Join the instances that were made after `mark` to the program's custom calls. Never raises."""
         try:
             instances = self._library.instances_after(mark)
-            if instances:
+            if instances or self._registrations.untyped:
                 for module in executable.hlo_modules():
                     self._join_module(module.as_serialized_hlo_module_proto(), instances)
         except Exception:  # the program has to go on; its runs are without a site then
@@ -82,31 +100,61 @@ class Programs:
 
     def _join_module(self, module: bytes, instances: Sequence[Instance]) -> None:
         program = read_program(module)
-        targets = {instance.target.decode("utf-8", "surrogateescape") for instance in instances}
+        for call in program.custom_calls:
+            if call.target in self._registrations.untyped:
+                self._describe("by_target", program.name, None, call)
+        # What is instantiated on this thread is this program's; only if nothing was, another thread's can be.
+        own = [instance for instance in instances if instance.thread == threading.get_native_id()]
+        targets = {instance.target for instance in instances}
         calls = [call for call in program.custom_calls if call.target in targets]
-        runs = list(_fitting_runs([call.target for call in calls], instances))
-        for run in runs:
-            for instance, call in zip(run, calls, strict=True):
-                self._describe(program.name, instance, call, is_exact=len(runs) == 1)
-
-    def _describe(self, program: str, instance: Instance, call: CustomCall, *, is_exact: bool) -> None:
-        site = call.frontend_attributes.get(FRONTEND_ATTRIBUTE, "")
-        line = self._line(site, call)
+        runs = list(_fitting_runs(calls, own or instances))
         with self._lock:
-            candidates = self._candidates.setdefault(instance.id, set())
-            candidates.add(site or repr(call.frames))
-            is_exact = is_exact or (len(candidates) == 1 and bool(site))
-        number = int(site, 16) if site and is_exact else 0
-        self._library.join(instance.id, number, line if is_exact else f"one of several lines, such as {line}")
+            self._resolve(_Join(program.name, calls, runs))
+
+    def _resolve(self, join: _Join) -> None:
+        """Write a join down: as certain where one run fits, or where each of those that fit has the same sites."""
+        if len(join.runs) == 1:
+            self._settle(join)
+        elif join.runs:
+            self._ambiguous.append(join)
+            rivals = [other for other in self._ambiguous if other.numbers() == join.numbers()]
+            if len(rivals) == len(join.runs) and len({rival.sites() for rival in rivals}) == 1:
+                self._ambiguous = [other for other in self._ambiguous if other not in rivals]
+                self._settle(join)
+            else:
+                self._write(join, "ambiguous")
+
+    def _settle(self, join: _Join) -> None:
+        """What one join takes for certain is no longer open to the ambiguous ones."""
+        self._write(join, "exact")
+        taken = join.numbers()
+        for other in list(self._ambiguous):
+            left = [run for run in other.runs if not any(instance.number in taken for instance in run)]
+            if len(left) < len(other.runs):
+                self._ambiguous.remove(other)
+                self._resolve(_Join(other.program, other.calls, left))
+
+    def _write(self, join: _Join, how: str) -> None:
+        for run in join.runs:
+            for instance, call in zip(run, join.calls, strict=True):
+                site = call.frontend_attributes.get(FRONTEND_ATTRIBUTE)
+                line = self._line(site, call)
+                is_certain = how == "exact"
+                number = int(site, 16) if site and is_certain else 0
+                text = line if is_certain else f"one of several lines, such as {line}"
+                self._library.join(instance.number, number, text, is_certain=is_certain)
+                self._describe(how, join.program, instance.number, call)
+
+    def _describe(self, how: str, program: str, instance: int | None, call: CustomCall) -> None:
         self._library.describe(
             "ffi_instance",
             {
-                "instance": instance.id,
-                "target": call.target,
-                "site": site or None,
-                "join": "exact" if is_exact else "ambiguous",
+                "instance": instance,
+                "join": how,
                 "program": program,
                 "instruction": call.instruction,
+                "target": call.target,
+                "site": call.frontend_attributes.get(FRONTEND_ATTRIBUTE),
                 "op_name": call.op_name,
                 "operands": ", ".join(call.operands),
                 "results": call.results,
@@ -114,7 +162,7 @@ class Programs:
             },
         )
 
-    def _line(self, site: str, call: CustomCall) -> str:
+    def _line(self, site: str | None, call: CustomCall) -> str:
         if site:
             return self._sites.line(site)
         if call.frames:
@@ -128,7 +176,7 @@ class Programs:
             if match is None:
                 return
             target, platform = match[1], match[2]
-            sites = [site for argument in (*args, *kwargs.values()) for site in _sites_of(target, argument)]
+            sites = [site for argument in (*args, *kwargs.values()) for site in _sites_in(argument, target)]
             key = (target, platform, *sites)
             if key in self._explained:
                 return
@@ -149,19 +197,35 @@ class Programs:
             return
 
 
-def _fitting_runs(targets: Sequence[str], instances: Sequence[Instance]) -> Iterator[list[Instance]]:
-    """Every run of consecutive instances of one thread that are of these targets, in this order."""
+def _fitting_runs(calls: Sequence[CustomCall], instances: Sequence[Instance]) -> Iterator[Sequence[Instance]]:
+    """Every run of consecutive instances of one thread that may be these calls, in this order."""
     threads: dict[int, list[Instance]] = {}
     for instance in instances:
         threads.setdefault(instance.thread, []).append(instance)
     for made in threads.values():
-        names = [instance.target.decode("utf-8", "surrogateescape") for instance in made]
-        for start in range(len(made) - len(targets) + 1):
-            if targets and names[start : start + len(targets)] == list(targets):
-                yield made[start : start + len(targets)]
+        for start in range(len(made) - len(calls) + 1):
+            run = made[start : start + len(calls)]
+            if run and all(map(_may_be, run, calls)):
+                yield run
 
 
-def _sites_of(target: str, module: Any) -> Iterator[str]:
+def _may_be(instance: Instance, call: CustomCall) -> bool:
+    """Whether the targets are the same, and no attribute that both texts show in a comparable form differs."""
+    if instance.target != call.target:
+        return False
+    ours = dict(_ATTRIBUTE.findall(instance.attributes))
+    theirs = dict(_MLIR_ATTRIBUTE.findall(call.attributes))
+    return all(_value(ours[name]) == _value(theirs[name].removesuffix(" : ")) for name in ours.keys() & theirs.keys())
+
+
+def _value(text: str) -> str:
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text
+
+
+def _sites_in(module: Any, target: str) -> Iterator[str]:
     """The sites of a target's custom calls in a module that was to be compiled."""
     operation = getattr(module, "operation", None)
     text = operation.get_asm(large_elements_limit=16) if operation is not None else ""

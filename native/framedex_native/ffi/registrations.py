@@ -35,6 +35,8 @@ class Registrations:
         self._lines: dict[tuple[str, str], tuple[Frame, ...]] = {}
         # Of each target the platforms that have a handler for it.
         self.platforms: dict[str, list[str]] = {}
+        # The targets of before the typed API.
+        self.untyped: set[str] = set()
         # Capsules are asked for by name only, so the names have to outlive them.
         self._names: dict[bytes | None, Any] = {}
 
@@ -67,6 +69,7 @@ class Registrations:
             handlers = {"execute": handlers}
         pointers = {stage: _address(capsule) for stage, capsule in handlers.items() if stage in STAGES}
         if api_version == _UNTYPED:
+            self.untyped.add(name)
             trampoline = self._library.wrap_untyped(name, pointers["execute"])
             wrapped = None if trampoline is None else self._capsule_like(handlers["execute"], trampoline)
             return wrapped, ["execute"]
