@@ -6,6 +6,7 @@
 
 #include "ffi/call_text.h"
 #include "ffi/crash_report.h"
+#include "ffi/error_code.h"
 #include "ffi/instances.h"
 #include "pjrt/traced_call.h"
 #include "recorder/recorder.h"
@@ -73,23 +74,11 @@ void write_inputs(recorder::ArgumentWriter& writer, const Slot& slot, Instance* 
   if (slot.stage != XLA_FFI_ExecutionStage_INSTANTIATE) write_context(writer, frame);
 }
 
-// API 0.5 (jaxlib 0.12) made XLA_FFI_Error_GetMessage into XLA_FFI_Error_GetDetails, which also says the code.
-struct ErrorDetails {
-  XLA_FFI_Error_GetMessage_Args arguments;
-  XLA_FFI_Error_Code code;
-};
-
-void leave(Call& call, const XLA_FFI_Api& api, XLA_FFI_Error* error) {
+void leave(Call& call, const ErrorCodeScope& codes, XLA_FFI_Error* error) {
   if (error == nullptr) return call.leave(0, {});
-  bool has_code = api.api_version.minor_version >= 5;
-  ErrorDetails details{};
-  details.arguments.struct_size =
-      has_code ? sizeof(details.arguments) + sizeof(details.code) : XLA_FFI_Error_GetMessage_Args_STRUCT_SIZE;
-  details.arguments.error = error;
-  details.code = XLA_FFI_Error_Code_UNKNOWN;
-  api.XLA_FFI_Error_GetMessage(&details.arguments);
-  const char* message = details.arguments.message;
-  call.leave(details.code, message != nullptr ? std::string_view(message) : std::string_view());
+  std::string_view message;
+  XLA_FFI_Error_Code code = codes.code_of(error, &message);
+  call.leave(code, message);
 }
 
 // Ends the record of a handler that is left by what is no std::exception. Such a thing is not caught on its way: where
@@ -107,6 +96,7 @@ class LeftByException {
 
 XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
   LeftByException guard(call);
+  ErrorCodeScope codes(frame);
   XLA_FFI_Error* error;
   try {
     error = slot.handler(frame);
@@ -119,7 +109,7 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
     if (instance != nullptr) call.arguments().integer(kInstance, static_cast<int64_t>(instance->id));
   }
   if (frame->future != nullptr) call.arguments().boolean(kIsAsynchronous, true);
-  leave(call, *frame->api, error);
+  leave(call, codes, error);
   return error;
 }
 

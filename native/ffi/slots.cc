@@ -114,8 +114,8 @@ void add_site(const std::string& target, const std::string& line) {
   TargetSites& sites = state.sites[target];
   const char* before = sites.text.load(std::memory_order_relaxed);
   // A report looks at the text without a lock, so it is never freed: a few lines are enough to find one's way.
-  if (before != nullptr && std::strlen(before) > 500) return;
-  sites.text.store(before == nullptr ? keep(line) : keep(std::string(before) + ", " + line), std::memory_order_release);
+  if (before != nullptr && (std::strlen(before) > 500 || std::strstr(before, line.c_str()) != nullptr)) return;
+  sites.text.store(before == nullptr ? keep(line) : keep(std::string(before) + "; " + line), std::memory_order_release);
 }
 
 }  // namespace framedex::ffi

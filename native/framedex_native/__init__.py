@@ -21,7 +21,7 @@ from pathlib import Path
 
 from framedex_native import _native
 
-__all__ = ["current_capture", "library_path", "recording", "start", "stop"]
+__all__ = ["current_capture", "ffi_startup_path", "library_path", "recording", "start", "stop"]
 
 
 def library_path() -> Path:
@@ -31,6 +31,17 @@ def library_path() -> Path:
     """
     path = Path(_native.__file__).with_name("libtpu.so")
     if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
+    return path
+
+
+def ffi_startup_path() -> Path:
+    """The folder that switches FFI tracing on in every Python that has it on its PYTHONPATH.
+
+    Raises FileNotFoundError when this installation has none.
+    """
+    path = Path(_native.__file__).with_name("ffi") / "startup"
+    if not path.is_dir():
         raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
     return path
 

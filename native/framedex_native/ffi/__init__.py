@@ -32,9 +32,8 @@ _MARK = "_framedex_ffi"
 def install() -> None:
     """Follow the FFI handlers of this process from now on.
 
-    What was registered and compiled before is not seen: call it before JAX opens its devices. Does nothing the second
-    time, or with FRAMEDEX_FFI=0. Raises OSError when libframedex_ffi.so cannot be loaded, if JAX is imported already;
-    otherwise that is one line on stderr when it is.
+    What was registered with XLA and compiled before is not seen: call it before JAX opens its devices. Does nothing the
+    second time, or with FRAMEDEX_FFI=0. When libframedex_ffi.so cannot be loaded that is one line on stderr.
     """
     if os.environ.get("FRAMEDEX_FFI") != "0":
         after_import({"jaxlib.xla_client": _follow_registrations, "jax._src.ffi": _follow_calls})

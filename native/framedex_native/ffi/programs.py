@@ -19,7 +19,7 @@ from .hlo import CustomCall, read_program
 from .library import Instance, Library
 from .registrations import Registrations
 from .sites import FRONTEND_ATTRIBUTE, Sites
-from .stacks import UserFrames, line_of
+from .stacks import UserFrames
 
 _LOADING_METHODS = ("compile_and_load", "deserialize_executable")
 _NOT_REGISTERED = re.compile(
@@ -165,9 +165,7 @@ class Programs:
     def _line(self, site: str | None, call: CustomCall) -> str:
         if site:
             return self._sites.line(site)
-        if call.frames:
-            return line_of(call.frames[self._user_frames.first(call.frames)])
-        return call.op_name or call.instruction
+        return self._user_frames.line(call.frames) or call.op_name or call.instruction
 
     def explain(self, error: Exception, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         """Write down which lines called a target that XLA does not know. Never raises."""

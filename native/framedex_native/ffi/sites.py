@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .library import Library
-from .stacks import Frame, UserFrames, frames_from, line_of
+from .stacks import Frame, UserFrames, frames_from
 
 FRONTEND_ATTRIBUTE = "framedex_site"
 _FRONTEND_ATTRIBUTES = "mhlo.frontend_attributes"
@@ -64,12 +64,10 @@ class Sites:
         with self._lock:
             is_new = site not in self._lines
             if is_new:
-                user_frame = self._user_frames.first(frames)
-                self._lines[site] = line_of(frames[user_frame]) if frames else ""
+                self._lines[site] = self._user_frames.line(frames)
         if is_new:
-            self._library.describe(
-                "ffi_site", {"site": site, "target": target, "user_frame": user_frame, "frames": frames}
-            )
+            content = {"site": site, "target": target, "user_frame": self._user_frames.first(frames), "frames": frames}
+            self._library.describe("ffi_site", content)
             self._library.add_site(target, self._lines[site])
         return site
 

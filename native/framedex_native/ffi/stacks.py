@@ -9,6 +9,7 @@ from types import FrameType
 Frame = tuple[str, int, str]
 # A description has to fit into one record of a capture; what is left out of a deeper stack is at its outer end.
 MAXIMUM_FRAMES = 500
+_FRAMES_IN_LINE = 3
 
 
 def frames_from(frame: FrameType | None) -> tuple[Frame, ...]:
@@ -30,13 +31,13 @@ class UserFrames:
 
     def first(self, frames: Sequence[Frame]) -> int:
         """The index of the innermost frame that is not of JAX; 0 if all are."""
-        for index, (file, _, _) in enumerate(frames):
-            if not file.startswith(self._prefixes) and not file.startswith("<"):
-                return index
-        return 0
+        return next((index for index, frame in enumerate(frames) if self._is_of_user(frame)), 0)
 
+    def line(self, frames: Sequence[Frame]) -> str:
+        """Where a stack is in the program: `layers.py:7 in norm, from train.py:12 in step`."""
+        own = [f"{file}:{line} in {name}" for file, line, name in frames if self._is_of_user((file, line, name))]
+        return ", from ".join(own[:_FRAMES_IN_LINE])
 
-def line_of(frame: Frame) -> str:
-    """A frame in one line, such as `train.py:12 in step`."""
-    file, line, name = frame
-    return f"{file}:{line} in {name}"
+    def _is_of_user(self, frame: Frame) -> bool:
+        return not frame[0].startswith((*self._prefixes, "<"))
+
