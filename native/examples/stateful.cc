@@ -20,8 +20,8 @@ ffi::TypeId Counter::id = {};
 // Once, when the executable is loaded.
 ffi::ErrorOr<std::unique_ptr<Counter>> make_counter(int32_t start) { return std::make_unique<Counter>(start); }
 
-// y = x + how often this custom call ran before.
-ffi::Error count_run(Counter* counter, ffi::Buffer<ffi::S32> x, ffi::ResultBuffer<ffi::S32> y) {
+// y = x + how often this custom call ran before. Attributes are given to every stage.
+ffi::Error count_run(Counter* counter, int32_t /*start*/, ffi::Buffer<ffi::S32> x, ffi::ResultBuffer<ffi::S32> y) {
   int32_t before = counter->runs.fetch_add(1);
   for (size_t i = 0; i < x.element_count(); ++i) y->typed_data()[i] = x.typed_data()[i] + before;
   return ffi::Error::Success();
@@ -44,5 +44,6 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterInstantiate, make_counter,
 XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterExecute, count_run,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::State<Counter>>()
+                                  .Attr<int32_t>("start")
                                   .Arg<ffi::Buffer<ffi::S32>>()
                                   .Ret<ffi::Buffer<ffi::S32>>());

@@ -26,12 +26,6 @@ void start_recording_once() {
   if (!is_started.exchange(true)) recorder::start_from_environment();
 }
 
-XLA_FFI_Error* forward_metadata_query(Slot& slot, XLA_FFI_CallFrame* frame) {
-  XLA_FFI_Error* error = slot.handler(frame);
-  if (error == nullptr && slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE) note_metadata(slot, *frame);
-  return error;
-}
-
 void write_text(recorder::ArgumentWriter& writer, const CallText& text) {
   writer.text(kArguments, text.arguments);
   writer.text(kResults, text.results);
@@ -118,7 +112,7 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
 // A function of its own with a frame pointer, as that of the trampoline that jumped here: the caller's registers are
 // where it says.
 __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame) {
-  if (__builtin_expect(is_metadata_query(*frame), 0)) return forward_metadata_query(slot, frame);
+  if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
   start_recording_once();
   bool is_instantiation = slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE;
   Instance* instance = is_instantiation ? nullptr : instance_of(slot, *frame);

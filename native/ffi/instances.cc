@@ -92,12 +92,12 @@ class StateTable {
 StateTable states;
 std::mutex states_writing;
 
-bool makes_state(const Slot& slot) { return slot.registration->state_type.load(std::memory_order_relaxed) != 0; }
+bool makes_state(const Slot& slot) { return slot.registration->state_type.load(std::memory_order_relaxed) > 0; }
 
 // The state that the handler itself made of a custom call.
 void* own_state(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   XLA_FFI_TypeId type{slot.registration->state_type.load(std::memory_order_relaxed)};
-  return type.type_id != 0 ? get_state(frame, &type) : nullptr;
+  return type.type_id > 0 ? get_state(frame, &type) : nullptr;
 }
 
 XLA_FFI_Metadata& metadata_of(const XLA_FFI_CallFrame& frame) {
@@ -117,6 +117,27 @@ XLA_FFI_Error* answer_metadata_query(const XLA_FFI_CallFrame& frame) {
   metadata.traits = 0;
   metadata.state_type_id = instance_type;
   return nullptr;
+}
+
+// What XLA asks when a handler is registered; older ones do not ask the instantiate stage.
+int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
+  XLA_FFI_Metadata metadata{};
+  metadata.struct_size = XLA_FFI_Metadata_STRUCT_SIZE;
+  metadata.api_version.struct_size = XLA_FFI_Api_Version_STRUCT_SIZE;
+  XLA_FFI_Metadata_Extension extension{
+      {XLA_FFI_Metadata_Extension_STRUCT_SIZE, XLA_FFI_Extension_Metadata, nullptr}, &metadata};
+  XLA_FFI_CallFrame frame{};
+  frame.struct_size = XLA_FFI_CallFrame_STRUCT_SIZE;
+  frame.extension_start = &extension.extension_base;
+  frame.api = &api;
+  frame.stage = slot.stage;
+  frame.args.struct_size = XLA_FFI_Args_STRUCT_SIZE;
+  frame.rets.struct_size = XLA_FFI_Rets_STRUCT_SIZE;
+  frame.attrs.struct_size = XLA_FFI_Attrs_STRUCT_SIZE;
+  XLA_FFI_Error* error = slot.handler(&frame);
+  if (error == nullptr) return metadata.state_type_id.type_id;
+  destroy_error(api, error);
+  return 0;
 }
 
 // Makes the instance the state of the custom call that is being instantiated. Where that fails, the program has to go on
@@ -152,12 +173,9 @@ XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame) {
   return nullptr;
 }
 
-void note_metadata(const Slot& slot, const XLA_FFI_CallFrame& frame) {
-  register_instance_type(*frame.api);
-  slot.registration->state_type.store(metadata_of(frame).state_type_id.type_id, std::memory_order_relaxed);
-}
-
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame) {
+  std::atomic<int64_t>& type = slot.registration->state_type;
+  if (type.load(std::memory_order_relaxed) == Registration::kNotAsked) type.store(ask_state_type(slot, *frame.api));
   if (const void* state = own_state(slot, frame)) return set_instance_beside(slot, frame, state);
   return slot.registration->has_instances && !makes_state(slot) ? set_instance(slot, frame) : nullptr;
 }

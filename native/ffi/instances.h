@@ -29,9 +29,7 @@ struct Instance {
 
 // Is the instantiate stage of a handler without one: makes the instance, and answers the query for metadata.
 XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
-// After a handler's own instantiate stage has answered the query for metadata, and after it has run. Where it makes a
-// state of its own, the instance goes by the address of that.
-void note_metadata(const Slot& slot, const XLA_FFI_CallFrame& frame);
+// After a handler's own instantiate stage has run. Where it made a state, the instance goes by the address of that.
 // Returns the instance, nullptr where there is none.
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame);
 // The instance that is being run, nullptr if it is not known.

@@ -77,6 +77,7 @@ std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_
   if (auto known = state.wrapped.find(key); known != state.wrapped.end()) return known->second;
   Registration* registration = new_registration(state, target);
   registration->has_instances = has_instances;
+  if (handlers.instantiate == nullptr) registration->state_type = 0;
   XLA_FFI_Handler_Bundle trampolines{};
   for (const Stage& stage : kStages) {
     XLA_FFI_Handler* handler = handlers.*stage.member;

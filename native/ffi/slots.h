@@ -21,8 +21,9 @@ struct TargetSites {
 struct Registration {
   const char* target;
   const TargetSites* sites;
-  // The type of the state that the handler's own instantiate stage makes; 0: it makes none.
-  std::atomic<int64_t> state_type{0};
+  // The type of the state that the handler's own instantiate stage makes; 0: it makes none, or there is no such stage.
+  static constexpr int64_t kNotAsked = -1;
+  std::atomic<int64_t> state_type{kNotAsked};
   // Whether a custom call without a state of its own gets one from us: its instance.
   bool has_instances = false;
 };
