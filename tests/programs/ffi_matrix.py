@@ -197,7 +197,7 @@ def run(dispatch, program, x):
 
 
 def main():
-    ffi_examples.register(sys.argv[1], platforms=("cpu",))
+    ffi_examples.register(sys.argv[1])
     x = jnp.linspace(-1, 1, 32, dtype=jnp.float32).reshape(4, 8)
     count = 0
     for dispatch in DISPATCHES:

@@ -83,6 +83,7 @@ class Programs:
         self._lock = threading.Lock()
         self._ambiguous: list[_Join] = []
         self._explained: set[tuple[str, ...]] = set()
+        self._untyped: set[tuple[object, ...]] = set()
 
     def mark(self) -> int:
         """What tells the instances of now from those that come."""
@@ -102,7 +103,7 @@ class Programs:
         program = read_program(module)
         for call in program.custom_calls:
             if call.target in self._registrations.untyped:
-                self._describe("by_target", program.name, None, call)
+                self._describe_untyped(program.name, call)
         # What is instantiated on this thread is this program's; only if nothing was, another thread's can be.
         own = [instance for instance in instances if instance.thread == threading.get_native_id()]
         targets = {instance.target for instance in instances}
@@ -144,6 +145,15 @@ class Programs:
                 text = line if is_certain else f"one of several lines, such as {line}"
                 self._library.join(instance.number, number, text, is_certain=is_certain)
                 self._describe(how, join.program, instance.number, call)
+
+    def _describe_untyped(self, program: str, call: CustomCall) -> None:
+        """Custom calls of before the typed API are not instantiated: which of a target's calls ran is not known."""
+        key = (call.target, call.frontend_attributes.get(FRONTEND_ATTRIBUTE), *call.frames)
+        with self._lock:
+            is_new = key not in self._untyped
+            self._untyped.add(key)
+        if is_new:
+            self._describe("by_target", program, None, call)
 
     def _describe(self, how: str, program: str, instance: int | None, call: CustomCall) -> None:
         self._library.describe(
