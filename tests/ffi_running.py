@@ -22,6 +22,7 @@ from tests.running import PROGRAMS, TIMEOUT, plain_environment
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "native" / "examples"
 CPU = {"JAX_PLATFORMS": "cpu"}
+UNTRACED = {"PYTHONPATH": str(EXAMPLES), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def run_ffi(
     """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; what is recorded goes below `folder`."""
     done = subprocess.run(
         [python, str(PROGRAMS / program), str(library_for(python)), *arguments],
-        env=plain_environment() | {"TF_CPP_MIN_LOG_LEVEL": "3"} | (tracing(folder) if traced else {}) | environment,
+        env=plain_environment() | UNTRACED | (tracing(folder) if traced else {}) | environment,
         cwd=folder,
         capture_output=True,
         text=True,
@@ -92,7 +93,7 @@ def run_ffi(
 def tracing(folder: Path) -> dict[str, str]:
     """The environment in which handlers are recorded into `folder/captures`."""
     return {
-        "PYTHONPATH": str(framedex_native.ffi_startup_path()),
+        "PYTHONPATH": f"{framedex_native.ffi_startup_path()}:{EXAMPLES}",
         "FRAMEDEX_OUT": str(folder / "captures"),
     }
 
@@ -110,13 +111,8 @@ def library_for(python: str) -> Path:
     ).stdout.strip()
     folder = Path(tempfile.mkdtemp(prefix="ffi_examples"))
     objects = [folder / f"{source.stem}.o" for source in sorted(EXAMPLES.glob("*.cc"))]
-    compilers = [
-        subprocess.Popen(
-            ["g++", "-std=c++17", "-g", "-O1", "-fPIC", "-isystem", include, "-c"]
-            + [str(EXAMPLES / f"{target.stem}.cc"), "-o", str(target)]
-        )
-        for target in objects
-    ]
+    command = ["g++", "-std=c++17", "-g", "-O1", "-fPIC", "-isystem", include, "-c"]
+    compilers = [subprocess.Popen([*command, EXAMPLES / f"{file.stem}.cc", "-o", file]) for file in objects]
     assert [compiler.wait() for compiler in compilers] == [0] * len(compilers)
     library = folder / "libffi_examples.so"
     subprocess.run(["g++", "-shared", "-pthread", *map(str, objects), "-o", str(library)], check=True)

@@ -350,7 +350,7 @@ class Decoder {
   std::vector<std::vector<std::string>> value_names_;  // by function
   std::unordered_map<uint32_t, int64_t> module_ids_;
   std::unordered_map<uint32_t, uint32_t> function_ids_;
-  std::unordered_map<uint32_t, uint32_t> handlers_;                         // frame by function
+  std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;

@@ -1,9 +1,9 @@
 """Registers the handlers of this folder's library and wraps them as functions of JAX.
 
-    import ffi_examples
+import ffi_examples
 
-    ffi_examples.register("build/libffi_examples.so")
-    ffi_examples.rms_norm(x)
+ffi_examples.register("build/libffi_examples.so")
+ffi_examples.rms_norm(x)
 """
 
 from __future__ import annotations

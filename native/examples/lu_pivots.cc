@@ -35,8 +35,6 @@ ffi::Error lu_pivots_to_permutation(int32_t permutation_size, ffi::Buffer<ffi::S
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(LuPivotsToPermutation, lu_pivots_to_permutation,
-                              ffi::Ffi::Bind()
-                                  .Attr<int32_t>("permutation_size")
-                                  .Arg<ffi::Buffer<ffi::S32>>()
-                                  .Ret<ffi::Buffer<ffi::S32>>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    LuPivotsToPermutation, lu_pivots_to_permutation,
+    ffi::Ffi::Bind().Attr<int32_t>("permutation_size").Arg<ffi::Buffer<ffi::S32>>().Ret<ffi::Buffer<ffi::S32>>());

@@ -68,8 +68,8 @@ ffi::Error rms_norm_backward(ffi::Buffer<ffi::F32> scales, ffi::Buffer<ffi::F32>
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(RmsNorm, rms_norm,
-                              ffi::Ffi::Bind().Attr<float>("eps").Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    RmsNorm, rms_norm, ffi::Ffi::Bind().Attr<float>("eps").Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(RmsNormForward, rms_norm_forward,
                               ffi::Ffi::Bind()

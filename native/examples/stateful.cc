@@ -38,8 +38,7 @@ extern "C" const XLA_FFI_TypeInfo* CounterTypeInfo() {
 }
 #endif
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterInstantiate, make_counter,
-                              ffi::Ffi::BindInstantiate().Attr<int32_t>("start"));
+XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterInstantiate, make_counter, ffi::Ffi::BindInstantiate().Attr<int32_t>("start"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(CounterExecute, count_run,
                               ffi::Ffi::Bind()

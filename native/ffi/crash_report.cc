@@ -111,7 +111,7 @@ void report_crash(int number) {
 
 void install_crash_report() {
   for (FatalSignal& fatal : fatal_signals) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_fatal_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);

@@ -124,8 +124,8 @@ int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
   XLA_FFI_Metadata metadata{};
   metadata.struct_size = XLA_FFI_Metadata_STRUCT_SIZE;
   metadata.api_version.struct_size = XLA_FFI_Api_Version_STRUCT_SIZE;
-  XLA_FFI_Metadata_Extension extension{
-      {XLA_FFI_Metadata_Extension_STRUCT_SIZE, XLA_FFI_Extension_Metadata, nullptr}, &metadata};
+  XLA_FFI_Metadata_Extension extension{{XLA_FFI_Metadata_Extension_STRUCT_SIZE, XLA_FFI_Extension_Metadata, nullptr},
+                                       &metadata};
   XLA_FFI_CallFrame frame{};
   frame.struct_size = XLA_FFI_CallFrame_STRUCT_SIZE;
   frame.extension_start = &extension.extension_base;
@@ -140,8 +140,8 @@ int64_t ask_state_type(const Slot& slot, const XLA_FFI_Api& api) {
   return 0;
 }
 
-// Makes the instance the state of the custom call that is being instantiated. Where that fails, the program has to go on
-// as if nothing had been asked of it.
+// Makes the instance the state of the custom call that is being instantiated. Where that fails, the program has to go
+// on as if nothing had been asked of it.
 const Instance* set_instance(const Slot& slot, const XLA_FFI_CallFrame& frame) {
   register_instance_type(*frame.api);
   if (instance_type.type_id == 0) return nullptr;
@@ -213,7 +213,8 @@ void join(uint64_t id, uint64_t site, const std::string& line, bool is_certain) 
   if (found == state.live.end()) return;
   found->second->is_joined = is_certain;
   found->second->site.store(site, std::memory_order_relaxed);
-  found->second->line.store(strdup(line.c_str()), std::memory_order_release);  // never freed: a report reads it unlocked
+  found->second->line.store(strdup(line.c_str()),
+                            std::memory_order_release);  // never freed: a report reads it unlocked
 }
 
 }  // namespace framedex::ffi

@@ -17,7 +17,7 @@ struct Instance {
   const char* target;
   uint64_t thread;                         // that instantiated it
   const char* attributes;                  // as call_text.h has it; lives as long as the process
-  std::atomic<uint64_t> site{0};        // the ffi_call that it came from; 0: not known
+  std::atomic<uint64_t> site{0};           // the ffi_call that it came from; 0: not known
   std::atomic<const char*> line{nullptr};  // of the site, for a report
   std::atomic<const CallText*> text{nullptr};
   bool is_joined = false;

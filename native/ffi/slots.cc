@@ -51,7 +51,7 @@ std::optional<uint32_t> register_function(const std::string& name, const void* h
 }
 
 struct Stage {
-  XLA_FFI_Handler* XLA_FFI_Handler_Bundle::*member;
+  XLA_FFI_Handler* XLA_FFI_Handler_Bundle::* member;
   XLA_FFI_ExecutionStage stage;
   const char* name;
 };

@@ -50,8 +50,8 @@ constexpr size_t kUntypedSlots = 512;
 extern std::array<Slot, kSlots> slots;
 extern std::array<UntypedSlot, kUntypedSlots> untyped_slots;
 
-// The trampolines of a target's handlers, stage by stage. The same handlers get the same trampolines: XLA takes a second
-// registration of a target only with the addresses of the first. Nothing when there are no slots left.
+// The trampolines of a target's handlers, stage by stage. The same handlers get the same trampolines: XLA takes a
+// second registration of a target only with the addresses of the first. Nothing when there are no slots left.
 //
 // With `has_instances`, a target without an instantiate stage gets one, so that its custom calls can be told apart.
 std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_FFI_Handler_Bundle& handlers,

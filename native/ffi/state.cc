@@ -36,7 +36,7 @@ bool register_type(const XLA_FFI_Api& api, const char* name, void (*deleter)(voi
 XLA_FFI_Error* set_state(const XLA_FFI_CallFrame& frame, XLA_FFI_TypeId* type, void* state, void (*deleter)(void*)) {
   if (has_stages(*frame.api)) {
     XLA_FFI_State_Set_Args args{XLA_FFI_State_Set_Args_STRUCT_SIZE, nullptr, frame.ctx,
-                                XLA_FFI_ExecutionStage_INSTANTIATE, type, state};
+                                XLA_FFI_ExecutionStage_INSTANTIATE, type,    state};
     return frame.api->XLA_FFI_State_Set(&args);
   }
   size_t size = frame.api->api_version.minor_version < 2 ? sizeof(StateArgumentsBefore03)
@@ -50,7 +50,7 @@ void* get_state(const XLA_FFI_CallFrame& frame, XLA_FFI_TypeId* type) {
   void* state;
   if (has_stages(*frame.api)) {
     XLA_FFI_State_Get_Args args{XLA_FFI_State_Get_Args_STRUCT_SIZE, nullptr, frame.ctx,
-                                XLA_FFI_ExecutionStage_INSTANTIATE, type, nullptr};
+                                XLA_FFI_ExecutionStage_INSTANTIATE, type,    nullptr};
     error = frame.api->XLA_FFI_State_Get(&args);
     state = args.state;
   } else {

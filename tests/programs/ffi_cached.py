@@ -2,9 +2,6 @@
 
 import json
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "native" / "examples"))
 
 import ffi_examples
 import jax

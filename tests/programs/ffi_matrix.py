@@ -8,10 +8,6 @@ import json
 import sys
 import threading
 from functools import partial
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "native" / "examples"))
 
 import ffi_examples
 import jax
@@ -127,7 +123,9 @@ def switch(x):
 
 
 def platform_dependent(x):
-    return jax.lax.platform_dependent(x, cpu=lambda y: rms(y, here()), tpu=lambda y: rms(y, here()), default=lambda y: y)
+    return jax.lax.platform_dependent(
+        x, cpu=lambda y: rms(y, here()), tpu=lambda y: rms(y, here()), default=lambda y: y
+    )
 
 
 def shard_mapped(x):

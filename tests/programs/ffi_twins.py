@@ -5,9 +5,6 @@ Prints of each way the lines in the order in which their handlers have to run, a
 
 import json
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "native" / "examples"))
 
 import ffi_examples
 import jax

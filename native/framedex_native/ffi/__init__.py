@@ -4,9 +4,9 @@
 
     framedex_native.ffi.install()  # best before jax is imported
 
-`framedex run` does this for the programs that it starts, through `startup/sitecustomize.py`. This package is loaded from
-its own folder into whatever Python the program has, so it needs nothing but the standard library, and jaxlib's own
-modules once the program has imported them. FRAMEDEX_FFI=0 keeps it out.
+`framedex run` does this for the programs that it starts, through `startup/sitecustomize.py`. This package is loaded
+from its own folder into whatever Python the program has, so it needs nothing but the standard library, and jaxlib's
+own modules once the program has imported them. FRAMEDEX_FFI=0 keeps it out.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _MAXIMUM_DEPTH = 500
 
 @dataclass(frozen=True)
 class CustomCall:
-    """A custom call. `frames` is the Python stack of its metadata, innermost first; `attributes` MLIR's text of those."""
+    """A custom call. `frames` is the Python stack of its metadata, innermost first; `attributes` are in MLIR's form."""
 
     instruction: str
     target: str
@@ -146,9 +146,9 @@ class _Reader:
         return CustomCall(
             instruction=instruction.text(_NAME),
             target=instruction.text(_CUSTOM_CALL_TARGET),
-            frontend_attributes=dict(
-                (entry.text(1), entry.text(2)) for entry in instruction.message(_FRONTEND_ATTRIBUTES).messages(1)
-            ),
+            frontend_attributes={
+                entry.text(1): entry.text(2) for entry in instruction.message(_FRONTEND_ATTRIBUTES).messages(1)
+            },
             attributes=instruction.text(_BACKEND_CONFIG),
             op_name=metadata.text(_OP_NAME),
             frames=frames,
@@ -169,13 +169,48 @@ def _calls_in_order(instruction: _Message) -> list[int]:
     return called[::-1] if instruction.text(_OPCODE) == "while" else called
 
 
+# xla.PrimitiveType by number.
 _DTYPES = dict(
     enumerate(
-        ("invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4")
-        .split()
+        # fmt: off
+        (
+            "invalid",
+            "pred",
+            "s8",
+            "s16",
+            "s32",
+            "s64",
+            "u8",
+            "u16",
+            "u32",
+            "u64",
+            "f16",
+            "f32",
+            "f64",
+            "tuple",
+            "opaque",
+            "c64",
+            "bf16",
+            "token",
+            "c128",
+            "f8e5m2",
+            "f8e4m3fn",
+            "s4",
+            "u4",
+            "f8e4m3b11fnuz",
+            "f8e5m2fnuz",
+            "f8e4m3fnuz",
+            "s2",
+            "u2",
+            "f8e4m3",
+            "f8e3m4",
+            "s1",
+            "u1",
+            "f4e2m1fn",
+            "f8e8m0fnu",
+        )
+        # fmt: on
     )
-) | dict(
-    enumerate("f8e4m3b11fnuz f8e5m2fnuz f8e4m3fnuz s2 u2 f8e4m3 f8e3m4 s1 u1 f4e2m1fn f8e8m0fnu".split(), start=23)
 )
 
 

@@ -35,7 +35,7 @@ class _Finder:
             sys.meta_path.remove(self)
         spec = _find_spec(name, path, target, self)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, action)
+            spec.loader = _Loader(spec.loader, action)  # type: ignore[assignment] # it does what one does
         return spec
 
 

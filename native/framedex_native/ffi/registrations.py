@@ -33,7 +33,7 @@ class Registrations:
         """Handlers are wrapped through `library`."""
         self._library = library
         self._lines: dict[tuple[str, str], tuple[Frame, ...]] = {}
-        # Of each target the platforms that have a handler for it.
+        # Of each target the platforms that it was registered for.
         self.platforms: dict[str, list[str]] = {}
         # The targets of before the typed API.
         self.untyped: set[str] = set()
@@ -43,14 +43,15 @@ class Registrations:
     def note_line(self, name: str, platform: str, frames: tuple[Frame, ...]) -> None:
         """Remember where a target was registered: XLA hears of it later, when its client is made."""
         self._lines.setdefault((name, platform), frames)
+        self._note_platform(name, platform)
 
     def wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> Any:
         """The handlers as they are to be registered: what was given where it cannot be wrapped."""
         try:
             wrapped, stages = self._wrap(name, handlers, platform, api_version)
         except Exception:  # jaxlib says what is wrong with the handlers
-            wrapped, stages = None, ()
-        self.platforms.setdefault(name, []).append(platform)
+            wrapped, stages = None, []
+        self._note_platform(name, platform)
         self._library.describe(
             "ffi_target",
             {
@@ -63,6 +64,11 @@ class Registrations:
             },
         )
         return handlers if wrapped is None else wrapped
+
+    def _note_platform(self, name: str, platform: str) -> None:
+        platforms = self.platforms.setdefault(name, [])
+        if platform not in platforms:
+            platforms.append(platform)
 
     def _wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> tuple[Any, list[str]]:
         if isinstance(handlers, _CAPSULE):
@@ -99,7 +105,7 @@ def follow_registrations(xla_client: Any, registrations: Registrations) -> None:
 
     @functools.wraps(register_handler)
     def register_custom_call_handler(platform: str, handler: Handler) -> None:
-        return register_handler(platform, _wrapping(handler, registrations))
+        register_handler(platform, _wrapping(handler, registrations))
 
     xla_client.register_custom_call_handler = register_custom_call_handler
     with xla_client._custom_callback_lock:
@@ -115,7 +121,7 @@ def _note_lines(xla_client: Any, registrations: Registrations) -> None:
     def register_custom_call_target(name: str, fn: Any, platform: str = "cpu", *args: Any, **kwargs: Any) -> None:
         canonical = xla_client.xla_platform_names.get(platform, platform)
         registrations.note_line(name, canonical, frames_from(sys._getframe(1)))
-        return register_target(name, fn, platform, *args, **kwargs)
+        register_target(name, fn, platform, *args, **kwargs)
 
     xla_client.register_custom_call_target = register_custom_call_target
 
@@ -124,6 +130,6 @@ def _wrapping(handler: Handler, registrations: Registrations) -> Handler:
     @functools.wraps(handler)
     def register(name: str, fn: Any, platform: str, api_version: int = _UNTYPED, *args: Any, **kwargs: Any) -> None:
         wrapped = registrations.wrap(name, fn, platform, api_version)
-        return handler(name, wrapped, platform, api_version, *args, **kwargs)
+        handler(name, wrapped, platform, api_version, *args, **kwargs)
 
     return register

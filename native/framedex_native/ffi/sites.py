@@ -132,7 +132,9 @@ def _custom_call(ir: Any, results: Sequence[Any], target: str) -> Any:
 
 
 def _put_site(ir: Any, operation: Any, site: str) -> None:
-    before = operation.attributes[_FRONTEND_ATTRIBUTES] if _FRONTEND_ATTRIBUTES in operation.attributes else ()
-    entries = {entry.name: entry.attr for entry in before}
+    attributes = operation.attributes  # of MLIR: no dictionary, it has no get()
+    entries = {}
+    if _FRONTEND_ATTRIBUTES in attributes:
+        entries = {entry.name: entry.attr for entry in attributes[_FRONTEND_ATTRIBUTES]}
     entries[FRONTEND_ATTRIBUTE] = ir.StringAttr.get(site)
-    operation.attributes[_FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)
+    attributes[_FRONTEND_ATTRIBUTES] = ir.DictAttr.get(entries)

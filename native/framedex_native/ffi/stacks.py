@@ -14,7 +14,7 @@ _FRAMES_IN_LINE = 3
 
 def frames_from(frame: FrameType | None) -> tuple[Frame, ...]:
     """The stack from `frame` outwards. The whole of it: JAX's own tracebacks end where a trace begins."""
-    frames = []
+    frames: list[Frame] = []
     while frame is not None and len(frames) < MAXIMUM_FRAMES:
         code = frame.f_code
         frames.append((code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_qualname))
@@ -40,4 +40,3 @@ class UserFrames:
 
     def _is_of_user(self, frame: Frame) -> bool:
         return not frame[0].startswith((*self._prefixes, "<"))
-

@@ -1,4 +1,4 @@
-"""Every run of a handler is recorded with what it was given, what came of it, and the handler at the end of its stack."""
+"""A run of a handler is recorded with what it was given, what came of it, and the handler at the end of its stack."""
 
 from __future__ import annotations
 

@@ -32,8 +32,10 @@ def test_every_join_is_right_on_the_mock_tpu(tmp_path: Path) -> None:
 
 
 def assert_every_join_is_right(ended: FfiRun) -> None:
-    """The line that a run names itself, by its attribute, is on the stack of the site that it is joined to. Where several
-    programs are compiled at once a join may be open, if one of its candidates is right."""
+    """The line that a run names itself, by its attribute, is on the stack of the site that it is joined to.
+
+    Where several programs are compiled at once a join may be open, if one of its candidates is right.
+    """
     runs = ended.calls("rms_norm")
     joined = [(run, site) for run in runs if (site := ended.site_of(run))]
     assert [run.arguments for run, site in joined if line_of(run) not in lines(site)] == []

@@ -1,13 +1,15 @@
 """Switches FFI tracing on in a program that knows nothing of it: `framedex run` puts this folder on PYTHONPATH.
 
 Python imports `sitecustomize` when it starts. This one leaves no trace but the environment, and then hands over to the
-program's own `sitecustomize`, if there is one.
+program's own `sitecustomize`, if there is one. Every Python that the program starts runs it too, so it imports little.
 """
+
+# ruff: noqa: PTH100, PTH118, PTH120
 
 import sys
 
 
-def _install():
+def _install() -> None:
     import importlib.util
     import os
 
@@ -17,18 +19,19 @@ def _install():
     # A name of its own: the program's environment may have another framedex, or none that fits this Python.
     name = "framedex_ffi"
     spec = importlib.util.spec_from_file_location(name, os.path.join(package, "__init__.py"))
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
     module.install()
 
 
-def _step_aside():
+def _step_aside() -> None:
     """Off the path, and out of the way of the next module of this name."""
     import os
 
     here = os.path.dirname(os.path.abspath(__file__))
-    sys.path[:] = [folder for folder in sys.path if folder != here]
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
     sys.path_importer_cache.pop(here, None)
     del sys.modules["sitecustomize"]
 
@@ -38,4 +41,4 @@ try:
 except Exception as error:
     print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
 _step_aside()
-import sitecustomize  # noqa: E402, F401 - whoever has it: an ImportError is site's to see
+import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - an ImportError is for whoever asked
