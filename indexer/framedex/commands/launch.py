@@ -108,10 +108,10 @@ def launch(what: Launch) -> Outcome:
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     try:
         library = framedex_native.library_path()
+        _check_library(library)
         ffi_startup = framedex_native.ffi_startup_path()
     except FileNotFoundError as error:
         raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
-    _check_library(library)
     environment = dict(os.environ)
     environment["TPU_LIBRARY_PATH"] = os.fspath(library)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)

@@ -169,49 +169,12 @@ def _calls_in_order(instruction: _Message) -> list[int]:
     return called[::-1] if instruction.text(_OPCODE) == "while" else called
 
 
-# xla.PrimitiveType by number.
-_DTYPES = dict(
-    enumerate(
-        # fmt: off
-        (
-            "invalid",
-            "pred",
-            "s8",
-            "s16",
-            "s32",
-            "s64",
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "f16",
-            "f32",
-            "f64",
-            "tuple",
-            "opaque",
-            "c64",
-            "bf16",
-            "token",
-            "c128",
-            "f8e5m2",
-            "f8e4m3fn",
-            "s4",
-            "u4",
-            "f8e4m3b11fnuz",
-            "f8e5m2fnuz",
-            "f8e4m3fnuz",
-            "s2",
-            "u2",
-            "f8e4m3",
-            "f8e3m4",
-            "s1",
-            "u1",
-            "f4e2m1fn",
-            "f8e8m0fnu",
-        )
-        # fmt: on
-    )
+# xla.PrimitiveType, from 0.
+_DTYPE_NAMES = (
+    "invalid pred s8 s16 s32 s64 u8 u16 u32 u64 f16 f32 f64 tuple opaque c64 bf16 token c128 f8e5m2 f8e4m3fn s4 u4"
+    " f8e4m3b11fnuz f8e5m2fnuz f8e4m3fnuz s2 u2 f8e4m3 f8e3m4 s1 u1 f4e2m1fn f8e8m0fnu"
 )
+_DTYPES = dict(enumerate(_DTYPE_NAMES.split()))
 
 
 def _shape(shape: _Message) -> str:

@@ -1,4 +1,4 @@
-"""libframedex_ffi.so through ctypes, so that one build serves every Python. native/ffi/library.cc has its other side."""
+"""libframedex_ffi.so through ctypes: one build serves every Python. Its other side is native/ffi/library.cc."""
 
 from __future__ import annotations
 
