@@ -113,14 +113,11 @@ def lu_pivots_to_permutation(pivots: jax.Array, permutation_size: int) -> jax.Ar
     return call(pivots, permutation_size=np.int32(permutation_size))
 
 
-def permutation_builder(permutation_size: int) -> Callable[[jax.Array], jax.Array]:
-    """The same with the call built once and used often, as pull request 21925 has it."""
-
-    def build(pivots: jax.Array) -> Callable[..., jax.Array]:
-        result = jax.ShapeDtypeStruct((*pivots.shape[:-1], permutation_size), np.int32)
-        return jax.ffi.ffi_call("lu_pivots_to_permutation", result, vmap_method="broadcast_all")
-
-    return lambda pivots: build(pivots)(pivots, permutation_size=np.int32(permutation_size))
+def permutation_builder(batch: tuple[int, ...], permutation_size: int) -> Callable[[jax.Array], jax.Array]:
+    """The same with the call built once and used often, as pull request 21925 has it: for pivots s32[*batch, k]."""
+    result = jax.ShapeDtypeStruct((*batch, permutation_size), np.int32)
+    call = jax.ffi.ffi_call("lu_pivots_to_permutation", result, vmap_method="broadcast_all")
+    return partial(call, permutation_size=np.int32(permutation_size))
 
 
 def count_runs(x: jax.Array, start: int = 0) -> jax.Array:

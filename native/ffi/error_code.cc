@@ -16,7 +16,8 @@ struct ErrorDetails {
 };
 
 const XLA_FFI_Api* xla = nullptr;
-thread_local XLA_FFI_Error_Code noted_code = XLA_FFI_Error_Code_UNKNOWN;
+// Initial-exec: the first touch of another kind may allocate.
+thread_local __attribute__((tls_model("initial-exec"))) XLA_FFI_Error_Code noted_code = XLA_FFI_Error_Code_UNKNOWN;
 
 XLA_FFI_Error* note_and_create(XLA_FFI_Error_Create_Args* args) {
   noted_code = args->errc;

@@ -32,7 +32,7 @@ np.testing.assert_allclose(slope[0, 1], measured, rtol=1e-2)
 pivots = jnp.array([[1, 2, 3], [0, 1, 2]], jnp.int32)
 permutations = jax.vmap(lambda p: ffi_examples.lu_pivots_to_permutation(p, 4))(pivots)
 np.testing.assert_array_equal(permutations, jax.lax.linalg.lu_pivots_to_permutation(pivots, 4))
-np.testing.assert_array_equal(ffi_examples.permutation_builder(4)(pivots), permutations)
+np.testing.assert_array_equal(ffi_examples.permutation_builder((2,), 4)(pivots), permutations)
 
 counted = jax.jit(ffi_examples.count_runs)
 np.testing.assert_array_equal([counted(jnp.int32(0)) for _ in range(3)], [0, 1, 2])
