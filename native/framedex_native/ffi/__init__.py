@@ -55,11 +55,7 @@ def _follow_registrations(xla_client: ModuleType) -> None:
     if hasattr(xla_client, _MARK):
         return
     assert xla_client.__file__ is not None
-    try:
-        following = _Following(Path(xla_client.__file__).parent)
-    except OSError as error:
-        print(f"framedex: FFI handlers are not recorded: {error}", file=sys.stderr)
-        return
+    following = _Following(Path(xla_client.__file__).parent)
     setattr(xla_client, _MARK, following)
     follow_registrations(xla_client, following.registrations)
     follow_programs(xla_client.Client, following.programs)

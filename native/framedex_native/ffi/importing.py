@@ -12,13 +12,23 @@ Action = Callable[[ModuleType], None]
 
 
 def after_import(actions: dict[str, Action]) -> None:
-    """Run each action on the module of its name: at once if that is imported, otherwise when it is."""
+    """Run each action on the module of its name: at once if that is imported, otherwise when it is.
+
+    What an action raises is one line on stderr: the program has imported a module, and has to get it.
+    """
     pending = {name: action for name, action in actions.items() if name not in sys.modules}
     if pending:
         sys.meta_path.insert(0, _Finder(pending))
     for name, action in actions.items():
         if name not in pending:
-            action(sys.modules[name])
+            _run(action, sys.modules[name])
+
+
+def _run(action: Action, module: ModuleType) -> None:
+    try:
+        action(module)
+    except Exception as error:
+        print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
 
 
 class _Finder:
@@ -68,4 +78,4 @@ class _Loader:
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        self._action(module)
+        _run(self._action, module)

@@ -13,6 +13,7 @@ import hashlib
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .library import Library
@@ -112,9 +113,10 @@ def _lower_with_sites(ffi: Any, mlir: Any) -> None:
         attributes = params["attributes"]
         # What is exported has to be what it is without framedex.
         if isinstance(attributes, SitedAttributes) and not ctx.module_context.lowering_parameters.for_export:
-            call = _custom_call(mlir.ir, results, params["target_name"])
-            if call is not None:
-                _put_site(mlir.ir, call, attributes.site)
+            with suppress(Exception):  # as above
+                call = _custom_call(mlir.ir, results, params["target_name"])
+                if call is not None:
+                    _put_site(mlir.ir, call, attributes.site)
         return results
 
     mlir.register_lowering(ffi.ffi_call_p, lower_with_site)

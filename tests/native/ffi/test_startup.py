@@ -113,6 +113,20 @@ def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
     assert "libframedex_ffi.so" in line
 
 
+def test_a_jax_that_is_not_what_it_was_is_imported_all_the_same(tmp_path: Path) -> None:
+    program = (
+        "import framedex_native.ffi.importing as importing\n"
+        "importing.after_import({'colorsys': lambda module: module.no_such_function})\n"
+        "import colorsys\n"
+        "print(colorsys.rgb_to_hsv(0, 0, 0), type(colorsys.__loader__).__name__)\n"
+    )
+    plain = python("-c", "import colorsys; print(type(colorsys.__loader__).__name__)", folder=tmp_path)
+    ended = python("-c", program, folder=tmp_path)
+    assert ended.stdout.split()[:4] == ["(0.0,", "0.0,", "0)", plain.stdout.split()[0]]
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("framedex: FFI handlers are not recorded: AttributeError(")
+
+
 def test_framedex_run_records_handlers_on_the_cpu_alone(tmp_path: Path) -> None:
     command = [str(Path(sys.executable).with_name("framedex")), "run", str(PROGRAMS / "ffi_cached.py")]
     ended = subprocess.run(
