@@ -121,6 +121,14 @@ class Calls:
 
 
 @dataclass(frozen=True, slots=True)
+class Description:
+    """What calls refer to by an id: `content` as docs/capture-format.md has it for its `kind`."""
+
+    kind: str
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Capture:
     """One run, decoded. `problems` lists in plain sentences what could not be read; the rest is whole."""
 
@@ -134,6 +142,7 @@ class Capture:
     threads: tuple[Thread, ...]
     calls: Calls
     problems: tuple[str, ...]
+    descriptions: tuple[Description, ...] = ()
 
 
 # --- what the index knows ---------------------------------------------------------------------------------------------

@@ -72,6 +72,9 @@ py::dict to_python(const capture::Capture& capture) {
   result["functions"] = functions;
   result["threads"] = threads;
   result["calls"] = calls_to_python(capture.calls);
+  py::list descriptions;
+  for (const auto& [kind, json] : capture.descriptions) descriptions.append(py::make_tuple(text(kind), text(json)));
+  result["descriptions"] = descriptions;
   result["problems"] = texts(capture.problems);
   return result;
 }

@@ -97,6 +97,8 @@ class Decoder {
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
       if (record.kind == RecordKind::kModule) read_module(record.body);
       if (record.kind == RecordKind::kFunction) read_function(record.body);
+      if (record.kind == RecordKind::kHandler) read_handler(record.body);
+      if (record.kind == RecordKind::kDescription) read_description(record.body);
       if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
     }
     add_problems(stream);
@@ -125,6 +127,28 @@ class Decoder {
       return;
     }
     function_ids_[record.id] = add_function(std::move(boundary), std::move(name), std::move(values));
+  }
+
+  // What a handler's stacks end in: as of every native frame, the offset is that of the byte after the one meant.
+  void read_handler(Body body) {
+    auto record = body.read<HandlerRecord>();
+    auto module = module_ids_.find(record.module);
+    if (body.is_broken()) {
+      ++damaged_;
+      return;
+    }
+    int64_t owner = module != module_ids_.end() ? module->second : -1;
+    handlers_[function_of(record.function)] = add_frame({FrameLanguage::kNative, owner, record.offset + 1, 0, false});
+  }
+
+  void read_description(Body body) {
+    std::string kind(body.take_terminated());
+    std::string json(body.take_terminated());
+    if (body.is_broken()) {
+      ++damaged_;
+      return;
+    }
+    capture_.descriptions.emplace_back(std::move(kind), std::move(json));
   }
 
   uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values) {
@@ -208,11 +232,15 @@ class Decoder {
     } else if (auto module = module_ids_.find(record.owner); module != module_ids_.end()) {
       frame.owner = module->second;
     }
+    scope->frames[record.id] = add_frame(frame);
+    return true;
+  }
+
+  uint32_t add_frame(const Frame& frame) {
     auto key = std::make_tuple(frame.language, frame.owner, frame.offset, frame.is_returning);
     auto [entry, is_new] = frame_ids_.try_emplace(key, static_cast<uint32_t>(capture_.frames.size()));
     if (is_new) capture_.frames.push_back(frame);
-    scope->frames[record.id] = entry->second;
-    return true;
+    return entry->second;
   }
 
   bool read_stack(Body body, Scope* scope) {
@@ -248,13 +276,26 @@ class Decoder {
     return add_stack({"The stack of this call is missing from the capture.", {}, {}});
   }
 
+  // The stack with the code that calls of the function enter as its leaf.
+  uint32_t entering(uint32_t function, uint32_t stack) {
+    auto handler = handlers_.find(function);
+    if (handler == handlers_.end()) return stack;
+    auto [entry, is_new] = entered_stacks_.try_emplace({function, stack}, 0);
+    if (is_new) {
+      Stack entered = capture_.stacks[stack];
+      entered.frames.insert(entered.frames.begin(), handler->second);
+      entry->second = add_stack(std::move(entered));
+    }
+    return entry->second;
+  }
+
   bool read_call(Body body, Scope* scope) {
     auto record = body.read<CallRecord>();
     if (body.is_broken()) return false;
     OpenCall call;
     call.thread = scope->thread;
     call.function = function_of(record.function);
-    call.stack = stack_of(*scope, record.stack);
+    call.stack = entering(call.function, stack_of(*scope, record.stack));
     call.start = record.time;
     bool ok = add_values(body, value_names_[call.function], &call.arguments);
     scope->open[record.sequence] = calls_.size();
@@ -309,6 +350,8 @@ class Decoder {
   std::vector<std::vector<std::string>> value_names_;  // by function
   std::unordered_map<uint32_t, int64_t> module_ids_;
   std::unordered_map<uint32_t, uint32_t> function_ids_;
+  std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
   std::map<std::tuple<std::string, std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t> stack_ids_;

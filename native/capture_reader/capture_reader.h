@@ -65,6 +65,7 @@ struct Capture {
   std::vector<std::pair<std::string, std::string>> functions;  // boundary, name
   std::vector<Thread> threads;
   Calls calls;
+  std::vector<std::pair<std::string, std::string>> descriptions;  // kind, a JSON object
   std::vector<std::string> problems;
 };
 

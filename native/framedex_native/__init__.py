@@ -21,7 +21,7 @@ from pathlib import Path
 
 from framedex_native import _native
 
-__all__ = ["current_capture", "library_path", "preload_path", "recording", "start", "stop"]
+__all__ = ["current_capture", "ffi_startup_path", "library_path", "preload_path", "recording", "start", "stop"]
 
 
 def library_path() -> Path:
@@ -43,6 +43,17 @@ def preload_path() -> Path:
 def _installed(name: str) -> Path:
     path = Path(_native.__file__).with_name(name)
     if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
+    return path
+
+
+def ffi_startup_path() -> Path:
+    """The folder that switches FFI tracing on in every Python that has it on its PYTHONPATH.
+
+    Raises FileNotFoundError when this installation has none.
+    """
+    path = Path(_native.__file__).with_name("ffi") / "startup"
+    if not path.is_dir():
         raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
     return path
 

@@ -59,6 +59,8 @@ enum class RecordKind : uint16_t {
   kReturn = 8,
   kClock = 9,
   kSegment = 10,
+  kHandler = 11,
+  kDescription = 12,
 };
 
 struct RecordHeader {
@@ -83,6 +85,16 @@ struct FunctionRecord {
   uint32_t id;
   uint32_t field_count;
 };
+
+// The code that calls of a function enter, beyond its boundary: `offset` bytes into a module (kNoModule: outside all).
+// It is the leaf of their stacks, in the place of the recorder's own frame.
+struct HandlerRecord {
+  uint32_t function;
+  uint32_t module;
+  uint64_t offset;
+};
+
+// A description is two texts, each ended by a zero byte: its kind and a JSON object.
 
 // Followed by filename, qualname, location table.
 struct CodeRecord {

@@ -28,6 +28,7 @@ Switch recording;
 struct State {
   std::mutex mutex;
   std::vector<Function> functions;
+  std::vector<std::pair<std::string, std::string>> descriptions;  // kind, JSON
   std::string captures;
   pthread_key_t thread_exit;
 
@@ -119,6 +120,15 @@ uint32_t register_functions(const Function* functions, size_t count) {
   return first;
 }
 
+bool describe(std::string_view kind, std::string_view json) {
+  if (kind.size() + json.size() > kMaximumDescription) return false;
+  State& state = State::instance();
+  std::lock_guard lock(state.mutex);
+  const auto& description = state.descriptions.emplace_back(kind, json);
+  if (Session* session = recording.session.load()) session->describe(description.first, description.second);
+  return true;
+}
+
 std::string start(const std::string& captures) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
@@ -128,6 +138,7 @@ std::string start(const std::string& captures) {
   SegmentSupplier::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
   session->describe_functions(state.functions);
+  for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
   recording.child_pending = false;
   recording.session.store(session, std::memory_order_release);
@@ -187,9 +198,15 @@ ArgumentWriter& Call::arguments() {
 // Not inlined, so that its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, so
 // that the caller's registers are where the pointer says.
 __attribute__((noinline)) void Call::enter() noexcept {
-  ErrnoScope errno_scope;
   auto* frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
-  StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
+  enter_at({frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]});
+}
+
+void Call::enter_from(const Caller& caller) noexcept { enter_at(caller); }
+
+inline void Call::enter_at(const Caller& caller) noexcept {
+  ErrnoScope errno_scope;
+  StartRegisters start{caller.pc, caller.sp, caller.fp};
   forks_ = recording.forks.load(std::memory_order_relaxed);
   sequence_ = thread_->enter(function_, start);
   thread_->set_busy(false);

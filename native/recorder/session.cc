@@ -23,6 +23,7 @@ namespace {
 
 using capture::ClockRecord;
 using capture::FunctionRecord;
+using capture::HandlerRecord;
 using capture::ModuleRecord;
 using capture::RecordKind;
 using capture::StreamKind;
@@ -95,21 +96,51 @@ Session* Session::create(const std::string& captures) {
 }
 
 void Session::describe_functions(const std::vector<Function>& functions) {
+  size_t first = functions_described_;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = first; i < functions.size(); ++i) recorded_[i] = settings_.records(functions[i].name);
+    for (; functions_described_ < functions.size(); ++functions_described_) {
+      write_function(static_cast<uint32_t>(functions_described_), functions[functions_described_]);
+    }
+  }
+  for (size_t i = first; i < functions.size(); ++i) {
+    if (functions[i].handler != nullptr) write_handler(static_cast<uint32_t>(i), functions[i].handler);
+  }
+}
+
+void Session::write_function(uint32_t id, const Function& function) {
+  size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
+  for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
+  char* body = process_->begin(size);
+  if (body == nullptr) return;
+  FunctionRecord record{id, static_cast<uint32_t>(function.value_count)};
+  std::memcpy(body, &record, sizeof(record));
+  body += sizeof(record);
+  copy_terminated(body, function.boundary);
+  copy_terminated(body, function.name);
+  for (size_t i = 0; i < function.value_count; ++i) copy_terminated(body, function.value_names[i]);
+  process_->commit(RecordKind::kFunction);
+}
+
+void Session::write_handler(uint32_t function, const void* handler) {
+  uint64_t base = 0;
+  auto address = reinterpret_cast<uintptr_t>(handler);
+  HandlerRecord record{function, module_of(address, &base), 0};
+  record.offset = address - base;
   std::lock_guard lock(mutex_);
-  for (size_t i = functions_described_; i < functions.size(); ++i) recorded_[i] = settings_.records(functions[i].name);
-  for (; functions_described_ < functions.size(); ++functions_described_) {
-    const Function& function = functions[functions_described_];
-    size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
-    for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
-    char* body = process_->begin(size);
-    if (body == nullptr) return;
-    FunctionRecord record{static_cast<uint32_t>(functions_described_), static_cast<uint32_t>(function.value_count)};
+  if (char* body = process_->begin(sizeof(record))) {
     std::memcpy(body, &record, sizeof(record));
-    body += sizeof(record);
-    copy_terminated(body, function.boundary);
-    copy_terminated(body, function.name);
-    for (size_t i = 0; i < function.value_count; ++i) copy_terminated(body, function.value_names[i]);
-    process_->commit(RecordKind::kFunction);
+    process_->commit(RecordKind::kHandler);
+  }
+}
+
+void Session::describe(const std::string& kind, const std::string& json) {
+  std::lock_guard lock(mutex_);
+  if (char* body = process_->begin(kind.size() + json.size() + 2)) {
+    copy_terminated(body, kind);
+    copy_terminated(body, json);
+    process_->commit(RecordKind::kDescription);
   }
 }
 

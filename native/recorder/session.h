@@ -37,6 +37,8 @@ class Session {
 
   // Writes descriptions of the functions registered since the last time.
   void describe_functions(const std::vector<Function>& functions);
+  // Writes a description as recorder::describe() has it.
+  void describe(const std::string& kind, const std::string& json);
   // The number of the module that holds an address (capture::kNoModule: none) and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
   // The streams of a thread: for everything, or for everything but its calls and for these, where they are a ring.
@@ -63,6 +65,8 @@ class Session {
         clock_(Clock::find()) {}
   void anchor_clock();
   void write_metadata() const;
+  void write_function(uint32_t id, const Function& function);
+  void write_handler(uint32_t function, const void* handler);
   void write_module(uint32_t id, const ModuleInfo& module);
 
   std::string folder_;

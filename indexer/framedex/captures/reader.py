@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from framedex.model import (
     Calls,
     Capture,
     CodeObject,
+    Description,
     Function,
     Module,
     NativeFrame,
@@ -53,6 +55,7 @@ def read_capture(path: Path) -> Capture:
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
         calls=_calls(decoded["calls"], _started(metadata)),
         problems=tuple(decoded["problems"]),
+        descriptions=tuple(_descriptions(decoded["descriptions"])),
     )
 
 
@@ -106,6 +109,16 @@ def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) 
 
 def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:
     return PythonFrame(owner, offset, line, is_returning) if is_python else NativeFrame(owner, offset)
+
+
+def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
+    for kind, text in entries:
+        try:
+            content = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(content, dict):
+            yield Description(kind, content)
 
 
 def _calls(columns: dict[str, Any], started: int) -> Calls:

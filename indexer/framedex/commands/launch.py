@@ -124,13 +124,17 @@ def launch(what: Launch) -> Outcome:
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     try:
         library = framedex_native.library_path()
+        _check_library(library)
         loading = _loading(what.plugin, library)
+        ffi_startup = framedex_native.ffi_startup_path()
     except FileNotFoundError as error:
         raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
-    _check_library(library)
     environment = dict(os.environ)
     environment |= loading
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
+    # Python starts with what it finds there, and only FFI tracing stands there.
+    python_path = [os.fspath(ffi_startup), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment["PYTHONPATH"] = os.pathsep.join(python_path)
     environment |= {name: value for name, value in what.settings.items() if value}
     if what.plugin is None:
         check_mock(library, environment)

@@ -1,0 +1,45 @@
+// Every way in which a handler can fail, for tests: what is seen of it must not depend on who is watching.
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "xla/ffi/api/ffi.h"
+
+namespace ffi = xla::ffi;
+
+namespace {
+
+void write_through(volatile int* nowhere) { *nowhere = 1; }
+
+// `how`: error, exception, number (thrown), segfault, abort; anything else succeeds.
+ffi::Error fail(std::string_view how, ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y) {
+  if (how == "error") return ffi::Error::InvalidArgument("the handler does not want to");
+  if (how == "exception") throw std::runtime_error("the handler threw this");
+  if (how == "number") throw 42;
+  if (how == "segfault") write_through(nullptr);
+  if (how == "abort") std::abort();
+  for (size_t i = 0; i < x.element_count(); ++i) y->typed_data()[i] = x.typed_data()[i];
+  return ffi::Error::Success();
+}
+
+// The same when the program is compiled.
+ffi::Error fail_to_instantiate(std::string_view how) {
+  if (how == "segfault while compiling") write_through(nullptr);
+  if (how == "error while compiling") return ffi::Error::InvalidArgument("the handler does not want to be compiled");
+  return ffi::Error::Success();
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    Fail, fail,
+    ffi::Ffi::Bind().Attr<std::string_view>("how").Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(FailToInstantiate, fail_to_instantiate,
+                              ffi::Ffi::BindInstantiate().Attr<std::string_view>("how"));
+
+// A custom call of before the typed API: y = x + 1, of one number.
+extern "C" void AddOneUntyped(void* out, const void** in) {
+  *static_cast<float*>(out) = *static_cast<const float*>(in[0]) + 1;
+}

@@ -1,0 +1,163 @@
+#include "ffi/call_text.h"
+
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstring>
+
+#include "pjrt_enumerators.h"
+#include "recorder/arguments.h"
+#include "recorder/json.h"
+
+namespace framedex::ffi {
+namespace {
+
+// As XLA writes them: lower case.
+std::string dtype_name(XLA_FFI_DataType dtype) {
+  const char* name = pjrt::enumerator(dtype);
+  if (name == nullptr) return "dtype" + std::to_string(static_cast<int>(dtype));
+  std::string text = name;
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string buffer_text(const XLA_FFI_Buffer& buffer) {
+  std::string text = dtype_name(buffer.dtype) + "[";
+  for (int64_t i = 0; i < buffer.rank; ++i) text += (i == 0 ? "" : ",") + std::to_string(buffer.dims[i]);
+  return text + "]";
+}
+
+template <typename List, typename Type>
+std::string buffers_text(const List& list, void* const* values, Type buffer_type) {
+  std::string text;
+  for (int64_t i = 0; i < list.size; ++i) {
+    text += i == 0 ? "" : ", ";
+    bool is_buffer = list.types[i] == buffer_type;
+    text += is_buffer ? buffer_text(*static_cast<const XLA_FFI_Buffer*>(values[i])) : "?";
+  }
+  return text;
+}
+
+template <typename Value>
+Value read(const void* value, size_t index) {
+  Value result;
+  std::memcpy(&result, static_cast<const char*>(value) + index * sizeof(Value), sizeof(Value));
+  return result;
+}
+
+std::string real_text(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
+std::string number_text(XLA_FFI_DataType dtype, const void* value, size_t index) {
+  switch (dtype) {
+    case XLA_FFI_DataType_PRED:
+      return read<uint8_t>(value, index) != 0 ? "true" : "false";
+    case XLA_FFI_DataType_S8:
+      return std::to_string(read<int8_t>(value, index));
+    case XLA_FFI_DataType_S16:
+      return std::to_string(read<int16_t>(value, index));
+    case XLA_FFI_DataType_S32:
+      return std::to_string(read<int32_t>(value, index));
+    case XLA_FFI_DataType_S64:
+      return std::to_string(read<int64_t>(value, index));
+    case XLA_FFI_DataType_U8:
+      return std::to_string(read<uint8_t>(value, index));
+    case XLA_FFI_DataType_U16:
+      return std::to_string(read<uint16_t>(value, index));
+    case XLA_FFI_DataType_U32:
+      return std::to_string(read<uint32_t>(value, index));
+    case XLA_FFI_DataType_U64:
+      return std::to_string(read<uint64_t>(value, index));
+    case XLA_FFI_DataType_F32:
+      return real_text(read<float>(value, index));
+    case XLA_FFI_DataType_F64:
+      return real_text(read<double>(value, index));
+    default:
+      return dtype_name(dtype);
+  }
+}
+
+std::string array_text(const XLA_FFI_Array& array) {
+  constexpr size_t kMaximumElements = 64;
+  std::string text = dtype_name(array.dtype) + "[";
+  for (size_t i = 0; i < array.size && i < kMaximumElements; ++i) {
+    text += (i == 0 ? "" : ",") + number_text(array.dtype, array.data, i);
+  }
+  return text + (array.size > kMaximumElements ? ",...]" : "]");
+}
+
+std::string attributes_text(const XLA_FFI_Attrs& attributes);
+
+std::string attribute_text(XLA_FFI_AttrType type, const void* attribute) {
+  switch (type) {
+    case XLA_FFI_AttrType_ARRAY:
+      return array_text(*static_cast<const XLA_FFI_Array*>(attribute));
+    case XLA_FFI_AttrType_DICTIONARY:
+      return "{" + attributes_text(*static_cast<const XLA_FFI_Attrs*>(attribute)) + "}";
+    case XLA_FFI_AttrType_SCALAR: {
+      const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(attribute);
+      return number_text(scalar.dtype, scalar.value, 0);
+    }
+    case XLA_FFI_AttrType_STRING: {
+      const auto& text = *static_cast<const XLA_FFI_ByteSpan*>(attribute);
+      return json_text({text.ptr, text.len});
+    }
+  }
+  return "?";
+}
+
+std::string attributes_text(const XLA_FFI_Attrs& attributes) {
+  std::string text;
+  for (int64_t i = 0; i < attributes.size; ++i) {
+    const XLA_FFI_ByteSpan& name = *attributes.names[i];
+    text += (i == 0 ? "" : ", ") + std::string(name.ptr, name.len) + "=";
+    text += attribute_text(attributes.types[i], attributes.attrs[i]);
+  }
+  return text;
+}
+
+void mix(uint64_t* hash, uint64_t value) {
+  uint64_t mixed = (*hash ^ value) * 0x9E3779B97F4A7C15;
+  *hash = mixed ^ mixed >> 32;
+}
+
+template <typename List>
+void mix_buffers(uint64_t* hash, const List& list, void* const* values) {
+  mix(hash, static_cast<uint64_t>(list.size));
+  for (int64_t i = 0; i < list.size; ++i) {
+    if (list.types[i] != 1) continue;  // a buffer: the only type there is, of arguments and of results
+    const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(values[i]);
+    mix(hash, static_cast<uint64_t>(buffer.dtype) << 32 | static_cast<uint64_t>(buffer.rank));
+    for (int64_t d = 0; d < buffer.rank; ++d) mix(hash, static_cast<uint64_t>(buffer.dims[d]));
+  }
+}
+
+// What a record keeps of a text: whole characters, and a sign that there was more.
+std::string shortened(std::string text) {
+  size_t limit = recorder::ArgumentWriter::kMaximumText;
+  if (text.size() <= limit) return text;
+  limit -= 3;
+  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
+  text.resize(limit);
+  return text + "...";
+}
+
+}  // namespace
+
+uint64_t shapes_of(const XLA_FFI_CallFrame& frame) {
+  uint64_t hash = 0;
+  mix_buffers(&hash, frame.args, frame.args.args);
+  mix_buffers(&hash, frame.rets, frame.rets.rets);
+  return hash;
+}
+
+CallText describe_call(const XLA_FFI_CallFrame& frame) {
+  return {shapes_of(frame), shortened(buffers_text(frame.args, frame.args.args, XLA_FFI_ArgType_BUFFER)),
+          shortened(buffers_text(frame.rets, frame.rets.rets, XLA_FFI_RetType_BUFFER)),
+          shortened(attributes_text(frame.attrs))};
+}
+
+}  // namespace framedex::ffi

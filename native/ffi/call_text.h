@@ -1,0 +1,22 @@
+// Arguments, results and attributes of a handler's call as text: `f32[4,8], s32[]` and `eps=1e-05, mode="fast"`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "pjrt_c_api.h"
+
+namespace framedex::ffi {
+
+struct CallText {
+  uint64_t shapes;  // shapes_of() the frame that was described
+  std::string arguments;
+  std::string results;
+  std::string attributes;
+};
+
+// A hash of the dtypes and shapes of arguments and results.
+uint64_t shapes_of(const XLA_FFI_CallFrame& frame);
+CallText describe_call(const XLA_FFI_CallFrame& frame);
+
+}  // namespace framedex::ffi

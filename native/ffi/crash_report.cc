@@ -1,0 +1,124 @@
+#include "ffi/crash_report.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace framedex::ffi {
+namespace {
+
+// Read by a signal handler, so it must not be allocated when it is first touched.
+thread_local __attribute__((tls_model("initial-exec"))) const RunningScope* running = nullptr;
+
+struct FatalSignal {
+  int number;
+  const char* name;
+  struct sigaction before;
+};
+std::array<FatalSignal, 5> fatal_signals = {{{SIGSEGV, "SIGSEGV", {}},
+                                             {SIGBUS, "SIGBUS", {}},
+                                             {SIGFPE, "SIGFPE", {}},
+                                             {SIGILL, "SIGILL", {}},
+                                             {SIGABRT, "SIGABRT", {}}}};
+
+FatalSignal* find(int number) {
+  for (FatalSignal& fatal : fatal_signals) {
+    if (fatal.number == number) return &fatal;
+  }
+  return nullptr;
+}
+
+// A line of text without memory from the heap: what crashed may have been the heap.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) {
+    for (char c : text) {
+      if (size_ < text_.size() - 1) text_[size_++] = c == '\n' ? ' ' : c;
+    }
+    return *this;
+  }
+  void write_to_stderr() {
+    text_[size_++] = '\n';
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, text_.data(), size_);
+  }
+
+ private:
+  std::array<char, 2048> text_;
+  size_t size_ = 0;
+};
+
+const char* stage_name(XLA_FFI_ExecutionStage stage) {
+  switch (stage) {
+    case XLA_FFI_ExecutionStage_INSTANTIATE:
+      return "instantiate";
+    case XLA_FFI_ExecutionStage_PREPARE:
+      return "prepare";
+    case XLA_FFI_ExecutionStage_INITIALIZE:
+      return "initialize";
+    case XLA_FFI_ExecutionStage_EXECUTE:
+      return "execute";
+  }
+  return "unknown";
+}
+
+// Then the signal is whose it was before. Left to the system, what faulted does so again when this returns, and what
+// was sent is sent again, so that the process ends by the same signal.
+void on_fatal_signal(int number, siginfo_t* info, void* context) {
+  int saved_errno = errno;
+  report_crash(number);
+  const struct sigaction& before = find(number)->before;
+  bool is_default = (before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_DFL;
+  if (is_default) {
+    sigaction(number, &before, nullptr);
+    bool was_sent = info->si_code <= 0;
+    if (was_sent) raise(number);
+  } else if ((before.sa_flags & SA_SIGINFO) != 0) {
+    before.sa_sigaction(number, info, context);
+  } else {
+    before.sa_handler(number);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace
+
+RunningScope::RunningScope(const Registration& registration, XLA_FFI_ExecutionStage stage, const Instance* instance)
+    : registration_(registration), stage_(stage), instance_(instance), outer_(running) {
+  running = this;
+}
+
+RunningScope::~RunningScope() { running = outer_; }
+
+void report_crash(int number) {
+  const RunningScope* run = running;
+  if (run == nullptr) return;
+  const char* line = run->instance_ != nullptr ? run->instance_->line.load(std::memory_order_acquire) : nullptr;
+  const char* lines = run->registration_.sites->text.load(std::memory_order_acquire);
+  Line report;
+  report << "framedex: " << find(number)->name << " in the FFI handler of '" << run->registration_.target << "' ("
+         << stage_name(run->stage_) << " stage)";
+  if (line != nullptr) {
+    report << ", called at " << line;
+  } else if (lines != nullptr) {
+    report << ", called at one of: " << lines;
+  }
+  report.write_to_stderr();
+}
+
+void install_crash_report() {
+  for (FatalSignal& fatal : fatal_signals) {
+    struct sigaction action{};
+    action.sa_sigaction = on_fatal_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(fatal.number, nullptr, &fatal.before);
+    bool is_ignored = (fatal.before.sa_flags & SA_SIGINFO) == 0 && fatal.before.sa_handler == SIG_IGN;
+    if (!is_ignored) sigaction(fatal.number, &action, nullptr);
+  }
+}
+
+}  // namespace framedex::ffi

@@ -1,0 +1,146 @@
+#include "ffi/handler_run.h"
+
+#include <atomic>
+#include <exception>
+#include <string_view>
+
+#include "ffi/call_text.h"
+#include "ffi/crash_report.h"
+#include "ffi/error_code.h"
+#include "ffi/instances.h"
+#include "pjrt/traced_call.h"
+#include "recorder/recorder.h"
+
+namespace framedex::ffi {
+namespace {
+
+using recorder::Call;
+
+constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
+
+// The environment may ask for a recording, and nothing else in this process may have begun it: libtpu.so does, where it
+// is loaded. Begun by the first run, so that a program without handlers makes no capture.
+void start_recording_once() {
+  static std::atomic<bool> is_started{false};
+  if (__builtin_expect(is_started.load(std::memory_order_relaxed), 1)) return;
+  if (!is_started.exchange(true)) recorder::start_from_environment();
+}
+
+void write_text(recorder::ArgumentWriter& writer, const CallText& text) {
+  writer.text(kArguments, text.arguments);
+  writer.text(kResults, text.results);
+  if (!text.attributes.empty()) writer.text(kAttributes, text.attributes);
+}
+
+// The shapes of an instance hardly ever change: its text is made once.
+void write_text(recorder::ArgumentWriter& writer, Instance* instance, const XLA_FFI_CallFrame& frame) {
+  const CallText* known = instance != nullptr ? instance->text.load(std::memory_order_acquire) : nullptr;
+  if (known != nullptr && known->shapes == shapes_of(frame)) return write_text(writer, *known);
+  CallText text = describe_call(frame);
+  write_text(writer, text);
+  if (instance == nullptr || known != nullptr) return;
+  const CallText* expected = nullptr;
+  const auto* made = new CallText(std::move(text));
+  if (!instance->text.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) delete made;
+}
+
+void write_context(recorder::ArgumentWriter& writer, const XLA_FFI_CallFrame& frame) {
+  const XLA_FFI_Api* api = frame.api;
+  if (frame.ctx == nullptr) return;
+  if (pjrt::has(api, &XLA_FFI_Api::XLA_FFI_DeviceOrdinal_Get)) {
+    XLA_FFI_DeviceOrdinal_Get_Args args{XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE, nullptr, frame.ctx, 0};
+    if (api->XLA_FFI_DeviceOrdinal_Get(&args) == nullptr) writer.integer(kDevice, args.device_ordinal);
+  }
+  if (pjrt::has(api, &XLA_FFI_Api::XLA_FFI_RunId_Get)) {
+    XLA_FFI_RunId_Get_Args args{XLA_FFI_RunId_Get_Args_STRUCT_SIZE, nullptr, frame.ctx, 0};
+    if (api->XLA_FFI_RunId_Get(&args) == nullptr) writer.integer(kRunId, args.run_id);
+  }
+}
+
+void write_inputs(recorder::ArgumentWriter& writer, const Slot& slot, Instance* instance,
+                  const XLA_FFI_CallFrame& frame) {
+  write_text(writer, instance, frame);
+  if (instance != nullptr) {
+    writer.integer(kInstance, static_cast<int64_t>(instance->id));
+    uint64_t site = instance->site.load(std::memory_order_relaxed);
+    if (site != 0) writer.address(kSite, reinterpret_cast<const void*>(site));
+  }
+  if (slot.stage != XLA_FFI_ExecutionStage_INSTANTIATE) write_context(writer, frame);
+}
+
+void leave(Call& call, const ErrorCodeScope& codes, XLA_FFI_Error* error) {
+  if (error == nullptr) return call.leave(0, {});
+  std::string_view message;
+  XLA_FFI_Error_Code code = codes.code_of(error, &message);
+  call.leave(code, message);
+}
+
+// Ends the record of a handler that is left by what is no std::exception. Such a thing is not caught on its way: where
+// nobody catches it, the process dies at the place of the throw, with all frames still there.
+class LeftByException {
+ public:
+  explicit LeftByException(Call& call) : call_(call) {}
+  ~LeftByException() {
+    if (call_.is_recording()) call_.leave(kUnknown, "the handler was left by an exception");
+  }
+
+ private:
+  Call& call_;
+};
+
+XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
+  LeftByException guard(call);
+  ErrorCodeScope codes(frame);
+  XLA_FFI_Error* error;
+  try {
+    error = slot.handler(frame);
+  } catch (const std::exception& exception) {  // XLA catches it too, and makes an error of it
+    call.leave(kUnknown, exception.what());
+    throw;
+  }
+  if (slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE && error == nullptr) {
+    const Instance* instance = note_instantiation(slot, *frame);
+    if (instance != nullptr) call.arguments().integer(kInstance, static_cast<int64_t>(instance->id));
+  }
+  if (frame->future != nullptr) call.arguments().boolean(kIsAsynchronous, true);
+  leave(call, codes, error);
+  return error;
+}
+
+}  // namespace
+
+// A function of its own with a frame pointer, as that of the trampoline that jumped here: the caller's registers are
+// where it says.
+__attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame) {
+  if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
+  start_recording_once();
+  bool is_instantiation = slot.stage == XLA_FFI_ExecutionStage_INSTANTIATE;
+  Instance* instance = is_instantiation ? nullptr : instance_of(slot, *frame);
+  RunningScope running(*slot.registration, slot.stage, instance);
+  Call call(slot.function);
+  if (call.is_recording()) {
+    write_inputs(call.arguments(), slot, instance, *frame);
+    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
+    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+    return run_recorded(call, slot, frame);
+  }
+  XLA_FFI_Error* error = slot.handler(frame);
+  if (is_instantiation && error == nullptr) note_instantiation(slot, *frame);
+  return error;
+}
+
+__attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, void* c, void* d, void* e) {
+  start_recording_once();
+  RunningScope running(*slot.registration, XLA_FFI_ExecutionStage_EXECUTE, nullptr);
+  Call call(slot.function);
+  if (call.is_recording()) {
+    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
+    call.arguments();
+    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+  }
+  LeftByException guard(call);
+  slot.handler(a, b, c, d, e);
+  if (call.is_recording()) call.leave(0, {});
+}
+
+}  // namespace framedex::ffi

@@ -1,0 +1,52 @@
+// Tells apart the custom calls of compiled programs: each is instantiated once, and run as that instance.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ffi/call_text.h"
+#include "ffi/slots.h"
+
+namespace framedex::ffi {
+
+// A custom call of a loaded executable. The executable owns it, but where the handler makes a state of its own.
+struct Instance {
+  uint64_t id;  // from 1, in the order of instantiation over all threads
+  const char* target;
+  uint64_t thread;                         // that instantiated it
+  const char* attributes;                  // as call_text.h has it; lives as long as the process
+  std::atomic<uint64_t> site{0};           // the ffi_call that it came from; 0: not known
+  std::atomic<const char*> line{nullptr};  // of the site, for a report
+  std::atomic<const CallText*> text{nullptr};
+  bool is_joined = false;
+
+  Instance(uint64_t id, const char* target, uint64_t thread, const char* attributes)
+      : id(id), target(target), thread(thread), attributes(attributes) {}
+  ~Instance() { delete text.load(); }
+};
+
+// Is the instantiate stage of a handler without one: makes the instance, and answers the query for metadata.
+XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
+// After a handler's own instantiate stage has run. Where it made a state, the instance goes by the address of that.
+// Returns the instance, nullptr where there is none.
+const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame);
+// The instance that is being run, nullptr if it is not known.
+Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame);
+
+// The instances made after number `mark` that are still loaded and whose site is not known, in the order of their
+// numbers.
+struct InstanceEntry {
+  uint64_t id;
+  uint64_t thread;
+  const char* target;
+  const char* attributes;
+};
+std::vector<InstanceEntry> instances_after(uint64_t mark);
+// The number of the newest instance, 0 if there is none.
+uint64_t last_instance();
+// Says which site an instance came from (0: from none, or it is not certain which), and its line for a report.
+void join(uint64_t id, uint64_t site, const std::string& line, bool is_certain);
+
+}  // namespace framedex::ffi

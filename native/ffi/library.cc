@@ -1,0 +1,56 @@
+// libframedex_ffi.so as its Python half (framedex_native.ffi) knows it: plain C functions, for ctypes.
+#include <algorithm>
+#include <cstring>
+
+#include "ffi/crash_report.h"
+#include "ffi/instances.h"
+#include "ffi/slots.h"
+#include "recorder/recorder.h"
+
+namespace ffi = framedex::ffi;
+
+extern "C" {
+
+// The handlers of a target's stages, instantiate to execute; nullptr: has none.
+struct FramedexFfiStages {
+  XLA_FFI_Handler_Bundle handlers;
+};
+
+// Replaces the handlers by their trampolines. False, and nothing is changed, when there are no trampolines left.
+FRAMEDEX_EXPORT bool framedex_ffi_wrap(const char* target, FramedexFfiStages* stages, bool has_instances) {
+  auto trampolines = ffi::wrap(target, stages->handlers, has_instances);
+  if (trampolines) stages->handlers = *trampolines;
+  return trampolines.has_value();
+}
+
+// The same for a custom call of before the typed API; nullptr when there are no trampolines left.
+FRAMEDEX_EXPORT void* framedex_ffi_wrap_untyped(const char* target, void* handler) {
+  auto trampoline = ffi::wrap_untyped(target, reinterpret_cast<ffi::UntypedHandler*>(handler));
+  return trampoline ? reinterpret_cast<void*>(*trampoline) : nullptr;
+}
+
+FRAMEDEX_EXPORT void framedex_ffi_add_site(const char* target, const char* line) { ffi::add_site(target, line); }
+
+FRAMEDEX_EXPORT uint64_t framedex_ffi_last_instance() { return ffi::last_instance(); }
+
+// Writes at most `capacity` of the instances after `mark`; returns how many there are.
+FRAMEDEX_EXPORT size_t framedex_ffi_instances_after(uint64_t mark, ffi::InstanceEntry* entries, size_t capacity) {
+  auto found = ffi::instances_after(mark);
+  std::copy_n(found.begin(), std::min(capacity, found.size()), entries);
+  return found.size();
+}
+
+FRAMEDEX_EXPORT void framedex_ffi_join(uint64_t instance, uint64_t site, const char* line, bool is_certain) {
+  ffi::join(instance, site, line, is_certain);
+}
+
+FRAMEDEX_EXPORT bool framedex_ffi_describe(const char* kind, const char* json) {
+  return framedex::recorder::describe(kind, json);
+}
+
+// Begins a recording if the environment asks for one: for what is to be told though no handler ever ran.
+FRAMEDEX_EXPORT void framedex_ffi_start_recording() { framedex::recorder::start_from_environment(); }
+
+FRAMEDEX_EXPORT void framedex_ffi_install_crash_report() { ffi::install_crash_report(); }
+
+}  // extern "C"

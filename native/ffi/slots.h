@@ -1,0 +1,64 @@
+// The registered handlers that have a trampoline, by slot.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "pjrt_c_api.h"
+
+namespace framedex::ffi {
+
+// The `ffi_call` lines that called a target so far, as one text for a report. The texts live as long as the process.
+struct TargetSites {
+  std::atomic<const char*> text{nullptr};
+};
+
+// What the stages of one handler have in common. Lives as long as the process.
+struct Registration {
+  const char* target;
+  const TargetSites* sites;
+  // The type of the state that the handler's own instantiate stage makes; 0: it makes none, or there is no such stage.
+  static constexpr int64_t kNotAsked = -1;
+  std::atomic<int64_t> state_type{kNotAsked};
+  // Whether a custom call without a state of its own gets one from us: its instance.
+  bool has_instances = false;
+};
+
+struct Slot {
+  XLA_FFI_Handler* handler;
+  Registration* registration;
+  uint32_t function;  // the recorder's number
+  XLA_FFI_ExecutionStage stage;
+};
+
+// The custom calls of before the typed API. What their arguments are depends on the call and on the platform, but none
+// has more than five, all of them words.
+using UntypedHandler = void(void*, void*, void*, void*, void*);
+
+struct UntypedSlot {
+  UntypedHandler* handler;
+  Registration* registration;
+  uint32_t function;
+};
+
+constexpr size_t kSlots = 2048;
+constexpr size_t kUntypedSlots = 512;
+extern std::array<Slot, kSlots> slots;
+extern std::array<UntypedSlot, kUntypedSlots> untyped_slots;
+
+// The trampolines of a target's handlers, stage by stage. The same handlers get the same trampolines: XLA takes a
+// second registration of a target only with the addresses of the first. Nothing when there are no slots left.
+//
+// With `has_instances`, a target without an instantiate stage gets one, so that its custom calls can be told apart.
+std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_FFI_Handler_Bundle& handlers,
+                                           bool has_instances);
+std::optional<UntypedHandler*> wrap_untyped(const std::string& target, UntypedHandler* handler);
+
+// Adds a line, such as `train.py:12 in step`, to those that are known to call the target.
+void add_site(const std::string& target, const std::string& line);
+
+}  // namespace framedex::ffi

@@ -1,0 +1,81 @@
+"""Runs something right after a module was imported, whenever the program does that."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+Action = Callable[[ModuleType], None]
+
+
+def after_import(actions: dict[str, Action]) -> None:
+    """Run each action on the module of its name: at once if that is imported, otherwise when it is.
+
+    What an action raises is one line on stderr: the program has imported a module, and has to get it.
+    """
+    pending = {name: action for name, action in actions.items() if name not in sys.modules}
+    if pending:
+        sys.meta_path.insert(0, _Finder(pending))
+    for name, action in actions.items():
+        if name not in pending:
+            _run(action, sys.modules[name])
+
+
+def _run(action: Action, module: ModuleType) -> None:
+    try:
+        action(module)
+    except Exception as error:
+        print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
+
+
+class _Finder:
+    """Stands aside for every module but the awaited ones, and goes away after the last of them."""
+
+    def __init__(self, pending: dict[str, Action]) -> None:
+        self._pending = pending
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        action = self._pending.pop(name, None)
+        if action is None:
+            return None
+        if not self._pending and self in sys.meta_path:
+            sys.meta_path.remove(self)
+        spec = _find_spec(name, path, target, self)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, action)  # type: ignore[assignment] # it does what one does
+        return spec
+
+
+def _find_spec(name: str, path: Sequence[str] | None, target: Any, left_out: Any) -> ModuleSpec | None:
+    for finder in sys.meta_path:
+        find_spec = getattr(finder, "find_spec", None)
+        if finder is not left_out and find_spec is not None:
+            spec: ModuleSpec | None = find_spec(name, path, target)
+            if spec is not None:
+                return spec
+    return None
+
+
+class _Loader:
+    """The loader that was found; the module is given back to it once it is executed."""
+
+    def __init__(self, loader: Any, action: Action) -> None:
+        self._loader = loader
+        self._action = action
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        module: ModuleType | None = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        _run(self._action, module)

@@ -1,0 +1,135 @@
+"""Puts a trampoline before every handler that is registered with XLA, from Python or by jaxlib itself."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .library import STAGES, Library
+from .stacks import Frame, frames_from
+
+_GPU_PLATFORMS = ("CUDA", "ROCM")
+_UNTYPED, _TYPED = 0, 1
+Handler = Callable[..., None]
+
+# Prototypes of our own: what hangs on ctypes.pythonapi is shared, and jax.ffi.pycapsule sets its argument types.
+_capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+_new_capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(
+    ("PyCapsule_New", ctypes.pythonapi)
+)
+_CAPSULE = type(_new_capsule(1, None, None))
+
+
+class Registrations:
+    """The handlers that went by, and how they were wrapped."""
+
+    def __init__(self, library: Library) -> None:
+        """Handlers are wrapped through `library`."""
+        self._library = library
+        self._lines: dict[tuple[str, str], tuple[Frame, ...]] = {}
+        # Of each target the platforms that it was registered for.
+        self.platforms: dict[str, list[str]] = {}
+        # The targets of before the typed API.
+        self.untyped: set[str] = set()
+        # Capsules are asked for by name only, so the names have to outlive them.
+        self._names: dict[bytes | None, Any] = {}
+
+    def note_line(self, name: str, platform: str, frames: tuple[Frame, ...]) -> None:
+        """Remember where a target was registered: XLA hears of it later, when its client is made."""
+        self._lines.setdefault((name, platform), frames)
+        self._note_platform(name, platform)
+
+    def wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> Any:
+        """The handlers as they are to be registered: what was given where it cannot be wrapped."""
+        try:
+            wrapped, stages = self._wrap(name, handlers, platform, api_version)
+        except Exception:  # jaxlib says what is wrong with the handlers
+            wrapped, stages = None, []
+        self._note_platform(name, platform)
+        self._library.describe(
+            "ffi_target",
+            {
+                "target": name,
+                "platform": platform,
+                "api_version": api_version,
+                "stages": stages,
+                "is_wrapped": wrapped is not None,
+                "registered_at": self._lines.get((name, platform), ()),
+            },
+        )
+        return handlers if wrapped is None else wrapped
+
+    def _note_platform(self, name: str, platform: str) -> None:
+        platforms = self.platforms.setdefault(name, [])
+        if platform not in platforms:
+            platforms.append(platform)
+
+    def _wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> tuple[Any, list[str]]:
+        if isinstance(handlers, _CAPSULE):
+            handlers = {"execute": handlers}
+        pointers = {stage: _address(capsule) for stage, capsule in handlers.items() if stage in STAGES}
+        if api_version == _UNTYPED:
+            self.untyped.add(name)
+            trampoline = self._library.wrap_untyped(name, pointers["execute"])
+            wrapped = None if trampoline is None else self._capsule_like(handlers["execute"], trampoline)
+            return wrapped, ["execute"]
+        # A GPU's executables are serialised with the states of their custom calls, for which ours would not do.
+        addresses = self._library.wrap(name, pointers, has_instances=platform not in _GPU_PLATFORMS)
+        if addresses is None:
+            return None, list(pointers)
+        template = handlers["execute"]
+        capsules = {stage: self._capsule_like(handlers.get(stage, template), a) for stage, a in addresses.items()}
+        return {**handlers, **capsules}, list(pointers)
+
+    def _capsule_like(self, capsule: Any, address: int) -> Any:
+        name = _capsule_name(capsule)
+        kept = self._names.setdefault(name, None if name is None else ctypes.create_string_buffer(name))
+        return _new_capsule(address, None if kept is None else ctypes.addressof(kept), None)
+
+
+def _address(capsule: Any) -> int:
+    address: int = _capsule_pointer(capsule, _capsule_name(capsule))
+    return address
+
+
+def follow_registrations(xla_client: Any, registrations: Registrations) -> None:
+    """Wrap what goes through `jaxlib.xla_client` from now on."""
+    _note_lines(xla_client, registrations)
+    register_handler = xla_client.register_custom_call_handler
+
+    @functools.wraps(register_handler)
+    def register_custom_call_handler(platform: str, handler: Handler) -> None:
+        register_handler(platform, _wrapping(handler, registrations))
+
+    xla_client.register_custom_call_handler = register_custom_call_handler
+    with xla_client._custom_callback_lock:
+        handlers: dict[str, Handler] = xla_client._custom_callback_handler
+        for platform, handler in list(handlers.items()):
+            handlers[platform] = _wrapping(handler, registrations)
+
+
+def _note_lines(xla_client: Any, registrations: Registrations) -> None:
+    register_target = xla_client.register_custom_call_target
+
+    @functools.wraps(register_target)
+    def register_custom_call_target(name: str, fn: Any, platform: str = "cpu", *args: Any, **kwargs: Any) -> None:
+        canonical = xla_client.xla_platform_names.get(platform, platform)
+        registrations.note_line(name, canonical, frames_from(sys._getframe(1)))
+        register_target(name, fn, platform, *args, **kwargs)
+
+    xla_client.register_custom_call_target = register_custom_call_target
+
+
+def _wrapping(handler: Handler, registrations: Registrations) -> Handler:
+    @functools.wraps(handler)
+    def register(name: str, fn: Any, platform: str, api_version: int = _UNTYPED, *args: Any, **kwargs: Any) -> None:
+        wrapped = registrations.wrap(name, fn, platform, api_version)
+        handler(name, wrapped, platform, api_version, *args, **kwargs)
+
+    return register

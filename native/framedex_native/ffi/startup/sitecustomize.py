@@ -1,0 +1,44 @@
+"""Switches FFI tracing on in a program that knows nothing of it: `framedex run` puts this folder on PYTHONPATH.
+
+Python imports `sitecustomize` when it starts. This one leaves no trace but the environment, and then hands over to the
+program's own `sitecustomize`, if there is one. Every Python that the program starts runs it too, so it imports little.
+"""
+
+# ruff: noqa: PTH100, PTH118, PTH120
+
+import sys
+
+
+def _install() -> None:
+    import importlib.util
+    import os
+
+    if os.environ.get("FRAMEDEX_FFI") == "0":
+        return
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    # A name of its own: the program's environment may have another framedex, or none that fits this Python.
+    name = "framedex_ffi"
+    spec = importlib.util.spec_from_file_location(name, os.path.join(package, "__init__.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    module.install()
+
+
+def _step_aside() -> None:
+    """Off the path, and out of the way of the next module of this name."""
+    import os
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [folder for folder in sys.path if os.path.abspath(folder) != here]
+    sys.path_importer_cache.pop(here, None)
+    del sys.modules["sitecustomize"]
+
+
+try:
+    _install()
+except Exception as error:
+    print(f"framedex: FFI handlers are not recorded: {error!r}", file=sys.stderr)
+_step_aside()
+import sitecustomize  # type: ignore[import-not-found] # noqa: E402, F401 - an ImportError is for whoever asked

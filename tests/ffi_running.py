@@ -1,0 +1,119 @@
+"""Runs the programs of `tests/programs/ffi_*.py` with the example handlers, traced as `framedex run` has it or not."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import framedex_native
+from framedex.captures import capture_folders, read_capture
+from framedex.model import Capture
+from tests.reading import Call, calls_of
+from tests.running import PROGRAMS, TIMEOUT, plain_environment
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "native" / "examples"
+CPU = {"JAX_PLATFORMS": "cpu"}
+UNTRACED = {"PYTHONPATH": str(EXAMPLES), "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+@dataclass(frozen=True)
+class FfiRun:
+    """A program that ended, and what was recorded of it."""
+
+    status: int
+    stdout: str
+    stderr: str
+    captures: tuple[Path, ...]
+
+    @property
+    def result(self) -> Any:
+        """The JSON document that the program printed as its last line."""
+        assert self.status == 0, self.stderr
+        return json.loads(self.stdout.splitlines()[-1])
+
+    @cached_property
+    def capture(self) -> Capture:
+        """The one capture."""
+        assert len(self.captures) == 1, (self.captures, self.stderr)
+        return read_capture(self.captures[0])
+
+    def calls(self, *functions: str) -> list[Call]:
+        """The recorded calls of handlers, by start; only of these functions if any are named."""
+        boundaries = {function.name: function.boundary for function in self.capture.functions}
+        calls = [call for call in calls_of(self.capture) if boundaries[call.function] == "ffi"]
+        return [call for call in calls if not functions or call.function in functions]
+
+    def described(self, kind: str) -> list[dict[str, Any]]:
+        """The descriptions of a kind, in the order in which they were written."""
+        return [entry.content for entry in self.capture.descriptions if entry.kind == kind]
+
+    @cached_property
+    def sites(self) -> dict[str, dict[str, Any]]:
+        """The sites by id."""
+        return {site["site"]: site for site in self.described("ffi_site")}
+
+    @cached_property
+    def instances(self) -> dict[int, list[dict[str, Any]]]:
+        """What was said of each instance."""
+        found = defaultdict(list)
+        for entry in self.described("ffi_instance"):
+            found[entry["instance"]].append(entry)
+        return found
+
+    def site_of(self, call: Call) -> dict[str, Any] | None:
+        """The site that a run is joined to with certainty, None where there is none."""
+        certain = [entry for entry in self.instances[call.arguments.get("instance", 0)] if entry["join"] == "exact"]
+        return self.sites[certain[-1]["site"]] if certain and certain[-1]["site"] else None
+
+
+def run_ffi(
+    program: str, *arguments: str, folder: Path, python: str = sys.executable, traced: bool = True, **environment: str
+) -> FfiRun:
+    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; what is recorded goes below `folder`."""
+    done = subprocess.run(
+        [python, str(PROGRAMS / program), str(library_for(python)), *arguments],
+        env=plain_environment() | UNTRACED | (tracing(folder) if traced else {}) | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    return FfiRun(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
+
+
+def tracing(folder: Path) -> dict[str, str]:
+    """The environment in which handlers are recorded into `folder/captures`."""
+    return {
+        "PYTHONPATH": f"{framedex_native.ffi_startup_path()}:{EXAMPLES}",
+        "FRAMEDEX_OUT": str(folder / "captures"),
+    }
+
+
+def mock_tpu(devices: int = 1) -> dict[str, str]:
+    """The environment in which JAX's devices are mock TPUs."""
+    return {"TPU_LIBRARY_PATH": str(framedex_native.library_path()), "FRAMEDEX_DEVICES": str(devices)}
+
+
+@functools.cache
+def library_for(python: str) -> Path:
+    """The example handlers, built against the headers of the JAX that this interpreter has."""
+    include = subprocess.run(
+        [python, "-c", "import jax; print(jax.ffi.include_dir())"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    folder = Path(tempfile.mkdtemp(prefix="ffi_examples"))
+    objects = [folder / f"{source.stem}.o" for source in sorted(EXAMPLES.glob("*.cc"))]
+    command = ["g++", "-std=c++17", "-g", "-O1", "-fPIC", "-isystem", include, "-c"]
+    compilers = [subprocess.Popen([*command, EXAMPLES / f"{file.stem}.cc", "-o", file]) for file in objects]
+    assert [compiler.wait() for compiler in compilers] == [0] * len(compilers)
+    library = folder / "libffi_examples.so"
+    subprocess.run(["g++", "-shared", "-pthread", *map(str, objects), "-o", str(library)], check=True)
+    return library

@@ -1,0 +1,122 @@
+"""A run of a handler is recorded with what it was given, what came of it, and the handler at the end of its stack."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ffi_running import CPU, FfiRun, library_for, mock_tpu, run_ffi
+from tests.reading import Call
+
+
+@pytest.fixture(scope="module", params=["cpu", "tpu"])
+def ended(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
+    """The program run once, on the CPU alone and on the mock TPU."""
+    environment = CPU if request.param == "cpu" else mock_tpu()
+    return run_ffi("ffi_calls.py", folder=tmp_path_factory.mktemp("calls"), **environment)
+
+
+def only(ended: FfiRun, function: str) -> Call:
+    """The one run of a handler."""
+    (call,) = ended.calls(function)
+    return call
+
+
+def test_the_program_computes_what_it_should(ended: FfiRun) -> None:
+    assert ended.result
+    assert not ended.capture.problems
+
+
+def test_dtypes_shapes_and_attributes(ended: FfiRun) -> None:
+    first = ended.calls("rms_norm")[0]
+    assert first.arguments["arguments"] == "f32[4,8]"
+    assert first.arguments["results"] == "f32[4,8]"
+    assert first.arguments["attributes"] == "eps=1e-05"
+    assert first.arguments["device"] == 0
+    backward = only(ended, "rms_norm_backward")
+    assert backward.arguments["arguments"] == "f32[4], f32[4,8], f32[4,8]"
+    batched, built = ended.calls("lu_pivots_to_permutation")
+    assert batched.arguments["arguments"] == built.arguments["arguments"] == "s32[2,3]"
+    assert batched.arguments["attributes"] == "permutation_size=4"
+
+
+def test_runs_of_one_execution_share_its_id(ended: FfiRun) -> None:
+    runs = [call.arguments["run_id"] for call in ended.calls("counter")]
+    assert len(set(runs)) == 3
+
+
+def test_stages_of_a_stateful_handler(ended: FfiRun) -> None:
+    instantiation = only(ended, "counter.instantiate")
+    runs = ended.calls("counter")
+    assert instantiation.arguments["attributes"] == "start=0"
+    assert {run.arguments["instance"] for run in runs} == {instantiation.arguments["instance"]}
+
+
+def test_an_asynchronous_handler_has_a_future(ended: FfiRun) -> None:
+    assert only(ended, "scale_later").arguments["asynchronous"] is True
+    assert "asynchronous" not in only(ended, "rms_norm_forward").arguments
+
+
+def test_handlers_of_jaxlib(ended: FfiRun) -> None:
+    if not ended.calls("lapack_spotrf_ffi"):
+        pytest.skip("on a TPU, a Cholesky factorisation is no custom call")
+    run = only(ended, "lapack_spotrf_ffi")
+    assert run.arguments["arguments"] == "f32[4,4]"
+    assert run.frames[-1].file.endswith("_lapack.so")
+    (entry,) = ended.instances[run.arguments["instance"]]
+    assert entry["join"] == "exact"
+    assert [frame for frame in entry["frames"] if frame[0].endswith("ffi_calls.py")][-1][1] == ended.result["lapack"]
+
+
+def test_an_untyped_handler(ended: FfiRun) -> None:
+    run = only(ended, "add_one_untyped")
+    assert run.arguments == {}
+    (entry,) = [entry for entry in ended.instances[None] if entry["target"] == "add_one_untyped"]  # type: ignore[index]
+    assert entry["join"] == "by_target"
+    assert ended.sites[entry["site"]]["frames"][1][2] == "add_one_untyped"
+
+
+def test_errors(ended: FfiRun) -> None:
+    returned, thrown, number = ended.calls("fail")
+    assert (returned.error, returned.arguments["error_message"]) == (3, "the handler does not want to")
+    assert (thrown.error, thrown.arguments["error_message"]) == (2, "the handler threw this")
+    assert (number.error, number.arguments["error_message"]) == (2, "the handler was left by an exception")
+
+
+def test_the_handler_is_the_leaf_and_xla_called_it(ended: FfiRun) -> None:
+    library = str(library_for(sys.executable))
+    for function in ("rms_norm", "counter", "add_one_untyped", "fail.instantiate"):
+        frames = ended.calls(function)[0].frames
+        assert frames[-1].file == library
+        assert "libjax_common" in frames[-2].file
+        assert not [frame for frame in frames if frame.file.endswith("libframedex_ffi.so")]
+
+
+def test_every_stack_is_merged(ended: FfiRun) -> None:
+    assert {call.reason for call in ended.calls()} == {None}
+
+
+def test_targets_and_the_lines_that_registered_them(ended: FfiRun) -> None:
+    (target,) = [t for t in ended.described("ffi_target") if (t["target"], t["platform"]) == ("counter", "Host")]
+    assert target["is_wrapped"] is True
+    assert target["stages"] == ["instantiate", "execute"]
+    assert "_register_counter" in [function for _, _, function in target["registered_at"]]
+    assert all(target["is_wrapped"] for target in ended.described("ffi_target"))
+
+
+def test_recording_started_late_knows_what_came_before(tmp_path: Path) -> None:
+    ended = run_ffi("ffi_late.py", folder=tmp_path, **CPU, FRAMEDEX_RECORD="0")
+    (run,) = ended.calls("rms_norm")
+    site = ended.site_of(run)
+    assert site is not None
+    assert site["frames"][site["user_frame"]][2] == "rms_norm"
+
+
+def test_a_forked_child_has_a_whole_capture_of_its_own(tmp_path: Path) -> None:
+    ended = run_ffi("ffi_forking.py", folder=tmp_path, **CPU)
+    assert ended.result == "joined"
+    targets = [{t["target"] for t in FfiRun(0, "", "", (c,)).described("ffi_target")} for c in ended.captures]
+    assert len(targets) == 2
+    assert targets[0] == targets[1]

@@ -1,0 +1,113 @@
+"""Each run is joined to the line of Python that it comes from, whatever transformations lie between the two."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.ffi_running import CPU, FfiRun, mock_tpu, run_ffi
+from tests.reading import Call
+
+TWO_DEVICES = CPU | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+
+
+@pytest.fixture(scope="module")
+def matrix(python: str, tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
+    """The programs of the matrix, on the CPU, by each Python and the JAX that it has."""
+    return run_ffi("ffi_matrix.py", folder=tmp_path_factory.mktemp("matrix"), python=python, **TWO_DEVICES)
+
+
+def test_the_matrix_is_large_enough(matrix: FfiRun) -> None:
+    assert matrix.result["programs"] >= 60
+
+
+def test_every_join_of_the_matrix_is_right(matrix: FfiRun) -> None:
+    assert_every_join_is_right(matrix)
+
+
+def test_every_join_is_right_on_the_mock_tpu(tmp_path: Path) -> None:
+    assert_every_join_is_right(run_ffi("ffi_matrix.py", folder=tmp_path, **mock_tpu(devices=2)))
+
+
+def assert_every_join_is_right(ended: FfiRun) -> None:
+    """The line that a run names itself, by its attribute, is on the stack of the site that it is joined to.
+
+    Where several programs are compiled at once a join may be open, if one of its candidates is right.
+    """
+    runs = ended.calls("rms_norm")
+    joined = [(run, site) for run in runs if (site := ended.site_of(run))]
+    assert [run.arguments for run, site in joined if line_of(run) not in lines(site)] == []
+    open_runs = [run for run in runs if not ended.site_of(run)]
+    for run in open_runs:
+        candidates = [ended.sites[entry["site"]] for entry in ended.instances[run.arguments["instance"]]]
+        assert len(candidates) > 1
+        assert any(line_of(run) in lines(site) for site in candidates)
+    assert len(open_runs) < len(runs) / 20
+    assert len(runs) > 400
+
+
+def line_of(run: Call) -> int:
+    """The line that the run itself says it comes from."""
+    match = re.search(r"eps=(\d+)", run.arguments["attributes"])
+    assert match, run.arguments
+    return int(match[1])
+
+
+def lines(site: dict[str, object]) -> list[int]:
+    """The lines of the program that are on a site's stack."""
+    frames = site["frames"]
+    assert isinstance(frames, list)
+    return [line for file, line, _ in frames if file.endswith("ffi_matrix.py")]
+
+
+def test_a_joined_custom_call_has_the_shapes_of_its_runs(matrix: FfiRun) -> None:
+    for run in matrix.calls():
+        entries = matrix.instances[run.arguments["instance"]]
+        shapes = [(entry["operands"], entry["results"]) for entry in entries]
+        assert (run.arguments["arguments"], run.arguments["results"]) in shapes
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> FfiRun:
+    """Calls that differ in nothing but their line."""
+    return run_ffi("ffi_twins.py", folder=tmp_path_factory.mktemp("twins"), **CPU)
+
+
+@pytest.mark.parametrize("how", ["in one program", "eagerly", "in a scan"])
+def test_calls_that_differ_only_in_their_line(twins: FfiRun, how: str) -> None:
+    expected, shape = twins.result[how]
+    runs = [run for run in twins.calls("rms_norm") if run.arguments["arguments"] == shape]
+    sites = [twins.site_of(run) for run in runs]
+    assert [site["frames"][site["user_frame"]][1] for site in sites if site] == expected
+
+
+def test_equal_calls_run_once_and_are_of_the_first_line(twins: FfiRun) -> None:
+    expected, shape = twins.result["merged"]
+    (run,) = [run for run in twins.calls("rms_norm") if run.arguments["arguments"] == shape]
+    site = twins.site_of(run)
+    assert site is not None
+    assert site["frames"][site["user_frame"]][1] in expected
+
+
+def test_the_stack_of_a_site_is_whole(twins: FfiRun) -> None:
+    for site in twins.described("ffi_site"):
+        assert site["frames"][0][2].endswith("wrapped")
+        assert site["frames"][-1][2] == "<module>"
+
+
+def test_a_program_from_the_compilation_cache_has_the_same_sites(tmp_path: Path) -> None:
+    cache = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    runs = [run_ffi("ffi_cached.py", folder=folder(tmp_path, n), **CPU, **cache) for n in ("first", "second")]
+    assert [run.result["hits"] > 0 for run in runs] == [False, True]
+    sites = [[run.site_of(call) for call in run.calls("rms_norm")] for run in runs]
+    assert sites[0] == sites[1]
+    assert sites[0] != [None]
+
+
+def folder(parent: Path, name: str) -> Path:
+    """A new folder."""
+    path = parent / name
+    path.mkdir()
+    return path

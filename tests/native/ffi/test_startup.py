@@ -1,0 +1,140 @@
+"""FFI tracing is switched on from outside: it finds its way into a program, and out of the way of the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import framedex_native
+from tests.ffi_running import CPU, EXAMPLES, UNTRACED, library_for, run_ffi, tracing
+from tests.running import PROGRAMS, TIMEOUT, plain_environment
+
+SHOW = "import sys; print('jax' in sys.modules, 'framedex_ffi' in sys.modules, sys.path[1:3])"
+
+
+def python(*arguments: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A Python that finds the start-up folder on its path."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env=plain_environment() | tracing(folder) | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+
+
+def test_the_programs_own_sitecustomize_is_run(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("print('own', __file__)\n")
+    startup = str(framedex_native.ffi_startup_path())
+    ended = python("-c", SHOW, folder=tmp_path, PYTHONPATH=f"{startup}:{tmp_path / 'own'}")
+    assert ended.stdout.splitlines()[0] == f"own {tmp_path / 'own' / 'sitecustomize.py'}"
+    assert startup not in ended.stdout.splitlines()[1]
+    assert ended.stderr == ""
+
+
+def test_an_error_in_the_programs_own_sitecustomize_is_what_it_always_was(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sitecustomize.py").write_text("import no_such_module\n")
+    startup = str(framedex_native.ffi_startup_path())
+    plain = python("-c", "print(1)", folder=tmp_path, PYTHONPATH=str(tmp_path / "own"))
+    traced = python("-c", "print(1)", folder=tmp_path, PYTHONPATH=f"{startup}:{tmp_path / 'own'}")
+    assert (traced.returncode, traced.stdout) == (plain.returncode, plain.stdout)
+    assert traced.stderr.splitlines()[-1] == plain.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("options", [["-S"], ["-I"], ["-E"], ["-s"], ["-X", "importtime"]])
+def test_options_of_the_interpreter_do_no_harm(options: list[str], tmp_path: Path) -> None:
+    ended = python(*options, "-c", "print('ran')", folder=tmp_path)
+    assert (ended.returncode, ended.stdout) == (0, "ran\n")
+    assert "framedex: " not in ended.stderr
+
+
+def test_a_program_without_jax_loads_and_leaves_nothing(tmp_path: Path) -> None:
+    ended = python("-c", f"{SHOW}; print(open('/proc/self/maps').read())", folder=tmp_path)
+    assert "libframedex" not in ended.stdout
+    assert not (tmp_path / "captures").exists()
+
+
+def test_a_program_that_runs_no_handler_makes_no_capture(tmp_path: Path) -> None:
+    ended = python("-c", "import jax; print(jax.numpy.ones(3) + 1)", folder=tmp_path, **CPU)
+    assert ended.stdout == "[2. 2. 2.]\n"
+    assert not (tmp_path / "captures").exists()
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    ended = run_ffi("ffi_late.py", folder=tmp_path, FRAMEDEX_FFI="0", **CPU)
+    assert "_framedex_ffi" in ended.stderr
+    assert ended.captures == ()
+
+
+def test_it_can_be_switched_on_by_hand(tmp_path: Path) -> None:
+    program = (
+        "import framedex_native.ffi, runpy, sys\n"
+        "framedex_native.ffi.install()\n"
+        "framedex_native.ffi.install()\n"
+        f"sys.argv = ['ffi_cached.py', {str(library_for(sys.executable))!r}]\n"
+        f"runpy.run_path({str(PROGRAMS / 'ffi_cached.py')!r}, run_name='__main__')\n"
+        "framedex_native.ffi.install()\n"
+    )
+    ended = python("-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES), **CPU)
+    assert ended.returncode == 0, ended.stderr
+    assert len(list((tmp_path / "captures").iterdir())) == 1
+
+
+def test_after_jax_was_imported_is_early_enough(tmp_path: Path) -> None:
+    program = (
+        "import jax, framedex_native.ffi, runpy, sys\n"
+        "framedex_native.ffi.install()\n"
+        f"sys.argv = ['ffi_cached.py', {str(library_for(sys.executable))!r}]\n"
+        f"runpy.run_path({str(PROGRAMS / 'ffi_cached.py')!r}, run_name='__main__')\n"
+    )
+    ended = python("-c", program, folder=tmp_path, PYTHONPATH=str(EXAMPLES), **CPU)
+    assert ended.returncode == 0, ended.stderr
+    assert len(list((tmp_path / "captures").iterdir())) == 1
+
+
+def test_a_missing_library_is_one_line(tmp_path: Path) -> None:
+    package = framedex_native.ffi_startup_path().parent
+    copy = tmp_path / "elsewhere" / "ffi"
+    copy.mkdir(parents=True)
+    for source in [*package.glob("*.py"), package / "startup" / "sitecustomize.py"]:
+        target = copy / source.relative_to(package)
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(source.read_text())
+    ended = python("-c", "import jax; print(1)", folder=tmp_path, PYTHONPATH=str(copy / "startup"))
+    assert ended.stdout == "1\n"
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("framedex: FFI handlers are not recorded: ")
+    assert "libframedex_ffi.so" in line
+
+
+def test_a_jax_that_is_not_what_it_was_is_imported_all_the_same(tmp_path: Path) -> None:
+    program = (
+        "import framedex_native.ffi.importing as importing\n"
+        "importing.after_import({'colorsys': lambda module: module.no_such_function})\n"
+        "import colorsys\n"
+        "print(colorsys.rgb_to_hsv(0, 0, 0), type(colorsys.__loader__).__name__)\n"
+    )
+    plain = python("-c", "import colorsys; print(type(colorsys.__loader__).__name__)", folder=tmp_path)
+    ended = python("-c", program, folder=tmp_path)
+    assert ended.stdout.split()[:4] == ["(0.0,", "0.0,", "0)", plain.stdout.split()[0]]
+    (line,) = ended.stderr.splitlines()
+    assert line.startswith("framedex: FFI handlers are not recorded: AttributeError(")
+
+
+def test_framedex_run_records_handlers_on_the_cpu_alone(tmp_path: Path) -> None:
+    command = [str(Path(sys.executable).with_name("framedex")), "run", str(PROGRAMS / "ffi_cached.py")]
+    ended = subprocess.run(
+        [*command, str(library_for(sys.executable))],
+        env=plain_environment() | UNTRACED | CPU,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+    )
+    assert ended.stderr.splitlines()[-1].startswith("framedex: recorded 1 calls on 1 thread in ")
