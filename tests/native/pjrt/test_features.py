@@ -57,10 +57,12 @@ def checks_of(program: Path) -> list[str]:
     return re.findall(r"^@(?:check|in_every_type)\ndef (\w+)", program.read_text(), re.MULTILINE)
 
 
+PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path))
 CHECKS = [
-    pytest.param(path.stem, name, id=f"{path.stem}-{name}") for path in sorted(FEATURES.glob("*.py"))
-    for name in checks_of(path)
-]  # fmt: skip
+    pytest.param(program, name, id=f"{program}-{name}")
+    for program in PROGRAM_NAMES
+    for name in checks_of(FEATURES / f"{program}.py")
+]
 
 
 @pytest.fixture(scope="session")
@@ -69,11 +71,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("features")
 
 
-@pytest.mark.parametrize("way", [UNRECORDED, RECORDED, *JAXLIBS])
+@pytest.mark.parametrize("way", [UNRECORDED, RECORDED])
 @pytest.mark.parametrize(("program", "name"), CHECKS)
 def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: str, folder: Path) -> None:
-    if way in JAXLIBS and (own_python().jaxlib.startswith(f"{way}.") or pythons.with_jaxlib(way) is None):
-        pytest.skip(f"no other Python with jaxlib {way} here: FRAMEDEX_TEST_PYTHONS names some")
     found = checked(program, way, below(folder, program, way))
     assert name in found.outcomes, f"{program}.py ended before it came to {name}: {found.ending}"
     outcome, reason = found.outcomes[name]
@@ -82,7 +82,19 @@ def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: 
     assert outcome == "passed", reason
 
 
-@pytest.mark.parametrize("program", sorted({parameter.values[0] for parameter in CHECKS}))
+@pytest.mark.parametrize("jaxlib", JAXLIBS)
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
+def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, folder: Path) -> None:
+    if own_python().jaxlib.startswith(f"{jaxlib}.") or pythons.with_jaxlib(jaxlib) is None:
+        pytest.skip(f"no other Python with jaxlib {jaxlib} here: FRAMEDEX_TEST_PYTHONS names some")
+    found = checked(program, jaxlib, below(folder, program, jaxlib))
+    failed = {name: reason for name, (outcome, reason) in found.outcomes.items() if outcome == "failed"}
+    assert not failed
+    missing = set(checks_of(FEATURES / f"{program}.py")) - set(found.outcomes)
+    assert not missing, found.ending
+
+
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
 def test_every_execution_is_recorded(program: str, folder: Path) -> None:
     (capture,) = checked(program, RECORDED, below(folder, program, RECORDED)).captures
     executed = calls_of(capture, "PJRT_LoadedExecutable_Execute")
