@@ -17,44 +17,58 @@ PJRT_Error* deleted_buffer(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }
 
-PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
-  MemoryStatistics statistics = memory.pool->statistics();
-  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
-                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
-                        " bytes are in use, the largest free block has " +
-                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+std::vector<int64_t> layout_order(const PJRT_Buffer_MemoryLayout* layout, size_t rank) {
+  bool is_given = layout != nullptr && layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
+                  layout->tiled.minor_to_major_size == rank;
+  if (!is_given) return row_major_order(rank);
+  return {layout->tiled.minor_to_major, layout->tiled.minor_to_major + rank};
 }
 
-PJRT_Error* create(PJRT_Buffer_Type type, std::vector<int64_t> dims, Memory* memory, PJRT_Buffer** buffer) {
-  int64_t bytes = pjrt::dense_bytes(type, dims.data(), dims.size());
-  std::shared_ptr<char> data = memory->allocate(bytes);
-  if (data == nullptr) return exhausted(*memory, bytes);
-  *buffer = new PJRT_Buffer(type, std::move(dims), memory, std::move(data));
+// A buffer of the mock's own memory, ready when `ready` is.
+PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shared_ptr<EventState> ready,
+                   PJRT_Buffer** buffer) {
+  std::shared_ptr<char> bytes;
+  if (PJRT_Error* error = allocate(*memory, shape->bytes, &bytes)) return error;
+  auto storage = std::make_shared<Storage>(std::move(bytes), std::move(ready));
+  *buffer = new PJRT_Buffer(std::move(shape), memory, std::move(storage));
   return nullptr;
 }
 
 PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   std::vector<int64_t> dims(args->dims, args->dims + args->num_dims);
+  auto shape = std::make_shared<Shape>(args->type, dims, layout_order(args->device_layout, args->num_dims));
   PJRT_Buffer* buffer = nullptr;
   Memory* memory = memory_of(args->device, args->memory);
-  if (PJRT_Error* error = create(args->type, dims, memory, &buffer)) return error;
+  if (PJRT_Error* error = create(shape, memory, ready_state(), &buffer)) return error;
   int64_t size = element_bytes(args->type);
   Strides dense = row_major(dims, size);
   bool has_strides = args->num_byte_strides == dims.size() && args->byte_strides != nullptr;
   Strides source = has_strides ? Strides(args->byte_strides, args->byte_strides + dims.size()) : dense;
-  strided_copy(buffer->data().get(), dense, static_cast<const char*>(args->data), source, dims, size);
+  strided_copy(buffer->storage()->own_bytes(), dense, static_cast<const char*>(args->data), source, dims, size);
   // The copy is complete, so the host buffer is the caller's again whatever semantics it asked for.
   args->done_with_host_buffer = ready_event();
   args->buffer = buffer;
   return nullptr;
 }
 
+// Runs `action` when the buffer can be read, and returns the event of its end.
+PJRT_Event* when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
+  auto done = std::make_shared<EventState>();
+  ++storage->pending_reads;
+  EventState& ready = *storage->ready();
+  ready.on_ready([storage = std::move(storage), action = std::move(action), done](const Status& status) {
+    Status ended = status.is_ok() ? action(*storage) : status;
+    --storage->pending_reads;
+    done->set(std::move(ended));
+  });
+  return new PJRT_Event{std::move(done)};
+}
+
 PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
-  const PJRT_Buffer& buffer = *args->src;
-  std::shared_ptr<char> data = buffer.data();
-  if (data == nullptr) return deleted_buffer("PJRT_Buffer_ToHostBuffer");
-  auto needed = static_cast<size_t>(buffer.bytes());
+  std::shared_ptr<const Shape> shape = args->src->shape;
+  std::shared_ptr<Storage> storage = args->src->storage();
+  if (storage == nullptr) return deleted_buffer("PJRT_Buffer_ToHostBuffer");
+  auto needed = static_cast<size_t>(shape->bytes);
   if (args->dst == nullptr) {
     args->dst_size = needed;
     return nullptr;
@@ -64,72 +78,96 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
                                                             " bytes, dst_size is " + std::to_string(args->dst_size) +
                                                             ".");
   }
-  int64_t size = element_bytes(buffer.type);
-  strided_copy(static_cast<char*>(args->dst), strides_of(args->host_layout, buffer.dims, size), data.get(),
-               row_major(buffer.dims, size), buffer.dims, size);
-  args->event = ready_event();
+  int64_t size = element_bytes(shape->type);
+  auto* target = static_cast<char*>(args->dst);
+  Strides strides = strides_of(args->host_layout, shape->dims, size);
+  args->event = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
+    Strides dense = row_major(shape->dims, size);
+    if (strides == dense) return source.read(*shape, target);
+    std::vector<char> bytes(static_cast<size_t>(shape->bytes));
+    Status status = source.read(*shape, bytes.data());
+    if (status.is_ok()) strided_copy(target, strides, bytes.data(), dense, shape->dims, size);
+    return status;
+  });
   return nullptr;
 }
 
 PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
-  std::shared_ptr<char> data = args->buffer->data();
-  if (data == nullptr) return deleted_buffer("PJRT_Buffer_CopyRawToHost");
-  int64_t bytes = args->buffer->bytes();
-  if (args->offset < 0 || args->transfer_size < 0 || args->offset > bytes - args->transfer_size) {
+  std::shared_ptr<const Shape> shape = args->buffer->shape;
+  std::shared_ptr<Storage> storage = args->buffer->storage();
+  if (storage == nullptr) return deleted_buffer("PJRT_Buffer_CopyRawToHost");
+  if (args->offset < 0 || args->transfer_size < 0 || args->offset > shape->bytes - args->transfer_size) {
     return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                      "PJRT_Buffer_CopyRawToHost beyond the buffer's " + std::to_string(bytes) + " bytes.");
+                      "PJRT_Buffer_CopyRawToHost beyond the buffer's " + std::to_string(shape->bytes) + " bytes.");
   }
-  std::memcpy(args->dst, data.get() + args->offset, static_cast<size_t>(args->transfer_size));
-  args->event = ready_event();
+  args->event = when_readable(std::move(storage), [shape, target = static_cast<char*>(args->dst), offset = args->offset,
+                                                   size = static_cast<size_t>(args->transfer_size)](Storage& source) {
+    std::vector<char> bytes(static_cast<size_t>(shape->bytes));
+    Status status = source.read(*shape, bytes.data());
+    if (status.is_ok()) std::memcpy(target, bytes.data() + offset, size);
+    return status;
+  });
   return nullptr;
 }
 
 PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** target) {
-  std::shared_ptr<char> data = source.data();
-  if (data == nullptr) return deleted_buffer("Copy");
-  if (PJRT_Error* error = create(source.type, source.dims, memory, target)) return error;
-  std::memcpy((*target)->data().get(), data.get(), static_cast<size_t>(source.bytes()));
+  std::shared_ptr<Storage> storage = source.storage();
+  if (storage == nullptr) return deleted_buffer("Copy");
+  auto ready = std::make_shared<EventState>();
+  if (PJRT_Error* error = create(source.shape, memory, ready, target)) return error;
+  std::shared_ptr<Storage> copy = (*target)->storage();
+  PJRT_Event* copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {
+    return original.read(*shape, copy->own_bytes());
+  });
+  copied->state->on_ready([ready](const Status& status) { ready->set(status); });
+  delete copied;
   return nullptr;
 }
 
 PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   std::vector<int64_t> dims(args->shape_dims, args->shape_dims + args->shape_num_dims);
-  return create(args->shape_element_type, std::move(dims), memory_of(args->device, args->memory), &args->buffer);
+  std::vector<int64_t> order = layout_order(args->shape_layout, dims.size());
+  return create(std::make_shared<Shape>(args->shape_element_type, std::move(dims), std::move(order)),
+                memory_of(args->device, args->memory), ready_state(), &args->buffer);
+}
+
+// Where the buffer's bytes are, once it is ready.
+PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
+  std::shared_ptr<Storage> storage = buffer.storage();
+  if (storage == nullptr) return deleted_buffer("Address");
+  Status status = buffer.ready->status();
+  if (!buffer.ready->is_ready()) {
+    python::WithoutGil without_gil;
+    status = buffer.ready->wait();
+  }
+  if (status.is_ok()) *address = buffer.shape->bytes == 0 ? nullptr : storage->address(status);
+  return status.to_error();
 }
 
 PJRT_Error* memory_layout(PJRT_Buffer_GetMemoryLayout_Args* args) {
-  // Row-major, from the slowest-changing dimension back: the same for every rank, so one list serves all.
-  static const std::vector<int64_t> descending = [] {
-    std::vector<int64_t> order;
-    for (int64_t dimension = 63; dimension >= 0; --dimension) order.push_back(dimension);
-    return order;
-  }();
-  size_t rank = args->buffer->dims.size();
-  if (rank > descending.size()) {
-    return make_error(PJRT_Error_Code_UNIMPLEMENTED, "PJRT_Buffer_GetMemoryLayout beyond 64 dimensions.");
-  }
+  const std::vector<int64_t>& order = args->buffer->shape->minor_to_major;
   args->layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args->layout.tiled = {};
   args->layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args->layout.tiled.minor_to_major = descending.data() + (descending.size() - rank);
-  args->layout.tiled.minor_to_major_size = rank;
+  args->layout.tiled.minor_to_major = order.data();
+  args->layout.tiled.minor_to_major_size = order.size();
   return nullptr;
 }
 
 void add_buffer_properties(PJRT_Api& api) {
   api.PJRT_Buffer_ElementType = [](PJRT_Buffer_ElementType_Args* args) -> PJRT_Error* {
-    args->type = args->buffer->type;
+    args->type = args->buffer->shape->type;
     return nullptr;
   };
   api.PJRT_Buffer_Dimensions = [](PJRT_Buffer_Dimensions_Args* args) -> PJRT_Error* {
-    args->dims = args->buffer->dims.data();
-    args->num_dims = args->buffer->dims.size();
+    args->dims = args->buffer->shape->dims.data();
+    args->num_dims = args->buffer->shape->dims.size();
     return nullptr;
   };
   api.PJRT_Buffer_UnpaddedDimensions = [](PJRT_Buffer_UnpaddedDimensions_Args* args) -> PJRT_Error* {
-    args->unpadded_dims = args->buffer->dims.data();
-    args->num_dims = args->buffer->dims.size();
+    args->unpadded_dims = args->buffer->shape->dims.data();
+    args->num_dims = args->buffer->shape->dims.size();
     return nullptr;
   };
   api.PJRT_Buffer_DynamicDimensionIndices = [](PJRT_Buffer_DynamicDimensionIndices_Args* args) -> PJRT_Error* {
@@ -139,7 +177,7 @@ void add_buffer_properties(PJRT_Api& api) {
   };
   api.PJRT_Buffer_GetMemoryLayout = memory_layout;
   api.PJRT_Buffer_OnDeviceSizeInBytes = [](PJRT_Buffer_OnDeviceSizeInBytes_Args* args) -> PJRT_Error* {
-    args->on_device_size_in_bytes = static_cast<size_t>(args->buffer->bytes());
+    args->on_device_size_in_bytes = static_cast<size_t>(args->buffer->shape->bytes);
     return nullptr;
   };
   api.PJRT_Buffer_Device = [](PJRT_Buffer_Device_Args* args) -> PJRT_Error* {
@@ -157,6 +195,17 @@ void add_buffer_properties(PJRT_Api& api) {
 }
 
 }  // namespace
+
+PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
+  *allocated = memory.allocate(bytes);
+  if (*allocated != nullptr) return nullptr;
+  MemoryStatistics statistics = memory.pool->statistics();
+  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
+                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
+                        " bytes are in use, the largest free block has " +
+                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+}
 
 void add_buffer_functions(PJRT_Api& api) {
   add_buffer_properties(api);
@@ -179,21 +228,24 @@ void add_buffer_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Buffer_IsDeleted = [](PJRT_Buffer_IsDeleted_Args* args) -> PJRT_Error* {
-    args->is_deleted = args->buffer->data() == nullptr;
+    args->is_deleted = args->buffer->storage() == nullptr;
     return nullptr;
   };
   api.PJRT_Buffer_ReadyEvent = [](PJRT_Buffer_ReadyEvent_Args* args) -> PJRT_Error* {
-    args->event = ready_event();
+    args->event = new PJRT_Event{args->buffer->ready};
     return nullptr;
   };
-  api.PJRT_Buffer_UnsafePointer = [](PJRT_Buffer_UnsafePointer_Args* args) -> PJRT_Error* {
-    args->buffer_pointer = reinterpret_cast<uintptr_t>(args->buffer->data().get());
-    return nullptr;
+  api.PJRT_Buffer_UnsafePointer = [](PJRT_Buffer_UnsafePointer_Args* args) {
+    char* address = nullptr;
+    PJRT_Error* error = address_of(*args->buffer, &address);
+    args->buffer_pointer = reinterpret_cast<uintptr_t>(address);
+    return error;
   };
-  api.PJRT_Buffer_OpaqueDeviceMemoryDataPointer =
-      [](PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args* args) -> PJRT_Error* {
-    args->device_memory_ptr = args->buffer->data().get();
-    return nullptr;
+  api.PJRT_Buffer_OpaqueDeviceMemoryDataPointer = [](PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args* args) {
+    char* address = nullptr;
+    PJRT_Error* error = address_of(*args->buffer, &address);
+    args->device_memory_ptr = address;
+    return error;
   };
   // The memory of a buffer with external references stays until the last of them is gone: the runtime keeps the
   // buffer alive for as long as it holds one.
@@ -206,5 +258,3 @@ void add_buffer_functions(PJRT_Api& api) {
 }
 
 }  // namespace framedex::mock
-
-int64_t PJRT_Buffer::bytes() const { return framedex::pjrt::dense_bytes(type, dims.data(), dims.size()); }

@@ -6,36 +6,40 @@
 #include <vector>
 
 #include "pjrt/mock/client.h"
+#include "pjrt/mock/program.h"
+#include "pjrt/mock/storage.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
+
+// Memory for so many bytes, or RESOURCE_EXHAUSTED.
+PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
 
 void add_buffer_functions(PJRT_Api& api);
 
 }  // namespace framedex::mock
 
-// Elements lie densely in row-major order, types of less than a byte one to a byte.
 struct PJRT_Buffer {
-  PJRT_Buffer(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, framedex::mock::Memory* place,
-              std::shared_ptr<char> bytes)
-      : type(element_type), dims(std::move(dimensions)), memory(place), data_(std::move(bytes)) {}
+  PJRT_Buffer(std::shared_ptr<const framedex::mock::Shape> element_shape, framedex::mock::Memory* place,
+              std::shared_ptr<framedex::mock::Storage> contents)
+      : shape(std::move(element_shape)), memory(place), ready(contents->ready()), storage_(std::move(contents)) {}
 
-  // The bytes, held for as long as the caller needs them; nullptr once deleted.
-  std::shared_ptr<char> data() const {
+  // What it holds, for as long as the caller needs it; nullptr once deleted.
+  std::shared_ptr<framedex::mock::Storage> storage() const {
     std::lock_guard lock(mutex_);
-    return data_;
+    return storage_;
   }
-  void remove() {
+  // Deletes: what it held, nullptr if it was deleted before.
+  std::shared_ptr<framedex::mock::Storage> remove() {
     std::lock_guard lock(mutex_);
-    data_.reset();
+    return std::move(storage_);
   }
-  int64_t bytes() const;
 
-  const PJRT_Buffer_Type type;
-  const std::vector<int64_t> dims;
+  const std::shared_ptr<const framedex::mock::Shape> shape;
   framedex::mock::Memory* const memory;
+  const std::shared_ptr<framedex::mock::EventState> ready;  // also of a deleted buffer
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<char> data_;
+  std::shared_ptr<framedex::mock::Storage> storage_;
 };

@@ -264,12 +264,6 @@ void add_client_functions(PJRT_Api& api) {
   api.PJRT_Client_UpdateGlobalProcessInfo = [](PJRT_Client_UpdateGlobalProcessInfo_Args*) -> PJRT_Error* {
     return nullptr;
   };
-  api.PJRT_Client_Compile = [](PJRT_Client_Compile_Args*) {
-    return make_error(PJRT_Error_Code_UNIMPLEMENTED,
-                      "PJRT_Client_Compile is not implemented by framedex's mock TPU: it moves data, and does not run "
-                      "programs yet. Run compiled code on the CPU with JAX_PLATFORMS=tpu,cpu and "
-                      "jax.default_device(jax.devices('cpu')[0]).");
-  };
 }
 
 }  // namespace framedex::mock

@@ -38,6 +38,12 @@ PJRT_Error* make_error(PJRT_Error_Code code, std::string message) {
   return error;
 }
 
+Status take_status(PJRT_Error* error) {
+  Status status{own(error)->code, own(error)->message};
+  destroy(error);
+  return status;
+}
+
 PJRT_Error* unimplemented(const char* function) {
   return make_error(PJRT_Error_Code_UNIMPLEMENTED,
                     std::string(function) + " is not implemented by framedex's mock TPU.");

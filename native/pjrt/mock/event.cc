@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "pjrt/mock/error.h"
+#include "pjrt/mock/python.h"
 
 namespace framedex::mock {
 
@@ -21,10 +22,7 @@ void EventState::set(Status status) {
   for (const auto& action : actions) action(status);
 }
 
-bool EventState::is_ready() const {
-  std::lock_guard lock(mutex_);
-  return ready_;
-}
+bool EventState::is_ready() const { return ready_.load(std::memory_order_acquire); }
 
 Status EventState::status() const {
   std::lock_guard lock(mutex_);
@@ -33,7 +31,7 @@ Status EventState::status() const {
 
 Status EventState::wait() {
   std::unique_lock lock(mutex_);
-  became_ready_.wait(lock, [this] { return ready_; });
+  became_ready_.wait(lock, [this] { return ready_.load(); });
   return status_;
 }
 
@@ -48,11 +46,16 @@ void EventState::on_ready(std::function<void(const Status&)> action) {
   action(status_);
 }
 
-PJRT_Event* ready_event() {
-  auto state = std::make_shared<EventState>();
-  state->set({});
-  return new PJRT_Event{std::move(state)};
+const std::shared_ptr<EventState>& ready_state() {
+  static const auto* const ready = [] {
+    auto* state = new std::shared_ptr<EventState>(std::make_shared<EventState>());
+    (*state)->set({});
+    return state;
+  }();
+  return *ready;
 }
+
+PJRT_Event* ready_event() { return new PJRT_Event{ready_state()}; }
 
 void add_event_functions(PJRT_Api& api) {
   api.PJRT_Event_Destroy = [](PJRT_Event_Destroy_Args* args) -> PJRT_Error* {
@@ -67,6 +70,9 @@ void add_event_functions(PJRT_Api& api) {
   api.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) {
     // The handle may be destroyed by another thread while this one waits.
     std::shared_ptr<EventState> state = args->event->state;
+    if (state->is_ready()) return state->status().to_error();
+    // What makes it ready may need the GIL.
+    python::WithoutGil without_gil;
     return state->wait().to_error();
   };
   api.PJRT_Event_OnReady = [](PJRT_Event_OnReady_Args* args) -> PJRT_Error* {

@@ -1,6 +1,7 @@
 // PJRT_Event: something that becomes ready once, with or without an error.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@ struct Status {
   PJRT_Error_Code code = PJRT_Error_Code_OK;
   std::string message;
 
+  bool is_ok() const { return code == PJRT_Error_Code_OK; }
   // A new error to hand to the caller, nullptr if there is none.
   PJRT_Error* to_error() const;
 };
@@ -33,12 +35,14 @@ class EventState {
  private:
   mutable std::mutex mutex_;
   std::condition_variable became_ready_;
-  bool ready_ = false;
+  std::atomic<bool> ready_{false};
   Status status_;
   std::vector<std::function<void(const Status&)>> actions_;
 };
 
-// A handle to an event that is ready without error.
+// What is ready, without error.
+const std::shared_ptr<EventState>& ready_state();
+// A handle to it.
 PJRT_Event* ready_event();
 
 void add_event_functions(PJRT_Api& api);

@@ -3,6 +3,8 @@
 #include "pjrt/mock/client.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/event.h"
+#include "pjrt/mock/executable.h"
+#include "pjrt/mock/host_transfers.h"
 #include "pjrt/mock/topology.h"
 #include "pjrt/mock/unimplemented.h"
 #include "pjrt/traced_call.h"
@@ -23,6 +25,10 @@ PJRT_Api make_api() {
   add_topology_functions(api);
   add_client_functions(api);
   add_buffer_functions(api);
+  add_executable_functions(api);
+  add_compile_functions(api);
+  add_execute_functions(api);
+  add_copy_to_device_stream_functions(api);
   return api;
 }
 

@@ -36,10 +36,14 @@ void copy_from(size_t dimension, char* target, const Strides& target_strides, co
 
 }  // namespace
 
+std::vector<int64_t> row_major_order(size_t rank) {
+  std::vector<int64_t> order(rank);
+  for (size_t i = 0; i < rank; ++i) order[i] = static_cast<int64_t>(rank - 1 - i);
+  return order;
+}
+
 Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes) {
-  std::vector<int64_t> order(dims.size());
-  for (size_t i = 0; i < dims.size(); ++i) order[i] = static_cast<int64_t>(dims.size() - 1 - i);
-  return from_order(order.data(), dims, element_bytes);
+  return from_order(row_major_order(dims.size()).data(), dims, element_bytes);
 }
 
 Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int64_t>& dims, int64_t element_bytes) {

@@ -11,6 +11,8 @@ namespace framedex::mock {
 
 using Strides = std::vector<int64_t>;  // bytes from one element to the next, per dimension
 
+// Dimensions from the one whose elements lie next to each other to the slowest-changing.
+std::vector<int64_t> row_major_order(size_t rank);
 Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
 // The strides that a host layout asks for; row-major without one.
 Strides strides_of(const PJRT_Buffer_MemoryLayout* layout, const std::vector<int64_t>& dims, int64_t element_bytes);

@@ -36,7 +36,7 @@ def test_no_entry_of_the_table_is_null(result: dict[str, Any]) -> None:
 
 
 def test_what_is_not_implemented_says_so_by_name(result: dict[str, Any]) -> None:
-    assert len(result["answers"]) > 50
+    assert result["answers"]
     assert result["answers"] == {
         name: ["UNIMPLEMENTED", f"{name} is not implemented by framedex's mock TPU."] for name in result["answers"]
     }

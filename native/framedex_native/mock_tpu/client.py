@@ -1,0 +1,128 @@
+"""jaxlib's CPU client with as many devices as the mock TPU, and the arrays that go in and out of its programs."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import ml_dtypes
+import numpy as np
+from jax._src.array import ArrayImpl
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDeviceSharding
+from jaxlib import _jax, xla_client
+
+from .compiling import compile_program
+from .program import Program
+from .rewriting import TRANSFER_TARGET
+
+PLATFORM = "tpu"
+_NUMPY_NAMES = {"PRED": "bool", "TOKEN": "bool", "BF16": "bfloat16", "C64": "complex64", "C128": "complex128"}
+_NUMPY_KINDS = {"S": "int", "U": "uint", "F": "float"}
+
+
+def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
+    """Make what programs call known to XLA's CPU: everything that is registered for the TPU, and `transfer_handler`
+    (the capsule of an FFI handler), which sends to and receives from the host. Once in a process.
+
+    `at_exit` is called when the interpreter ends, before JAX puts its clients away.
+    """
+    atexit.register(at_exit)
+    xla_client.register_custom_call_target(TRANSFER_TARGET, transfer_handler, platform="cpu", api_version=1)
+
+    def for_cpu(name: str, function: Any, _platform: str, api_version: int = 0, traits: Any = 0) -> None:
+        # Not through xla_client: it holds a lock of its own while it calls this.
+        host = xla_client.xla_platform_names["cpu"]
+        _jax.register_custom_call_target(name, function, host, api_version, traits)
+
+    xla_client.register_custom_call_handler(PLATFORM, for_cpu)
+
+
+class Client:
+    """Stands in for the devices 0 to `device_count` - 1 of the mock TPU."""
+
+    def __init__(self, device_count: int, element_types: Sequence[str]) -> None:
+        """Open the CPU client. Raises what jaxlib raises."""
+        client: Any = xla_client.make_cpu_client(asynchronous=True, num_devices=device_count)
+        self._client = client
+        self._devices = {device.id: device for device in client.devices()}
+        self._token_type = element_types.index("TOKEN")
+        self._dtypes = {number: dtype for number, name in enumerate(element_types) if (dtype := _dtype(name))}
+        self._types = {dtype: number for number, dtype in self._dtypes.items() if number != self._token_type}
+        self._single = {number: SingleDeviceSharding(device) for number, device in self._devices.items()}
+
+    def compile(self, code: bytes, code_format: str, options: bytes, key: int) -> Program:
+        """Compile a program as PJRT_Client_Compile gets it. `key` names it in its transfers to and from the host."""
+        return compile_program(self, code, code_format, options, key)
+
+    def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
+        """Compile a rewritten module for these devices: jaxlib's own loaded executable."""
+        devices = _jax.DeviceList(tuple(self._devices[number] for number in device_ids))
+        return self._client.compile_and_load(module, devices, options)
+
+    def sharding(self, device_ids: Sequence[int]) -> Sharding:
+        """The sharding of what the devices hold one copy each of: as far as JAX is concerned, it is replicated."""
+        if len(device_ids) == 1:
+            return self._single[device_ids[0]]
+        return _replicated(tuple(self._devices[number] for number in device_ids))
+
+    def result_handler(self, type_number: int, dims: Sequence[int], sharding: Sharding) -> Any:
+        """What makes an array of one result of a program."""
+        aval = jax.core.ShapedArray(tuple(dims), self._dtypes[type_number])
+        try:
+            return _jax.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
+        except TypeError:  # since jaxlib 0.12 there are no checks to skip
+            return _jax.array_result_handler(aval, sharding, committed=True)
+
+    def type_number(self, shape: Any) -> int:
+        """The PJRT buffer type of an array's or a token's shape."""
+        return self._token_type if shape.is_token() else self._types[shape.numpy_dtype()]
+
+    def array(self, memory: object, address: int, type_number: int, dims: Sequence[int], device_id: int) -> Any:
+        """The array on a CPU device of what lies densely at `address`, where `memory` keeps it."""
+        dtype = self._dtypes[type_number]
+        raw = np.asarray(_Memory(memory, address, int(np.prod(dims, dtype=np.int64)) * dtype.itemsize))
+        values = raw.view(dtype).reshape(dims)
+        aval = jax.core.ShapedArray(values.shape, dtype)
+        sharding = self._single[device_id]
+        return _jax.batched_device_put(aval, sharding, [values], [self._devices[device_id]], enable_x64=True)
+
+    def joined(self, pieces: Sequence[Any], sharding: Sharding) -> Any:
+        """One array of the pieces on the devices of `sharding`, in its order."""
+        return ArrayImpl(pieces[0].aval, sharding, list(pieces), committed=True, _skip_checks=True)
+
+    def copied(self, array: Any) -> Any:
+        """A copy, for a program that will donate its argument although the caller keeps it."""
+        (device,) = array.devices()
+        values = np.array(array)
+        return _jax.batched_device_put(
+            array.aval, self._single[device.id], [values], [device], force_copy=True, enable_x64=True
+        )
+
+
+class _Memory:
+    """Memory of the mock TPU as numpy takes it; `owner` keeps it for as long as an array looks at it."""
+
+    __slots__ = ("__array_interface__", "_owner")
+
+    def __init__(self, owner: object, address: int, size: int) -> None:
+        self._owner = owner
+        self.__array_interface__ = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, True)}
+
+
+@functools.cache
+def _replicated(devices: tuple[Any, ...]) -> Sharding:
+    return NamedSharding(Mesh(np.array(devices), ("device",)), PartitionSpec())
+
+
+def _dtype(name: str) -> np.dtype[Any] | None:
+    """The numpy type of a PJRT buffer type, `F8E4M3FN` for example; None where numpy (with ml_dtypes) has none."""
+    numpy_name = _NUMPY_NAMES.get(name, "")
+    if match := re.fullmatch(r"([SUF])(\d+)(E\w+)?", name):
+        kind, bits, form = match.groups()
+        numpy_name = f"{_NUMPY_KINDS[kind]}{bits}" + (f"_{form.lower()}" if form else "")
+    scalar = getattr(ml_dtypes, numpy_name, None) or getattr(np, numpy_name, None)
+    return np.dtype(scalar) if scalar is not None else None

@@ -1,0 +1,141 @@
+"""From a program as JAX compiles it for a TPU to one that jaxlib's CPU client runs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jax._src.interpreters import mlir
+from jaxlib import _jax, xla_client
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import stablehlo
+
+from .hlo_proto import module_with_config
+from .main_function import Signature, signature_of
+from .program import Program, Value
+from .rewriting import rewrite
+
+if TYPE_CHECKING:
+    from .client import Client
+
+_MEMORY_STATISTICS = (
+    "generated_code_size_in_bytes",
+    "argument_size_in_bytes",
+    "output_size_in_bytes",
+    "alias_size_in_bytes",
+    "temp_size_in_bytes",
+    "host_generated_code_size_in_bytes",
+    "host_argument_size_in_bytes",
+    "host_output_size_in_bytes",
+    "host_alias_size_in_bytes",
+    "host_temp_size_in_bytes",
+    "peak_memory_in_bytes",
+    "total_size_in_bytes",
+)
+
+
+def compile_program(client: Client, code: bytes, code_format: str, options: bytes, key: int) -> Program:
+    """Compile `code` (StableHLO, `mlir`, or a serialised HLO module, `hlo`) with serialised CompileOptions.
+
+    `key` names the program in its transfers to and from the host. Raises JaxRuntimeError as jaxlib does.
+    """
+    settings = _jax.CompileOptions.ParseFromString(options)
+    # What the TPU's compiler is asked for with its own flags is not for the CPU's.
+    settings.env_option_overrides = [
+        (name, value) for name, value in settings.env_option_overrides if not name.startswith("xla_tpu_")
+    ]
+    if settings.device_assignment is None:
+        shape = (settings.num_replicas, settings.num_partitions)
+        settings.device_assignment = xla_client.DeviceAssignment.create(np.arange(np.prod(shape)).reshape(shape))
+    device_ids = _device_ids(settings.device_assignment)
+    if code_format == "mlir":
+        with mlir.make_ir_context():
+            module = _parse(code)
+            signature = signature_of(module)
+            has_transfers = rewrite(module, key)
+            loaded = client.load(module, device_ids, settings)
+    else:
+        signature, has_transfers = None, False
+        loaded = client.load(xla_client.XlaComputation(code), device_ids, settings)
+    return _program(client, loaded, signature, device_ids, settings, has_transfers, _fingerprint(code, options))
+
+
+def _parse(code: bytes) -> ir.Module:
+    """The module of a portable artifact, or of ordinary bytecode or text."""
+    try:
+        return stablehlo.deserialize_portable_artifact(ir.Context.current, code)
+    except Exception:
+        return ir.Module.parse(code)
+
+
+def _device_ids(assignment: xla_client.DeviceAssignment) -> list[int]:
+    """The devices, replica by replica, in the order of their arguments."""
+    # The text is the only form in which the ids can be read without protocol buffers.
+    partitions = [list(map(int, ids.split())) for ids in re.findall(r"Computation\d+\{([\d ]*)\}", repr(assignment))]
+    return [number for replica in zip(*partitions, strict=True) for number in replica]
+
+
+def _program(
+    client: Client,
+    loaded: Any,
+    signature: Signature | None,
+    device_ids: Sequence[int],
+    settings: Any,
+    has_transfers: bool,
+    fingerprint: str,
+) -> Program:
+    module = loaded.hlo_modules()[0]
+    proto = module.as_serialized_hlo_module_proto()
+    shape = xla_client.XlaComputation(proto).program_shape()
+    parameters = _flat(shape.parameter_shapes())
+    results = _flat([shape.result_shape()])
+    if signature is None:
+        signature = Signature.plain(len(parameters), len(results))
+    sharding = client.sharding(device_ids)
+    values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
+    statistics = loaded.get_compiled_memory_stats()
+    return Program(
+        name=module.name,
+        replicas=settings.num_replicas,
+        partitions=settings.num_partitions,
+        device_ids=device_ids,
+        device_assignment=settings.device_assignment.serialize(),
+        parameters=[_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)],
+        results=values,
+        donated=signature.donated,
+        optimized=module_with_config(proto),
+        costs=sorted(_costs(loaded).items()),
+        memory=[(name, int(getattr(statistics, name, 0))) for name in _MEMORY_STATISTICS],
+        fingerprint=fingerprint,
+        has_transfers=has_transfers,
+        execute=loaded.execute_sharded,
+        result_handlers=[client.result_handler(value.type, value.dims, sharding) for value in values],
+        sharding=sharding,
+    )
+
+
+def _flat(shapes: Sequence[Any]) -> list[Any]:
+    """The shapes of the arrays: many parameters, and all results, come as one tuple."""
+    return list(shapes[0].tuple_shapes()) if len(shapes) == 1 and shapes[0].is_tuple() else list(shapes)
+
+
+def _value(client: Client, shape: Any, place: tuple[str, Sequence[int] | None]) -> Value:
+    memory_kind, minor_to_major = place
+    dims = tuple(shape.dimensions()) if shape.is_array() else ()
+    if minor_to_major is None:
+        minor_to_major = tuple(reversed(range(len(dims))))
+    return Value(client.type_number(shape), dims, minor_to_major, memory_kind)
+
+
+def _costs(loaded: Any) -> dict[str, float]:
+    try:
+        return {name: float(value) for name, value in loaded.cost_analysis().items()}
+    except _jax.JaxRuntimeError:  # the CPU cannot tell for every program
+        return {}
+
+
+def _fingerprint(code: bytes, options: bytes) -> str:
+    return hashlib.sha256(len(code).to_bytes(8, "little") + code + options).hexdigest()

@@ -1,0 +1,142 @@
+"""Replaces what only a TPU's compiler understands by what XLA's CPU compiler does.
+
+| in the program | becomes |
+|---|---|
+| `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
+| custom call `LuDecomposition` | JAX's own lowering of lu for the CPU |
+| custom call `annotate_device_placement` | its operand: the CPU has one memory |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jaxlib.mlir import ir
+from jaxlib.mlir.dialects import func
+
+# The mock's FFI handler. The name is that of JAX's own callback on GPUs, which the partitioner knows to leave alone.
+TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
+_TYPED_FFI = 4  # stablehlo's api_version for it
+_LU_TYPES = {"f32": np.float32, "f64": np.float64, "complex<f32>": np.complex64, "complex<f64>": np.complex128}
+
+
+def rewrite(module: ir.Module, key: int) -> bool:
+    """Rewrite the module in place; `key` is what its transfers call it. Returns whether it has transfers."""
+    has_transfers = False
+    for operation in list(_operations(module.body)):
+        if operation.name in ("stablehlo.send", "stablehlo.recv"):
+            _transfer_by_call(operation, key)
+            has_transfers = True
+        elif operation.name == "stablehlo.custom_call":
+            target = ir.StringAttr(operation.attributes["call_target_name"]).value
+            if target in _CUSTOM_CALLS:
+                _CUSTOM_CALLS[target](operation, module)
+    return has_transfers
+
+
+def _operations(block: ir.Block) -> Iterator[ir.Operation]:
+    for operation in block.operations:
+        for region in operation.operation.regions:
+            for inner in region:
+                yield from _operations(inner)
+        yield operation.operation
+
+
+def _transfer_by_call(operation: ir.Operation, key: int) -> None:
+    # `#stablehlo.channel_handle<handle = 3, type = 2>`: the Python bindings read no field of it.
+    channel = re.search(r"handle = (-?\d+)", str(operation.attributes["channel_handle"]))
+    if channel is None:
+        raise ValueError(f"INVALID_ARGUMENT: {operation.name} has no channel: {operation}")
+    integer = ir.IntegerType.get_signless(64, operation.context)
+    with operation.context, operation.location, ir.InsertionPoint(operation):
+        attributes = {
+            "call_target_name": ir.StringAttr.get(TRANSFER_TARGET),
+            "has_side_effect": ir.BoolAttr.get(True),
+            "api_version": ir.IntegerAttr.get(ir.IntegerType.get_signless(32), _TYPED_FFI),
+            "backend_config": ir.DictAttr.get(
+                {
+                    "channel": ir.IntegerAttr.get(integer, int(channel[1])),
+                    "is_send": ir.IntegerAttr.get(integer, int(operation.name == "stablehlo.send")),
+                    "program": ir.IntegerAttr.get(integer, key),
+                }
+            ),
+            "operand_layouts": _row_major([value.type for value in operation.operands]),
+            "result_layouts": _row_major([value.type for value in operation.results]),
+        }
+        for name in ("mhlo.sharding", "sdy.sharding", "mhlo.frontend_attributes"):
+            if name in operation.attributes:
+                attributes[name] = operation.attributes[name]
+        call = ir.Operation.create(
+            "stablehlo.custom_call",
+            results=[value.type for value in operation.results],
+            operands=list(operation.operands),
+            attributes=attributes,
+        )
+    _replace(operation, list(call.results))
+
+
+def _row_major(types: list[ir.Type]) -> ir.ArrayAttr:
+    layouts: list[ir.Attribute] = []
+    for value_type in types:
+        rank = value_type.rank if isinstance(value_type, ir.RankedTensorType) else 0
+        order = ", ".join(str(dimension) for dimension in reversed(range(rank)))
+        layouts.append(ir.Attribute.parse(f"dense<[{order}]> : tensor<{rank}xindex>"))
+    return ir.ArrayAttr.get(layouts)
+
+
+def _annotation_by_operand(operation: ir.Operation, _module: ir.Module) -> None:
+    _replace(operation, [operation.operands[0]])
+
+
+def _lu_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
+    operand = ir.RankedTensorType(operation.operands[0].type)
+    shape = jax.ShapeDtypeStruct(tuple(operand.shape), _LU_TYPES[str(operand.element_type)])
+    with jax.enable_x64(True):
+        lowered = jax.jit(jax.lax.linalg.lu).trace(shape).lower(lowering_platforms=("cpu",))
+    function = _import_functions(str(lowered.compiler_ir()), module)
+    with operation.context, operation.location, ir.InsertionPoint(operation):
+        name = ir.FlatSymbolRefAttr.get(function)
+        call = func.CallOp([value.type for value in operation.results], name, [operation.operands[0]])
+    _replace(operation, list(call.results))
+
+
+def _import_functions(text: str, module: ir.Module) -> str:
+    """Copy the functions of a module, under names of their own, into `module`; returns the name of its `main`."""
+    taken = {ir.StringAttr(entry.attributes["sym_name"]).value for entry in module.body.operations}
+    names = re.findall(r"func\.func (?:public |private )?@([\w.$-]+)", text)
+    suffix = next(number for number in range(len(taken) + 1) if not taken & {f"cpu{number}_{name}" for name in names})
+    renamed = re.sub(r"@([\w.$-]+)", lambda match: _renamed(match, names, suffix), text)
+    with module.context:
+        for entry in ir.Module.parse(renamed).body.operations:
+            if entry.operation.name == "func.func":
+                entry.operation.attributes["sym_visibility"] = ir.StringAttr.get("private")
+                module.body.append(entry.operation.clone())
+    return f"cpu{suffix}_main"
+
+
+def _renamed(match: re.Match[str], names: list[str], suffix: int) -> str:
+    return f"@cpu{suffix}_{match[1]}" if match[1] in names else match[0]
+
+
+def _replace(operation: ir.Operation, values: Sequence[ir.Value[Any]]) -> None:
+    for old, new in zip(operation.results, values, strict=True):
+        old.replace_all_uses_with(new)
+    operation.erase()
+
+
+def _refuse_kernel(_operation: ir.Operation, _module: ir.Module) -> None:
+    raise NotImplementedError(
+        "UNIMPLEMENTED: framedex's mock TPU does not run Mosaic kernels (Pallas, Mosaic). "
+        "Run them with pallas_call(..., interpret=True)."
+    )
+
+
+_CUSTOM_CALLS: dict[str, Callable[[ir.Operation, ir.Module], None]] = {
+    "LuDecomposition": _lu_by_cpu_lowering,
+    "annotate_device_placement": _annotation_by_operand,
+    "tpu_custom_call": _refuse_kernel,
+}

@@ -1,0 +1,166 @@
+// Compiling, and executables as bytes.
+#include <cstring>
+
+#include "pjrt/mock/error.h"
+#include "pjrt/mock/executable.h"
+#include "pjrt/traced_call.h"
+
+namespace framedex::mock {
+namespace {
+
+constexpr char kMagic[] = "framedex mock TPU executable 1\n";
+
+// Each text with its length before it.
+void append(std::string& bytes, const std::string& text) {
+  uint64_t size = text.size();
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
+  bytes += text;
+}
+
+bool take(std::string_view& bytes, std::string& text) {
+  uint64_t size = 0;
+  if (bytes.size() < sizeof(size)) return false;
+  std::memcpy(&size, bytes.data(), sizeof(size));
+  bytes.remove_prefix(sizeof(size));
+  if (bytes.size() < size) return false;
+  text = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return true;
+}
+
+std::string serialize(const ProgramSource& source) {
+  std::string bytes = kMagic;
+  append(bytes, source.format);
+  append(bytes, source.code);
+  append(bytes, source.options);
+  return bytes;
+}
+
+// False where the bytes are not what serialize() made.
+bool deserialize(std::string_view bytes, ProgramSource& source) {
+  constexpr std::string_view magic(kMagic);
+  if (bytes.substr(0, magic.size()) != magic) return false;
+  bytes.remove_prefix(magic.size());
+  return take(bytes, source.format) && take(bytes, source.code) && take(bytes, source.options) && bytes.empty();
+}
+
+int64_t statistic(const Program& program, const char* name) {
+  for (const auto& [known, value] : program.memory) {
+    if (known == name) return value;
+  }
+  return 0;
+}
+
+// What a TPU's compiler says of a program that can never fit into the memory of its devices.
+Status check_memory(const Program& program, int64_t limit) {
+  int64_t arguments = statistic(program, "argument_size_in_bytes");
+  int64_t results = statistic(program, "output_size_in_bytes") - statistic(program, "alias_size_in_bytes");
+  int64_t temporary = statistic(program, "temp_size_in_bytes");
+  int64_t needed = arguments + results + temporary;
+  if (needed <= limit) return {};
+  return {PJRT_Error_Code_RESOURCE_EXHAUSTED,
+          "Ran out of memory in memory space hbm. Used " + std::to_string(needed) + " bytes of " +
+              std::to_string(limit) + " (framedex run --hbm BYTES). Exceeded hbm capacity by " +
+              std::to_string(needed - limit) + " bytes.\n\nTotal hbm usage >= " + std::to_string(needed) +
+              " bytes:\n    arguments " + std::to_string(arguments) + "\n    results " + std::to_string(results) +
+              "\n    program " + std::to_string(temporary) + "\n"};
+}
+
+Status check_devices(const Program& program, size_t available) {
+  for (int id : program.device_ids) {
+    if (id >= 0 && static_cast<size_t>(id) < available) continue;
+    return {PJRT_Error_Code_INVALID_ARGUMENT, "The program is compiled for device " + std::to_string(id) +
+                                                  ", there are " + std::to_string(available) +
+                                                  " (framedex run --devices)."};
+  }
+  return {};
+}
+
+PJRT_Error* load(PJRT_Client* client, ProgramSource source, PJRT_LoadedExecutable** executable) {
+  Status status;
+  Delegate* delegate = Delegate::of(static_cast<int>(client->device_handles.size()), status);
+  std::shared_ptr<const Program> program = delegate != nullptr ? delegate->compile(std::move(source), status) : nullptr;
+  if (program == nullptr) return status.to_error();
+  status = check_devices(*program, client->device_handles.size());
+  if (status.is_ok()) status = check_memory(*program, client->devices.front()->memory->statistics().limit);
+  if (status.is_ok()) *executable = new PJRT_LoadedExecutable(client, delegate, std::move(program));
+  return status.to_error();
+}
+
+ProgramSource source_of(const PJRT_Program& program, const char* options, size_t options_size) {
+  return {std::string(program.format, program.format_size), std::string(program.code, program.code_size),
+          std::string(options, options_size)};
+}
+
+PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
+  return load(args->client, source_of(*args->program, args->compile_options, args->compile_options_size),
+              &args->executable);
+}
+
+// Ahead of time, for devices that are not there: the CPU's stand in for as many as the topology has.
+PJRT_Error* compile_ahead(PJRT_Compile_Args* args) {
+  Status status;
+  Delegate* delegate = Delegate::of(static_cast<int>(args->topology->handles.size()), status);
+  std::shared_ptr<const Program> program;
+  if (delegate != nullptr) {
+    program = delegate->compile(source_of(*args->program, args->compile_options, args->compile_options_size), status);
+  }
+  if (program == nullptr) return status.to_error();
+  args->executable = new PJRT_Executable(std::move(program));
+  return nullptr;
+}
+
+PJRT_Error* load_compiled(PJRT_Client_Load_Args* args) {
+  ProgramSource source = args->executable->program->source;
+  if (args->compile_options_size != 0) source.options.assign(args->compile_options, args->compile_options_size);
+  return load(args->client, std::move(source), &args->loaded_executable);
+}
+
+PJRT_Error* serialize_executable(PJRT_Executable_Serialize_Args* args) {
+  auto* serialized = new std::string(serialize(args->executable->program->source));
+  args->serialized_bytes = serialized->data();
+  args->serialized_bytes_size = serialized->size();
+  args->serialized_executable = reinterpret_cast<PJRT_SerializedExecutable*>(serialized);
+  args->serialized_executable_deleter = [](PJRT_SerializedExecutable* held) {
+    delete reinterpret_cast<std::string*>(held);
+  };
+  return nullptr;
+}
+
+// What is kept is the program as it came, so that it works with whatever jaxlib reads it: it is compiled again.
+PJRT_Error* deserialize_and_load(PJRT_Executable_DeserializeAndLoad_Args* args) {
+  ProgramSource source;
+  if (!deserialize({args->serialized_executable, args->serialized_executable_size}, source)) {
+    return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                      "These bytes are not an executable of framedex's mock TPU (version 1), or are incomplete.");
+  }
+  using Args = PJRT_Executable_DeserializeAndLoad_Args;
+  if (pjrt::has(args, &Args::overridden_serialized_compile_options_size) &&
+      args->overridden_serialized_compile_options_size != 0) {
+    source.options.assign(args->overridden_serialized_compile_options,
+                          args->overridden_serialized_compile_options_size);
+  }
+  return load(args->client, std::move(source), &args->loaded_executable);
+}
+
+PJRT_Error* compile_options(PJRT_Executable_GetCompileOptions_Args* args) {
+  // The bytes are the executable's, which the caller keeps for as long as it uses them.
+  args->serialized_bytes = args->executable->program->source.options.data();
+  args->serialized_bytes_size = args->executable->program->source.options.size();
+  args->serialized_compile_options = nullptr;
+  args->serialized_compile_options_deleter = [](PJRT_SerializedCompileOptions*) {};
+  return nullptr;
+}
+
+}  // namespace
+
+void add_compile_functions(PJRT_Api& api) {
+  api.PJRT_Client_Compile = compile;
+  api.PJRT_Compile = compile_ahead;
+  api.PJRT_Client_Load = load_compiled;
+  api.PJRT_Executable_Serialize = serialize_executable;
+  api.PJRT_Executable_DeserializeAndLoad = deserialize_and_load;
+  api.PJRT_Executable_GetCompileOptions = compile_options;
+}
+
+}  // namespace framedex::mock

@@ -1,0 +1,295 @@
+#include "pjrt/mock/delegate.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+
+#include "pjrt/mock/execution_threads.h"
+#include "pjrt/mock/host_transfers.h"
+#include "pjrt/traced_call.h"
+
+namespace framedex::mock {
+namespace {
+
+using python::Gil;
+using python::Object;
+using python::Reference;
+
+constexpr char kPackage[] = "mock_tpu";          // the folder beside this library
+constexpr char kModule[] = "framedex_mock_tpu";  // its name in sys.modules, which no other package has
+constexpr char kMemory[] = "framedex.memory";
+
+std::string package_folder() {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&package_folder), &library) == 0) return kPackage;
+  std::string path = library.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + kPackage;
+}
+
+Reference element_type_names() {
+  int count = 0;
+  while (pjrt::enumerator(static_cast<PJRT_Buffer_Type>(count)) != nullptr) ++count;
+  Reference names = python::new_list(static_cast<size_t>(count));
+  for (int type = 0; names && type < count; ++type) {
+    python::set_item(names.get(), static_cast<size_t>(type),
+                     python::text(pjrt::enumerator(static_cast<PJRT_Buffer_Type>(type))));
+  }
+  return names;
+}
+
+// ---- Reading a Program of the Python half. Anything missing makes the whole reading fail.
+
+class Reader {
+ public:
+  explicit Reader(Object* object) : object_(object) {}
+
+  bool has_failed() const { return failed_; }
+  int64_t integer(const char* name) { return value(python::to_integer, name); }
+  std::string text(const char* name) { return value(python::to_text, name); }
+  std::string bytes(const char* name) { return value(python::to_bytes, name); }
+  bool boolean(const char* name) { return python::is_true(member(name).get()); }
+  python::Held object(const char* name) { return member(name); }
+
+  // Calls `read(element)` with each element of a sequence.
+  template <typename Read>
+  void each(const char* name, Read read) {
+    Reference sequence = member(name);
+    if (!sequence) return;
+    size_t count = python::size(sequence.get());
+    for (size_t i = 0; i < count; ++i) {
+      Reference element = python::item(sequence.get(), i);
+      if (!element) failed_ = true;
+      if (element) read(element.get());
+    }
+  }
+
+  std::vector<int64_t> integers(const char* name) {
+    std::vector<int64_t> values;
+    each(name, [&](Object* element) { values.push_back(taken(python::to_integer(element))); });
+    return values;
+  }
+
+  template <typename Value>
+  Value taken(std::optional<Value> read) {
+    failed_ = failed_ || !read.has_value();
+    return read.value_or(Value());
+  }
+
+ private:
+  Reference member(const char* name) {
+    Reference found = python::attribute(object_, name);
+    failed_ = failed_ || !found;
+    return found;
+  }
+
+  template <typename Value>
+  Value value(std::optional<Value> (*convert)(Object*), const char* name) {
+    Reference found = member(name);
+    return found ? taken(convert(found.get())) : Value();
+  }
+
+  Object* object_;
+  bool failed_ = false;
+};
+
+bool read_value(Object* object, std::vector<ProgramValue>& values) {
+  Reader reader(object);
+  auto type = static_cast<PJRT_Buffer_Type>(reader.integer("type"));
+  std::vector<int64_t> dims = reader.integers("dims");
+  std::vector<int64_t> layout = reader.integers("minor_to_major");
+  values.push_back({std::make_shared<Shape>(type, std::move(dims), std::move(layout)), reader.text("memory_kind")});
+  return !reader.has_failed();
+}
+
+template <typename First, typename Second, typename ToFirst, typename ToSecond>
+void read_pair(Reader& reader, Object* pair, std::vector<std::pair<First, Second>>& pairs, ToFirst first,
+               ToSecond second) {
+  Reference left = python::item(pair, 0);
+  Reference right = python::item(pair, 1);
+  if (!left || !right) return;
+  pairs.emplace_back(reader.taken(first(left.get())), reader.taken(second(right.get())));
+}
+
+// False: an exception is set.
+bool read_program(Object* object, Program& program) {
+  Reader reader(object);
+  program.name = reader.text("name");
+  program.replicas = reader.integer("replicas");
+  program.partitions = reader.integer("partitions");
+  for (int64_t id : reader.integers("device_ids")) program.device_ids.push_back(static_cast<int>(id));
+  program.device_assignment = reader.bytes("device_assignment");
+  bool are_values = true;
+  reader.each("parameters", [&](Object* value) { are_values = read_value(value, program.parameters) && are_values; });
+  reader.each("results", [&](Object* value) { are_values = read_value(value, program.results) && are_values; });
+  reader.each("donated",
+              [&](Object* pair) { read_pair(reader, pair, program.donated, python::to_integer, python::to_integer); });
+  reader.each("costs", [&](Object* pair) { read_pair(reader, pair, program.costs, python::to_text, python::to_real); });
+  reader.each("memory",
+              [&](Object* pair) { read_pair(reader, pair, program.memory, python::to_text, python::to_integer); });
+  program.optimized = reader.bytes("optimized");
+  program.fingerprint = reader.text("fingerprint");
+  program.has_transfers = reader.boolean("has_transfers");
+  program.execute = reader.object("execute");
+  program.result_handlers = reader.object("result_handlers");
+  program.sharding = reader.object("sharding");
+  return are_values && !reader.has_failed();
+}
+
+// Once in a process. False: an exception is set.
+bool prepare_process(Object* module) {
+  static bool is_prepared = false;
+  if (is_prepared) return true;
+  Reference prepare = python::attribute(module, "prepare_process");
+  Reference handler = python::capsule(reinterpret_cast<void*>(&transfer_by_ffi), nullptr, nullptr);
+  Reference at_exit = python::function("framedex_mock_tpu_at_exit", [] { ExecutionThreads::instance().close(); });
+  if (!prepare || !handler || !at_exit) return false;
+  is_prepared = static_cast<bool>(python::call(prepare.get(), {handler.get(), at_exit.get()}));
+  return is_prepared;
+}
+
+int64_t next_key() {
+  static std::atomic<int64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+Delegate* Delegate::of(int device_count, Status& status) {
+  static std::mutex mutex;
+  static auto* const delegates = new std::map<int, std::unique_ptr<Delegate>>;
+  // Whoever has the GIL must not wait for a thread that opens a delegate, which needs it.
+  python::WithoutGil without_gil;
+  std::lock_guard lock(mutex);
+  if (!python::is_usable()) {
+    status = {PJRT_Error_Code_FAILED_PRECONDITION,
+              "framedex's mock TPU compiles and runs programs with the jaxlib of the process's Python; there is none "
+              "that runs."};
+    return nullptr;
+  }
+  std::unique_ptr<Delegate>& delegate = (*delegates)[device_count];
+  if (delegate != nullptr && !delegate->is_usable()) {
+    status = {
+        PJRT_Error_Code_FAILED_PRECONDITION,
+        "This process was forked after JAX was used, and jaxlib's CPU client, which runs the mock TPU's programs, "
+        "does not survive that. Fork first, or start the process anew (multiprocessing's `spawn`)."};
+    return nullptr;
+  }
+  if (delegate == nullptr) {
+    std::unique_ptr<Delegate> opened(new Delegate);
+    Gil gil;
+    status = opened->open(device_count);
+    if (status.code != PJRT_Error_Code_OK) return nullptr;
+    delegate = std::move(opened);
+  }
+  return delegate.get();
+}
+
+Delegate::Delegate() : forks_(fork_count()) {}
+
+bool Delegate::is_usable() const { return forks_ == fork_count() && python::is_usable(); }
+
+Status Delegate::open(int device_count) {
+  Reference module = python::import_from(package_folder(), kModule);
+  if (!module) return python::take_error();
+  Reference make_client = python::attribute(module.get(), "Client");
+  Reference count = python::integer(device_count);
+  Reference types = element_type_names();
+  if (!make_client || !count || !types) return python::take_error();
+  Reference client = python::call(make_client.get(), {count.get(), types.get()});
+  if (!client || !prepare_process(module.get())) return python::take_error();
+
+  auto method = [&](const char* name) { return python::attribute(client.get(), name); };
+  compile_ = method("compile");
+  array_ = method("array");
+  joined_ = method("joined");
+  copied_ = method("copied");
+  names_.with_tokens = python::keyword_names("with_tokens");
+  names_.consume_with_handlers = python::interned("consume_with_handlers");
+  names_.consume_token = python::interned("consume_token");
+  names_.is_ready = python::interned("is_ready");
+  names_.block_until_ready = python::interned("block_until_ready");
+  names_.unsafe_buffer_pointer = python::interned("unsafe_buffer_pointer");
+  return compile_ && array_ && joined_ && copied_ ? Status{} : python::take_error();
+}
+
+std::shared_ptr<const Program> Delegate::compile(ProgramSource source, Status& status) {
+  auto program = std::make_shared<Program>();
+  program->key = next_key();
+  Gil gil;
+  Reference code = python::bytes(source.code);
+  Reference format = python::text(source.format);
+  Reference options = python::bytes(source.options);
+  Reference key = python::integer(program->key);
+  Reference compiled = python::call(compile_.get(), {code.get(), format.get(), options.get(), key.get()});
+  if (!compiled || !read_program(compiled.get(), *program)) {
+    status = python::take_error();
+    return nullptr;
+  }
+  program->source = std::move(source);
+  return program;
+}
+
+Reference Delegate::array(std::shared_ptr<char> bytes, const Shape& shape, int device_id) {
+  char* address = bytes.get();
+  auto* owner = new std::shared_ptr<char>(std::move(bytes));
+  Reference memory = python::capsule(owner, kMemory, [](Object* capsule) {
+    delete static_cast<std::shared_ptr<char>*>(python::capsule_pointer(capsule, kMemory));
+  });
+  if (!memory) {
+    delete owner;
+    return {};
+  }
+  Reference start = python::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(address)));
+  Reference type = python::integer(shape.type);
+  Reference dims = python::new_list(shape.dims.size());
+  for (size_t i = 0; dims && i < shape.dims.size(); ++i) {
+    python::set_item(dims.get(), i, python::integer(shape.dims[i]));
+  }
+  Reference device = python::integer(device_id);
+  return python::call(array_.get(), {memory.get(), start.get(), type.get(), dims.get(), device.get()});
+}
+
+Reference Delegate::joined(Object* pieces, const Program& program) {
+  return python::call(joined_.get(), {pieces, program.sharding.get()});
+}
+
+Reference Delegate::copied(Object* array) { return python::call(copied_.get(), {array}); }
+
+Reference Delegate::piece(const CpuArray& whole, size_t index) {
+  if (whole.device_count == 1) return python::share(whole.array.get());
+  Reference pieces = python::attribute(whole.array.get(), "_arrays");
+  return pieces ? python::item(pieces.get(), index) : Reference();
+}
+
+Reference Delegate::execute(const Program& program, Object* arguments, python::Held& token) {
+  // Without results, only a token tells when the program has ended; with transfers, results may be there before it has.
+  bool needs_token = program.has_transfers || program.results.empty();
+  Reference started = needs_token ? python::call_with_keyword(program.execute.get(), {arguments, python::true_object()},
+                                                              names_.with_tokens.get())
+                                  : python::call(program.execute.get(), {arguments});
+  if (!started) return {};
+  if (needs_token) {
+    token = python::call_method(names_.consume_token.get(), started.get());
+    if (!token) return {};
+  }
+  return python::call_method(names_.consume_with_handlers.get(), started.get(), program.result_handlers.get());
+}
+
+bool Delegate::is_ready(Object* array) {
+  Reference answer = python::call_method(names_.is_ready.get(), array);
+  return answer && python::is_true(answer.get());
+}
+
+bool Delegate::wait(Object* array_or_token) {
+  return static_cast<bool>(python::call_method(names_.block_until_ready.get(), array_or_token));
+}
+
+char* Delegate::address(Object* array) {
+  Reference pointer = python::call_method(names_.unsafe_buffer_pointer.get(), array);
+  std::optional<int64_t> value = pointer ? python::to_integer(pointer.get()) : std::nullopt;
+  return value ? reinterpret_cast<char*>(static_cast<uintptr_t>(*value)) : nullptr;
+}
+
+}  // namespace framedex::mock

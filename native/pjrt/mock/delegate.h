@@ -1,0 +1,62 @@
+// The C++ face of the mock's Python half (native/framedex_native/mock_tpu), which compiles and runs programs on
+// jaxlib's own CPU client.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pjrt/mock/event.h"
+#include "pjrt/mock/program.h"
+#include "pjrt/mock/python.h"
+
+namespace framedex::mock {
+
+// An array of the CPU client: one piece on each device of `device_ids`.
+struct CpuArray {
+  python::Held array;
+  size_t device_count = 1;
+};
+
+class Delegate {
+ public:
+  // The delegate for so many devices; made once in a process, by the first thread that asks. Null, with the reason in
+  // `status`, where there is no Python or no jax. Lets go of the GIL while it waits.
+  static Delegate* of(int device_count, Status& status);
+
+  // False once Python ends, and in a process that was forked off from the one that made it.
+  bool is_usable() const;
+
+  // Compiles; lets go of the GIL while XLA works. Null with the reason in `status`.
+  std::shared_ptr<const Program> compile(ProgramSource source, Status& status);
+
+  // ---- With the GIL. A null result: a Python exception is set.
+
+  // The array of bytes in row-major order, which it keeps. The device is the CPU's with this number.
+  python::Reference array(std::shared_ptr<char> bytes, const Shape& shape, int device_id);
+  python::Reference joined(python::Object* pieces, const Program& program);
+  python::Reference copied(python::Object* array);
+  python::Reference piece(const CpuArray& whole, size_t index);
+  // Starts the program: the arrays of its results, and what tells when it has ended (null for a program with results
+  // and without transfers, whose results tell).
+  python::Reference execute(const Program& program, python::Object* arguments, python::Held& token);
+  bool is_ready(python::Object* array);
+  // Waits, without the GIL. False: an exception is set.
+  bool wait(python::Object* array_or_token);
+  // Where the bytes of an array on one device are; null with an exception set.
+  char* address(python::Object* array);
+
+ private:
+  Delegate();
+  Status open(int device_count);
+
+  const int forks_;
+  python::Held compile_;
+  python::Held array_;
+  python::Held joined_;
+  python::Held copied_;
+  struct Names {
+    python::Held with_tokens, consume_with_handlers, consume_token, is_ready, block_until_ready, unsafe_buffer_pointer;
+  } names_;
+};
+
+}  // namespace framedex::mock

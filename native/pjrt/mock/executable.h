@@ -1,0 +1,57 @@
+// Compiled programs: what is asked about them, how they are kept as bytes, and running them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pjrt/mock/client.h"
+#include "pjrt/mock/delegate.h"
+#include "pjrt/mock/host_transfers.h"
+#include "pjrt/mock/program.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// The lists that PJRT hands out pointers into.
+struct ExecutableTables {
+  explicit ExecutableTables(const Program& program);
+
+  std::vector<PJRT_Buffer_Type> result_types;
+  std::vector<int64_t> result_dims;  // one after the other
+  std::vector<size_t> result_ranks;
+  std::vector<const char*> result_memory_kinds;
+  std::vector<size_t> result_memory_kind_sizes;
+  std::vector<const char*> parameter_memory_kinds;
+  std::vector<size_t> parameter_memory_kind_sizes;
+  std::vector<PJRT_NamedValue> costs;
+};
+
+void add_executable_functions(PJRT_Api& api);
+void add_compile_functions(PJRT_Api& api);
+void add_execute_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock
+
+struct PJRT_Executable {
+  explicit PJRT_Executable(std::shared_ptr<const framedex::mock::Program> compiled)
+      : program(std::move(compiled)), tables(std::make_shared<framedex::mock::ExecutableTables>(*program)) {}
+
+  const std::shared_ptr<const framedex::mock::Program> program;
+  const std::shared_ptr<const framedex::mock::ExecutableTables> tables;
+};
+
+struct PJRT_LoadedExecutable {
+  PJRT_LoadedExecutable(PJRT_Client* owner, framedex::mock::Delegate* runner,
+                        std::shared_ptr<const framedex::mock::Program> compiled);
+
+  PJRT_Client* const client;
+  framedex::mock::Delegate* const delegate;
+  const PJRT_Executable executable;
+  std::vector<PJRT_Device*> devices;  // in the order of the arguments
+  std::vector<PJRT_LogicalDeviceIds> logical_ids;
+  std::vector<framedex::mock::Memory*> result_memories;            // device by device
+  const std::shared_ptr<framedex::mock::HostTransfers> transfers;  // nullptr if the program has none
+  std::atomic<bool> is_deleted{false};
+};

@@ -1,0 +1,354 @@
+// Running a program: its arguments become arrays of jaxlib's CPU client, its results buffers of the mock.
+#include <algorithm>
+
+#include "pjrt/mock/buffer.h"
+#include "pjrt/mock/error.h"
+#include "pjrt/mock/executable.h"
+#include "pjrt/mock/execution_threads.h"
+#include "pjrt/traced_call.h"
+
+namespace framedex::mock {
+namespace {
+
+using python::Reference;
+
+struct Argument {
+  PJRT_Buffer* buffer;
+  std::shared_ptr<Storage> storage;
+  std::shared_ptr<const Shape> shape;
+};
+
+// One execution, from the call until the program has ended.
+struct Execution {
+  Delegate* delegate;
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<HostTransfers> transfers;
+  size_t argument_count;                          // on each device
+  std::vector<Argument> arguments;                // device by device
+  std::vector<std::shared_ptr<Storage>> results;  // device by device
+  std::vector<bool> is_donated;                   // of each parameter: the caller agrees
+  std::shared_ptr<EventState> done = std::make_shared<EventState>();
+  std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
+  std::shared_ptr<HostTransfers::Execution> callbacks;
+  std::vector<std::shared_ptr<CpuArray>> arrays;  // the results, once it was started
+  python::Held token;
+
+  size_t device_count() const { return program->device_ids.size(); }
+};
+
+PJRT_Error* invalid(const std::string& message) { return make_error(PJRT_Error_Code_INVALID_ARGUMENT, message); }
+
+// ---- Before it is started.
+
+PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
+  const PJRT_LoadedExecutable& executable = *args->executable;
+  const Program& program = *executable.executable.program;
+  if (executable.is_deleted) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, "Execution of " + program.name + ", which was deleted.");
+  }
+  if (!executable.delegate->is_usable()) {
+    return make_error(PJRT_Error_Code_UNAVAILABLE,
+                      "framedex's mock TPU runs programs on the CPU client of the process's jaxlib, which is not there "
+                      "any more: Python is ending, or this process was forked after JAX was used.");
+  }
+  if (args->execute_device != nullptr && args->execute_device != executable.devices.front()) {
+    return make_error(PJRT_Error_Code_UNIMPLEMENTED,
+                      "framedex's mock TPU runs a program on the devices it was compiled for only.");
+  }
+  if (args->num_devices != executable.devices.size()) {
+    return invalid(program.name + " runs on " + std::to_string(executable.devices.size()) + " devices, there are " +
+                   "arguments for " + std::to_string(args->num_devices) + ".");
+  }
+  if (args->num_args != program.parameters.size()) {
+    return invalid(program.name + " takes " + std::to_string(program.parameters.size()) + " arguments, there are " +
+                   std::to_string(args->num_args) + ".");
+  }
+  return nullptr;
+}
+
+PJRT_Error* collect_arguments(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
+  execution.argument_count = args->num_args;
+  execution.arguments.reserve(args->num_devices * args->num_args);
+  for (size_t device = 0; device < args->num_devices; ++device) {
+    for (size_t i = 0; i < args->num_args; ++i) {
+      PJRT_Buffer* buffer = args->argument_lists[device][i];
+      std::shared_ptr<Storage> storage = buffer->storage();
+      if (storage == nullptr) {
+        return invalid("Buffer has been deleted or donated: argument " + std::to_string(i) + " of " +
+                       execution.program->name + ".");
+      }
+      if (buffer->shape->bytes != execution.program->parameters[i].shape->bytes) {
+        return invalid("Argument " + std::to_string(i) + " of " + execution.program->name + " has " +
+                       std::to_string(execution.program->parameters[i].shape->bytes) + " bytes, the buffer has " +
+                       std::to_string(buffer->shape->bytes) + ".");
+      }
+      execution.arguments.push_back({buffer, std::move(storage), buffer->shape});
+    }
+  }
+  return nullptr;
+}
+
+// A donated buffer cannot be another argument as well.
+PJRT_Error* collect_donations(const PJRT_ExecuteOptions* options, Execution& execution) {
+  execution.is_donated.resize(execution.argument_count);
+  for (const auto& [parameter, result] : execution.program->donated) {
+    const int64_t* first = options != nullptr ? options->non_donatable_input_indices : nullptr;
+    const int64_t* last = first != nullptr ? first + options->num_non_donatable_input_indices : nullptr;
+    execution.is_donated[parameter] = std::find(first, last, static_cast<int64_t>(parameter)) == last;
+    if (!execution.is_donated[parameter]) continue;
+    for (size_t device = 0; device < execution.device_count(); ++device) {
+      auto begin = execution.arguments.begin() + static_cast<ptrdiff_t>(device * execution.argument_count);
+      const PJRT_Buffer* donated = (begin + static_cast<ptrdiff_t>(parameter))->buffer;
+      auto end = begin + static_cast<ptrdiff_t>(execution.argument_count);
+      if (std::count_if(begin, end, [donated](const Argument& other) { return other.buffer == donated; }) > 1) {
+        return invalid("Attempt to donate the same buffer twice in Execute() (argument " + std::to_string(parameter) +
+                       " of " + execution.program->name + " is another argument as well).");
+      }
+    }
+  }
+  return nullptr;
+}
+
+// Memory for every result but those that take over a donated argument's.
+PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& execution) {
+  const Program& program = *execution.program;
+  std::vector<bool> takes_over(program.results.size());
+  for (const auto& [parameter, result] : program.donated) {
+    if (result >= 0 && execution.is_donated[parameter]) takes_over[static_cast<size_t>(result)] = true;
+  }
+  execution.results.reserve(executable.result_memories.size());
+  for (size_t i = 0; i < executable.result_memories.size(); ++i) {
+    size_t result = i % program.results.size();
+    std::shared_ptr<char> memory;
+    if (!takes_over[result]) {
+      int64_t bytes = program.results[result].shape->bytes;
+      if (PJRT_Error* error = allocate(*executable.result_memories[i], bytes, &memory)) return error;
+    }
+    execution.results.push_back(std::make_shared<Storage>(std::move(memory), execution.done, execution.delegate));
+  }
+  return nullptr;
+}
+
+void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
+  const PJRT_ExecuteOptions* options = args->options;
+  if (execution.transfers == nullptr || options == nullptr) return;
+  std::map<int, HostCallbacks> callbacks;
+  for (size_t device = 0; device < args->num_devices; ++device) {
+    HostCallbacks& own = callbacks[execution.program->device_ids[device]];
+    for (size_t i = 0; i < options->num_send_ops; ++i) {
+      const PJRT_SendCallbackInfo& callback = options->send_callbacks[device][i];
+      own.sends[callback.channel_id] = callback;
+    }
+    for (size_t i = 0; i < options->num_recv_ops; ++i) {
+      const PJRT_RecvCallbackInfo& callback = options->recv_callbacks[device][i];
+      own.receives[callback.channel_id] = callback;
+    }
+  }
+  execution.told = std::make_shared<EventState>();
+  execution.callbacks = execution.transfers->begin(std::move(callbacks));
+}
+
+// ---- Starting it, with the GIL.
+
+// The array of parameter `i` on one device. A program that will write into memory which somebody still reads, or which
+// the caller keeps, gets a copy.
+Reference piece_of(Execution& execution, size_t i, size_t device) {
+  const Argument& argument = execution.arguments[device * execution.argument_count + i];
+  int device_id = execution.program->device_ids[device];
+  python::Object* array = argument.storage->array(*execution.delegate, *argument.shape, device_id);
+  if (array == nullptr) return {};
+  bool is_written = std::any_of(execution.program->donated.begin(), execution.program->donated.end(),
+                                [i](const auto& donated) { return donated.first == i; });
+  bool is_needed = is_written && (!execution.is_donated[i] || argument.storage->pending_reads > 0);
+  return is_needed ? execution.delegate->copied(array) : python::share(array);
+}
+
+// The array that all pieces of a parameter came out of a program as, if it is to be had whole.
+python::Object* whole_of(const Execution& execution, size_t i) {
+  const auto& whole = execution.arguments[i].storage->whole();
+  if (whole == nullptr || whole->device_count != execution.device_count()) return nullptr;
+  for (size_t device = 0; device < execution.device_count(); ++device) {
+    const Storage& storage = *execution.arguments[device * execution.argument_count + i].storage;
+    bool is_shared = storage.whole() == whole && storage.index() == device && storage.pending_reads == 0;
+    if (!is_shared) return nullptr;
+  }
+  bool is_kept = std::any_of(execution.program->donated.begin(), execution.program->donated.end(),
+                             [&](const auto& donated) { return donated.first == i && !execution.is_donated[i]; });
+  return is_kept ? nullptr : whole->array.get();
+}
+
+Reference argument_array(Execution& execution, size_t i) {
+  if (execution.device_count() == 1) return piece_of(execution, i, 0);
+  if (python::Object* whole = whole_of(execution, i)) return python::share(whole);
+  Reference pieces = python::new_list(execution.device_count());
+  for (size_t device = 0; device < execution.device_count(); ++device) {
+    Reference piece = piece_of(execution, i, device);
+    if (!piece) return {};
+    python::set_item(pieces.get(), device, std::move(piece));
+  }
+  return execution.delegate->joined(pieces.get(), *execution.program);
+}
+
+// Makes the results' storages look at the arrays that the program fills.
+void take_arrays(Execution& execution, python::Object* arrays) {
+  size_t count = execution.program->results.size();
+  for (size_t result = 0; result < count; ++result) {
+    auto whole = std::make_shared<CpuArray>();
+    whole->array = python::item(arrays, result);
+    whole->device_count = execution.device_count();
+    for (size_t device = 0; device < execution.device_count(); ++device) {
+      execution.results[device * count + result]->set_array(whole, device);
+    }
+    execution.arrays.push_back(std::move(whole));
+  }
+}
+
+Status start(Execution& execution) {
+  Reference arguments = python::new_list(execution.argument_count);
+  for (size_t i = 0; i < execution.argument_count; ++i) {
+    Reference array = argument_array(execution, i);
+    if (!array) return python::take_error();
+    python::set_item(arguments.get(), i, std::move(array));
+  }
+  Reference arrays = execution.delegate->execute(*execution.program, arguments.get(), execution.token);
+  if (!arrays) return python::take_error();
+  take_arrays(execution, arrays.get());
+  return {};
+}
+
+// ---- Its end.
+
+bool has_ended(Execution& execution) {
+  if (execution.token) return false;  // a token can only be waited for
+  return std::all_of(execution.arrays.begin(), execution.arrays.end(), [&](const std::shared_ptr<CpuArray>& result) {
+    return execution.delegate->is_ready(result->array.get());
+  });
+}
+
+// With the GIL, which is let go of while it waits.
+Status wait_for_end(Execution& execution) {
+  Status status;
+  for (const auto& result : execution.arrays) {
+    if (!execution.delegate->wait(result->array.get())) status = python::take_error();
+  }
+  if (execution.token && !execution.delegate->wait(execution.token.get())) status = python::take_error();
+  return status;
+}
+
+// Without the GIL: whoever waits goes on from here.
+void tell(Execution& execution, const Status& status) {
+  execution.arguments.clear();
+  execution.done->set(status);
+  if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
+}
+
+void wait_and_tell(Execution& execution) {
+  Status status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended before the program did."};
+  if (python::is_usable()) {
+    python::Gil gil;
+    status = wait_for_end(execution);
+    python::release_dropped();
+  }
+  tell(execution, status);
+}
+
+// ---- Arguments that are not there yet.
+
+bool is_startable(const Execution& execution) {
+  return std::all_of(execution.arguments.begin(), execution.arguments.end(),
+                     [](const Argument& argument) { return argument.storage->is_startable(); });
+}
+
+// On a thread of its own. An argument that failed fails the program.
+void start_when_possible(Execution& execution) {
+  Status status;
+  for (const Argument& argument : execution.arguments) {
+    if (argument.storage->is_startable()) continue;
+    Status ready = argument.storage->ready()->wait();
+    if (!ready.is_ok()) status = ready;
+  }
+  if (status.is_ok()) {
+    python::Gil gil;
+    status = start(execution);
+  }
+  if (status.is_ok()) return wait_and_tell(execution);
+  tell(execution, status);
+}
+
+// ---- The call.
+
+void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, const Execution& execution) {
+  size_t count = execution.program->results.size();
+  for (size_t i = 0; i < execution.results.size(); ++i) {
+    args->output_lists[i / count][i % count] = new PJRT_Buffer(
+        execution.program->results[i % count].shape, args->executable->result_memories[i], execution.results[i]);
+  }
+  if (args->device_complete_events == nullptr) return;
+  for (size_t device = 0; device < args->num_devices; ++device) {
+    args->device_complete_events[device] = new PJRT_Event{execution.told};
+  }
+}
+
+void delete_donated(Execution& execution) {
+  size_t results = execution.program->results.size();
+  for (const auto& [parameter, result] : execution.program->donated) {
+    if (!execution.is_donated[parameter]) continue;
+    for (size_t device = 0; device < execution.device_count(); ++device) {
+      const Argument& argument = execution.arguments[device * execution.argument_count + parameter];
+      argument.buffer->remove();
+      if (result < 0) continue;
+      execution.results[device * results + static_cast<size_t>(result)]->keep_memory(argument.storage->memory());
+    }
+  }
+}
+
+PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
+  if (PJRT_Error* error = check(args)) return error;
+  const PJRT_LoadedExecutable& executable = *args->executable;
+  auto execution = std::make_shared<Execution>();
+  execution->delegate = executable.delegate;
+  execution->program = executable.executable.program;
+  execution->transfers = executable.transfers;
+  if (PJRT_Error* error = collect_arguments(args, *execution)) return error;
+  if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
+  if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
+  collect_callbacks(args, *execution);
+
+  bool is_deferred = !is_startable(*execution);
+  bool is_ended = false;
+  if (!is_deferred) {
+    python::Gil gil;
+    Status status = start(*execution);
+    if (!status.is_ok()) {
+      if (execution->callbacks != nullptr) execution->transfers->end(execution->callbacks, execution->told, status);
+      return status.to_error();
+    }
+    is_ended = has_ended(*execution);
+    if (is_ended) execution->done->set(wait_for_end(*execution));
+  }
+  delete_donated(*execution);
+  hand_out_results(args, *execution);
+  if (is_deferred) {
+    ExecutionThreads::instance().run([execution] { start_when_possible(*execution); });
+  } else if (!is_ended) {
+    ExecutionThreads::instance().run([execution] { wait_and_tell(*execution); });
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void add_execute_functions(PJRT_Api& api) {
+  api.PJRT_LoadedExecutable_Execute = execute;
+  // What the context would carry is for FFI handlers of GPUs.
+  api.PJRT_ExecuteContext_Create = [](PJRT_ExecuteContext_Create_Args* args) -> PJRT_Error* {
+    args->context = reinterpret_cast<PJRT_ExecuteContext*>(new char);
+    return nullptr;
+  };
+  api.PJRT_ExecuteContext_Destroy = [](PJRT_ExecuteContext_Destroy_Args* args) -> PJRT_Error* {
+    delete reinterpret_cast<char*>(args->context);
+    return nullptr;
+  };
+}
+
+}  // namespace framedex::mock

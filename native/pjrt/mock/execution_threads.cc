@@ -1,0 +1,92 @@
+#include "pjrt/mock/execution_threads.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <optional>
+
+#include "pjrt/mock/python.h"
+
+namespace framedex::mock {
+namespace {
+
+struct PerProcess {
+  ExecutionThreads* threads;
+  int forks = 0;
+};
+
+PerProcess& per_process() {
+  static PerProcess state{new ExecutionThreads};
+  static const bool is_watched = [] {
+    // The threads are not in a forked child, and their lock may be held for ever: it gets new ones, and the old are
+    // lost.
+    pthread_atfork(nullptr, nullptr, [] { state = {new ExecutionThreads, state.forks + 1}; });
+    return true;
+  }();
+  static_cast<void>(is_watched);
+  return state;
+}
+
+}  // namespace
+
+int fork_count() { return per_process().forks; }
+
+ExecutionThreads& ExecutionThreads::instance() { return *per_process().threads; }
+
+void ExecutionThreads::run(std::function<void()> task) {
+  {
+    std::lock_guard lock(mutex_);
+    if (!is_closed_) {
+      tasks_.push_back(std::move(task));
+      if (free_ > 0) {
+        --free_;
+      } else {
+        threads_.emplace_back([this] { work(); });
+      }
+      has_work_.notify_one();
+      return;
+    }
+  }
+  task();
+}
+
+void ExecutionThreads::work() {
+  // Signals are for the program's own threads.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  // Entered once, so that each task finds this thread known to Python.
+  std::optional<python::Gil> gil;
+  std::optional<python::WithoutGil> without_gil;
+  if (python::is_usable()) {
+    gil.emplace();
+    without_gil.emplace();
+  }
+  std::unique_lock lock(mutex_);
+  while (true) {
+    has_work_.wait(lock, [this] { return is_closed_ || !tasks_.empty(); });
+    if (tasks_.empty()) break;
+    std::function<void()> task = std::move(tasks_.front());
+    tasks_.pop_front();
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+    ++free_;
+  }
+  lock.unlock();
+}
+
+void ExecutionThreads::close() {
+  python::WithoutGil without_gil;
+  std::vector<std::thread> ending;
+  {
+    std::lock_guard lock(mutex_);
+    is_closed_ = true;
+    ending.swap(threads_);
+  }
+  has_work_.notify_all();
+  for (std::thread& thread : ending) thread.join();
+}
+
+}  // namespace framedex::mock

@@ -1,0 +1,38 @@
+// Threads that wait for programs to end. There is always one that is free: a program that waits for another, through a
+// callback for example, never keeps the other's end from being noticed.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace framedex::mock {
+
+// How often this process had been forked off when its code began to run here.
+int fork_count();
+
+class ExecutionThreads {
+ public:
+  // The process's own; a forked child has new ones.
+  static ExecutionThreads& instance();
+
+  // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's.
+  void run(std::function<void()> task);
+  // Waits for what is running, without the GIL, and ends the threads: Python is about to go.
+  void close();
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable has_work_;
+  std::deque<std::function<void()>> tasks_;
+  std::vector<std::thread> threads_;
+  size_t free_ = 0;  // threads that wait for a task, less the tasks that wait for a thread
+  bool is_closed_ = false;
+};
+
+}  // namespace framedex::mock

@@ -1,0 +1,62 @@
+// A compiled program: what PJRT asks about it, and what of jaxlib's CPU client runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pjrt/mock/python.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// Elements lie densely in row-major order, whatever layout was asked for and is answered.
+struct Shape {
+  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions);
+  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, std::vector<int64_t> layout);
+
+  const PJRT_Buffer_Type type;
+  const std::vector<int64_t> dims;
+  const std::vector<int64_t> minor_to_major;
+  const int64_t bytes;  // in host memory, where types of less than a byte take one
+};
+
+// A parameter or a result on one device.
+struct ProgramValue {
+  std::shared_ptr<const Shape> shape;
+  std::string memory_kind;
+};
+
+// The texts in which a program came, from which it can be compiled again.
+struct ProgramSource {
+  std::string format;
+  std::string code;
+  std::string options;  // a serialised CompileOptionsProto
+};
+
+struct Program {
+  ProgramSource source;
+  int64_t key = 0;  // its name in transfers to and from the host
+  std::string name;
+  int64_t replicas = 1;
+  int64_t partitions = 1;
+  std::vector<int> device_ids;    // replica by replica
+  std::string device_assignment;  // a serialised DeviceAssignmentProto
+  std::vector<ProgramValue> parameters;
+  std::vector<ProgramValue> results;
+  std::vector<std::pair<size_t, int64_t>>
+      donated;            // parameter -> the result that gets its memory, -1: none in particular
+  std::string optimized;  // a serialised HloModuleProtoWithConfig
+  std::vector<std::pair<std::string, double>> costs;
+  std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats
+  std::string fingerprint;
+  bool has_transfers = false;
+
+  python::Held execute;          // of a list of arrays
+  python::Held result_handlers;  // what makes arrays of the results
+  python::Held sharding;         // of the arrays
+};
+
+}  // namespace framedex::mock

@@ -1,0 +1,60 @@
+// What a buffer holds: bytes that the host wrote, or an array that a program on jaxlib's CPU client makes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "pjrt/mock/delegate.h"
+#include "pjrt/mock/event.h"
+#include "pjrt/mock/program.h"
+
+namespace framedex::mock {
+
+class Storage {
+ public:
+  // Bytes in the mock's own memory; they may be written until `ready`.
+  Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
+  // The result of a program. `reserved` is the memory that the device accounts for it.
+  Storage(std::shared_ptr<char> reserved, std::shared_ptr<EventState> ready, Delegate* delegate);
+
+  const std::shared_ptr<EventState>& ready() const { return ready_; }
+  bool is_result() const { return delegate_ != nullptr; }
+  // Whether a program can be started with it now: its bytes are written, or the program that makes it was started.
+  bool is_startable() const { return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->is_ready(); }
+  // Only of bytes of the mock's own.
+  char* own_bytes() const { return bytes_.get(); }
+  // The memory that the device accounts for. A result takes over that of a donated argument.
+  const std::shared_ptr<char>& memory() const { return bytes_; }
+  void keep_memory(std::shared_ptr<char> memory) { bytes_ = std::move(memory); }
+
+  // Copies `shape.bytes` bytes, elements of less than a byte one to a byte, to `target`. Only when ready, without
+  // error. The first time, the GIL is taken to ask where the array is.
+  Status read(const Shape& shape, char* target);
+  // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
+  char* address(Status& status);
+
+  // Copies to the host that will be made when it is ready. A program must not reuse the memory before.
+  std::atomic<int> pending_reads{0};
+
+  // ---- With the GIL.
+
+  // The program was started; this is piece `index` of one of its arrays.
+  void set_array(std::shared_ptr<CpuArray> whole, size_t index);
+  const std::shared_ptr<CpuArray>& whole() const { return whole_; }
+  size_t index() const { return index_; }
+  // Its array on one device of the CPU client, made of its bytes at the first use; borrowed. Null: an exception is set.
+  python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
+
+ private:
+  std::shared_ptr<char> bytes_;
+  std::shared_ptr<EventState> ready_;
+  Delegate* delegate_ = nullptr;
+  std::atomic<bool> is_started_{false};
+  std::atomic<char*> address_{nullptr};
+  std::shared_ptr<CpuArray> whole_;
+  size_t index_ = 0;
+  python::Held piece_;
+};
+
+}  // namespace framedex::mock
