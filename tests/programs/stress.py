@@ -203,6 +203,8 @@ def failing_callback(rng, x, values):
         assert "no such luck" in str(error), error
     else:
         raise AssertionError("the callback's exception was lost")
+    # JAX keeps the failure for this thread's next effects_barrier(), until the device has run another callback.
+    pure_callback(rng, x, values)
 
 
 @work

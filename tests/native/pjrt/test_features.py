@@ -54,7 +54,7 @@ def own_python() -> pythons.Python:
 
 def checks_of(program: Path) -> list[str]:
     """The names of a program's checks, without running it."""
-    return re.findall(r"^@(?:check|in_every_type)\ndef (\w+)", program.read_text(), re.MULTILINE)
+    return re.findall(r"^@(?:check|in_types\(\w+\))\ndef (\w+)", program.read_text(), re.MULTILINE)
 
 
 PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path))

@@ -47,6 +47,9 @@ def same(result, want):
     """Assert that an array has the wanted type, shape and bytes."""
     result, want = np.asarray(result), np.asarray(want)
     assert (result.dtype, result.shape) == (want.dtype, want.shape), (result.dtype, result.shape)
+    if result.dtype.name in ("int2", "int4", "uint2", "uint4"):
+        # What is in the byte beside the value is nobody's business.
+        result, want = result.astype(np.int8), want.astype(np.int8)
     assert result.tobytes() == want.tobytes(), (result, want)
 
 
