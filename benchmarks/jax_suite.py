@@ -44,6 +44,8 @@ SUITES = (
     *("pgle", "stateful_rng", "array_interoperability:0/8"),
 )
 PLATFORMS = ("mock", "cpu")
+NO_TESTS = 5  # pytest's exit status when all tests were left out
+WHOLE_FILE = "(file)"  # in place of a test's name, when none could be run
 Outcome = dict[str, str]
 
 
@@ -69,6 +71,7 @@ class Runner:
     """What every process is started with."""
 
     python: str
+    library: Path
     tests: Path
     notes: Path
     test_seconds: float
@@ -78,13 +81,15 @@ class Runner:
     def run(self, suite: Suite, platform: str) -> Path:
         """Run what is left of a suite on a platform; return the file of its outcomes."""
         notes = self.notes / f"{suite.slug}.{platform}.jsonl"
+        if WHOLE_FILE in outcomes(notes):
+            notes.unlink()
         while True:
             begun = len(outcomes(notes))
             status, said = self._process(suite, platform, notes)
             died_in = unfinished(notes)
             if died_in is None:
-                if not outcomes(notes):
-                    note(notes, "(file)", "failed", f"no test was run: {said[-200:].strip()}")
+                if not outcomes(notes) and status != NO_TESTS:
+                    note(notes, WHOLE_FILE, "failed", f"no test was run: {said[-200:].strip()}")
                 return notes
             reason = "took too long" if "Timeout (" in said else ended(status)
             note(notes, died_in, "crashed", f"{reason}: {tell_crash(said)}")
@@ -109,7 +114,7 @@ class Runner:
         if platform == "cpu":
             return plain | {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8"}
         record = {"FRAMEDEX_OUT": str(folder / "captures")} if self.recorded else {"FRAMEDEX_RECORD": "0"}
-        mock = {"TPU_LIBRARY_PATH": str(framedex_native.library_path()), "FRAMEDEX_DEVICES": "8"}
+        mock = {"TPU_LIBRARY_PATH": str(self.library), "FRAMEDEX_DEVICES": "8"}
         return plain | {"JAX_PLATFORMS": "tpu,cpu"} | mock | record
 
 
@@ -120,7 +125,8 @@ def main() -> None:
     tests = check_checkout(options.jax, options.python)
     options.notes.mkdir(parents=True, exist_ok=True)
     expression = ("-k", options.k) if options.k else ()
-    runner = Runner(options.python, tests, options.notes, options.test_seconds, expression, options.recorded)
+    library = (options.library or framedex_native.library_path()).absolute()
+    runner = Runner(options.python, library, tests, options.notes, options.test_seconds, expression, options.recorded)
     suites = [suite_of(text, options.slice) for text in options.suites or dict.fromkeys(SUITES)]
     found: dict[Suite, dict[str, dict[str, Outcome]]] = {}
     for suite in suites:
@@ -245,6 +251,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--slice", metavar="I/N", help="for suites named without one")
     parser.add_argument("-k", metavar="EXPRESSION", help="as pytest's")
     parser.add_argument("--python", default=sys.executable, help="the interpreter with jax that runs the tests")
+    parser.add_argument("--library", type=Path, help="another libtpu.so than the installed mock")
     parser.add_argument("--platforms", default=",".join(PLATFORMS), help="mock, cpu, or both (default)")
     parser.add_argument("--recorded", action="store_true", help="record the mock's runs")
     parser.add_argument("--test-seconds", type=float, default=120, help="the limit of one test")
