@@ -115,7 +115,8 @@ class Runner:
             return plain | {"JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "8"}
         record = {"FRAMEDEX_OUT": str(folder / "captures")} if self.recorded else {"FRAMEDEX_RECORD": "0"}
         mock = {"TPU_LIBRARY_PATH": str(self.library), "FRAMEDEX_DEVICES": "8"}
-        return plain | {"JAX_PLATFORMS": "tpu,cpu"} | mock | record
+        # JAX looks for TPU chips on the PCI bus before it sets itself up as on a Cloud TPU machine; tests expect that.
+        return plain | {"JAX_PLATFORMS": "tpu,cpu", "JAX_FORCE_TPU_INIT": "1"} | mock | record
 
 
 def main() -> None:
