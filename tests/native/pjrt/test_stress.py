@@ -21,6 +21,4 @@ def test_mixed_work_of_six_threads_gives_the_right_numbers(way: str, tmp_path: P
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
     result = run("stress.py", SECONDS, folder=tmp_path, timeout=float(SECONDS) + 200, **settings).result
     assert result["failures"] == []
-    # Every kind of work had its turn.
-    assert len(result["kinds"]) >= 15
-    assert result["done"] >= 20 * float(SECONDS)
+    assert set(result["kinds"]) == set(result["all"])
