@@ -70,7 +70,9 @@ def main() -> int:
     # JAX's configuration makes errors of warnings, also of those that plug-ins of this project give.
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     plugin = Notes(Path(notes), float(seconds), int(first), int(step))
-    return pytest.main([*options, "-p", "no:cacheprovider", "-p", "no:faulthandler", "-q", "--tb=short"], [plugin])
+    # Captured output would be lost with a crash, which it explains.
+    own = ["-p", "no:cacheprovider", "-p", "no:faulthandler", "-q", "--tb=short", "--capture=no"]
+    return pytest.main([*options, *own], [plugin])
 
 
 if __name__ == "__main__":
