@@ -20,6 +20,7 @@ from types import FrameType
 
 import framedex_native
 from framedex.captures import captures_below, captures_of_run, count_records
+from framedex.commands.mock_settings import check_mock
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
@@ -115,6 +116,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment["TPU_LIBRARY_PATH"] = os.fspath(library)
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     environment |= {name: value for name, value in what.settings.items() if value}
+    check_mock(library, environment)
     metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment

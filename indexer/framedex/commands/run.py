@@ -14,8 +14,17 @@ from framedex.commands.quantities import parse_bytes
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
-@click.option("--devices", type=click.IntRange(1, 256), metavar="N", help="How many TPU devices. Default: 1.")
-@click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: 16GiB.")
+@click.option("--device", metavar="KIND[:SHAPE]", help="The kind of TPU and its chips: v4, v5e:2x4, ... Default: v5e.")
+@click.option("--devices", type=click.IntRange(1), metavar="N", help="How many TPU devices, in the kind's usual shape.")
+@click.option(
+    "--hosts", type=click.IntRange(1), metavar="N", help="Share the devices among N hosts; this is one of them."
+)
+@click.option("--host-id", type=click.IntRange(0), metavar="I", help="Which of the hosts this is. Default: 0.")
+@click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape.")
+@click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: as the kind has.")
+@click.option(
+    "--fail", multiple=True, metavar="RULE", help="Fail on demand: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."
+)
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
 @click.option(
     "--python",
@@ -33,8 +42,13 @@ from framedex.commands.quantities import parse_bytes
 def run(
     ctx: click.Context,
     output: Path | None,
+    device: str | None,
     devices: int | None,
+    hosts: int | None,
+    host_id: int | None,
+    slices: int | None,
     hbm: str | None,
+    fail: tuple[str, ...],
     is_module: bool,
     python: str,
     include: tuple[str, ...],
@@ -48,6 +62,7 @@ def run(
 
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
+    docs/mock-tpu.md says which machines can be simulated and what can be made to fail.
     """
     if not program:
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
@@ -56,8 +71,13 @@ def run(
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
     settings = {
+        "FRAMEDEX_DEVICE": device or "",
         "FRAMEDEX_DEVICES": _number(devices),
+        "FRAMEDEX_HOSTS": _number(hosts),
+        "FRAMEDEX_HOST_ID": _number(host_id),
+        "FRAMEDEX_SLICES": _number(slices),
         "FRAMEDEX_HBM": _bytes("--hbm", hbm),
+        "FRAMEDEX_FAIL": ";".join(fail),
         "FRAMEDEX_INCLUDE": ",".join(include),
         "FRAMEDEX_EXCLUDE": ",".join(exclude),
         "FRAMEDEX_SAMPLE": _number(sample),

@@ -4,8 +4,9 @@
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/event.h"
 #include "pjrt/mock/executable.h"
+#include "pjrt/mock/faults.h"
 #include "pjrt/mock/host_transfers.h"
-#include "pjrt/mock/topology.h"
+#include "pjrt/mock/topology_description.h"
 #include "pjrt/mock/unimplemented.h"
 #include "pjrt/traced_call.h"
 
@@ -40,7 +41,7 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
   static const PJRT_Api* api = [] {
     static const PJRT_Api mock = framedex::mock::make_api();
     framedex::recorder::start_from_environment();
-    return framedex::pjrt::trace(&mock);
+    return framedex::pjrt::trace(framedex::mock::with_faults(&mock));
   }();
   return api;
 }
