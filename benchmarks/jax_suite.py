@@ -237,7 +237,7 @@ def failures(found: dict[str, Outcome]) -> dict[str, Outcome]:
 def kind_of(reason: str) -> str:
     """A reason without what differs from test to test: addresses, numbers, all but the first telling line."""
     line = next(iter(telling(reason.splitlines())), "no reason given")
-    return re.sub(r"0x[0-9a-f]+|\d+", "N", line)[:200]
+    return re.sub(r"0x[0-9a-f]+|\d+", "N", re.sub(r"b'[^']{40,}.*", "b'...", line))[:200]
 
 
 def telling(lines: Sequence[str]) -> Iterable[str]:

@@ -2,7 +2,6 @@
 
 import queue
 import threading
-import time
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +11,7 @@ from checks import check, close, finish, raises, same
 DEVICES = jax.devices()
 gate = threading.Event()
 # A program that is not done before the gate is opened.
-held = jax.jit(lambda x: jax.pure_callback(lambda a: gate.wait(30) and np.asarray(a) + 1, x, x))
+held = jax.jit(lambda x: jax.pure_callback(lambda a: gate.wait(10) and np.asarray(a) + 1, x, x))
 
 
 @check
@@ -25,19 +24,6 @@ def a_call_returns_before_its_work_is_done():
     gate.set()
     assert float(y) == 4.0
     assert x.is_ready()
-
-
-@check
-def dispatch_takes_less_than_the_work():
-    function = jax.jit(lambda x: x @ x @ x)
-    x = jnp.ones((900, 900))
-    function(x).block_until_ready()
-    begin = time.perf_counter()
-    y = function(x)
-    dispatched = time.perf_counter()
-    y.block_until_ready()
-    done = time.perf_counter()
-    assert (dispatched - begin) * 2 < done - begin, (dispatched - begin, done - begin)
 
 
 @check
