@@ -19,10 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RECORDABLE = ("3.11", "3.12", "3.13")
 _QUERY = """
-import importlib.util, json, os, sys, sysconfig
+import importlib.metadata, importlib.util, json, os, sys, sysconfig
+has_jax = importlib.util.find_spec("jax") is not None
 print(json.dumps({
     "version": "%d.%d" % sys.version_info[:2],
-    "has_jax": importlib.util.find_spec("jax") is not None,
+    "has_jax": has_jax,
+    "jaxlib": importlib.metadata.version("jaxlib") if has_jax else "",
     "has_headers": os.path.exists(os.path.join(sysconfig.get_paths()["include"], "internal", "pycore_frame.h")),
 }))
 """
@@ -30,17 +32,24 @@ print(json.dumps({
 
 @dataclass(frozen=True)
 class Python:
-    """An interpreter that runs. `version` is like `3.12`; `has_headers` means CPython's internal ones."""
+    """An interpreter that runs. `version` is like `3.12`, `jaxlib` like `0.10.2`; `has_headers` means CPython's own."""
 
     path: str
     version: str
     has_jax: bool
+    jaxlib: str
     has_headers: bool
 
 
 def with_jax(version: str) -> Python | None:
     """An interpreter of this version that can import JAX, None if there is none."""
     return next((python for python in found(version) if python.has_jax), None)
+
+
+def with_jaxlib(release: str) -> Python | None:
+    """An interpreter with this release of jaxlib, like `0.9`, None if there is none."""
+    pythons = (python for version in RECORDABLE for python in found(version))
+    return next((python for python in pythons if python.jaxlib.startswith(f"{release}.")), None)
 
 
 def with_headers(version: str) -> Python | None:

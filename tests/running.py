@@ -40,7 +40,14 @@ class Run:
         return self.captures[0]
 
 
-def run(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> Run:
+def run(
+    program: str,
+    *arguments: str,
+    folder: Path,
+    python: str = sys.executable,
+    timeout: float = TIMEOUT,
+    **environment: str,
+) -> Run:
     """Run `tests/programs/PROGRAM` to its end; its captures go below `folder`."""
     done = subprocess.run(
         [python, str(PROGRAMS / program), *arguments],
@@ -48,7 +55,7 @@ def run(program: str, *arguments: str, folder: Path, python: str = sys.executabl
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=TIMEOUT,
+        timeout=timeout,
     )
     return Run(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
 

@@ -1,0 +1,69 @@
+"""Programs that end while work is pending: the right exit status, nothing lost that was promised, no crash, no hang."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.running import PROGRAMS, run
+
+# Statuses other than 0, and what is printed after "out".
+STATUS = {
+    "raises": 1,
+    "raises_in_jax": 1,
+    "exits_with_a_status": 3,
+    "exits_at_once": 4,
+    "is_terminated": -signal.SIGTERM,
+    "is_interrupted": -signal.SIGINT,
+    "is_interrupted_while_waiting": -signal.SIGINT,
+}
+PRINTED = {
+    "ordered_callback_is_pending": "called",
+    "unordered_callback_is_pending": "called",
+    "debug_print_is_pending": "x is 3.0",
+    "replaces_itself": "another program",
+    "forks": "child",
+    "starts_another_program": "another program",
+    "spawns_a_process_that_uses_jax": "5.0",
+    "runs_in_a_hook": "1.0",
+    "runs_in_a_hook_after_jax": "2.0",
+}
+EXCEPTIONS = {
+    "raises": "ValueError: from the program",
+    "raises_in_jax": "TypeError",
+    "is_interrupted": "KeyboardInterrupt",
+    "is_interrupted_while_waiting": "KeyboardInterrupt",
+}
+CRASH = re.compile(
+    r"Fatal|fatal|[Tt]erminate called|Check fail|Segmentation|Aborted|Deadlock|^F\d{4}|^\*\*\*", re.MULTILINE
+)
+ENDINGS = [
+    name
+    for name in re.findall(r"^def (\w+)\(\):$", (PROGRAMS / "pending.py").read_text(), re.MULTILINE)
+    if name != "late"
+]
+# A long run tries them unrecorded as well.
+WAYS = ["recorded", "unrecorded"] if "FRAMEDEX_TEST_STRESS" in os.environ else ["recorded"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_program_with_work_pending_ends_cleanly(ending: str, way: str, tmp_path: Path) -> None:
+    settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu"}
+    settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
+    ran = run("pending.py", ending, folder=tmp_path, **settings)
+    assert ran.status == STATUS.get(ending, 0), ran.stderr
+    assert ran.stdout.split("\n") == [*filter(None, ["out", PRINTED.get(ending)]), ""]
+    assert not CRASH.search(ran.stderr), ran.stderr
+    assert EXCEPTIONS.get(ending, "") in ran.stderr
+    assert ("Traceback" in ran.stderr) == (ending in EXCEPTIONS), ran.stderr
+
+
+def test_every_ending_of_these_tables_exists() -> None:
+    assert {*STATUS, *PRINTED, *EXCEPTIONS} <= set(ENDINGS)
+    # The figure of fifty clean exits is these, recorded and not.
+    assert 2 * len(ENDINGS) >= 50

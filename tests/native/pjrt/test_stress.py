@@ -1,0 +1,24 @@
+"""Six threads of mixed work on the mock's devices and the CPU's: every number right, no hang.
+
+FRAMEDEX_TEST_STRESS sets the seconds; the figure in benchmarks/RESULTS.md is for 60.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.running import run
+
+SECONDS = os.environ.get("FRAMEDEX_TEST_STRESS", "4")
+
+
+@pytest.mark.parametrize("way", ["unrecorded", "recorded"])
+def test_mixed_work_of_six_threads_gives_the_right_numbers(way: str, tmp_path: Path) -> None:
+    settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu", "JAX_NUM_CPU_DEVICES": "2"}
+    settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
+    result = run("stress.py", SECONDS, folder=tmp_path, timeout=float(SECONDS) + 200, **settings).result
+    assert result["failures"] == []
+    assert set(result["kinds"]) == set(result["all"])

@@ -1,0 +1,74 @@
+"""The checks of a program, each reported by itself: one that fails does not keep the others from running.
+
+A program decorates functions with `@check` and ends with `finish()`, which runs them in order and prints a JSON line
+for each: its name, then the traceback of its failure, the reason why it was skipped, or null, then the outcome.
+"""
+
+import faulthandler
+import json
+import sys
+import traceback
+
+import numpy as np
+
+LIMIT = 100  # seconds for a whole program: a hang ends it with the stack of every thread
+CHECKS = []
+
+
+class SkippedError(Exception):
+    """This check makes no sense with this jaxlib or device."""
+
+
+def check(function):
+    """Register a function as a check."""
+    CHECKS.append(function)
+    return function
+
+
+def finish():
+    """Run the checks, or those named on the command line."""
+    faulthandler.dump_traceback_later(LIMIT, exit=True)
+    for function in CHECKS:
+        if len(sys.argv) == 1 or function.__name__ in sys.argv[1:]:
+            print(json.dumps([function.__name__, *_outcome(function)]), flush=True)
+    faulthandler.cancel_dump_traceback_later()
+
+
+def close(result, want, tolerance=1e-5):
+    """Assert that an array has the wanted shape and, up to the tolerance, the wanted values."""
+    result, want = np.asarray(result), np.asarray(want)
+    assert result.shape == want.shape, (result.shape, want.shape)
+    # NumPy compares neither the small types nor those with others.
+    wide = np.complex128 if "c" in (result.dtype.kind, want.dtype.kind) else np.float64
+    np.testing.assert_allclose(result.astype(wide), want.astype(wide), rtol=tolerance, atol=tolerance)
+
+
+def same(result, want):
+    """Assert that an array has the wanted type, shape and bytes."""
+    result, want = np.asarray(result), np.asarray(want)
+    assert (result.dtype, result.shape) == (want.dtype, want.shape), (result.dtype, result.shape)
+    if result.dtype.name in ("int2", "int4", "uint2", "uint4"):
+        # What is in the byte beside the value is nobody's business.
+        result, want = result.astype(np.int8), want.astype(np.int8)
+    assert result.tobytes() == want.tobytes(), (result, want)
+
+
+def raises(kind, function, *words):
+    """Assert that a call raises this exception with these words in its message."""
+    try:
+        function()
+    except kind as error:
+        missing = [word for word in words if word not in str(error)]
+        assert not missing, (missing, str(error))
+    else:
+        raise AssertionError(f"{kind.__name__} was not raised")
+
+
+def _outcome(function):
+    try:
+        function()
+    except SkippedError as reason:
+        return [str(reason), "skipped"]
+    except BaseException:
+        return [traceback.format_exc(), "failed"]
+    return [None, "passed"]

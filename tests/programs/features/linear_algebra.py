@@ -1,0 +1,154 @@
+"""Decompositions, solvers and Fourier transforms, of single real and double complex numbers."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from checks import check, close, finish
+
+random = np.random.default_rng(0)
+TYPES = {"float32": 1e-4, "complex128": 1e-9}
+# On a TPU, JAX lowers these to iterations that take seconds to compile and that stop early.
+ITERATED = {"float32": 1e-3, "complex128": 1e-5}
+jax.config.update("jax_enable_x64", True)
+
+
+def matrix(kind, *shape):
+    """A random matrix of a type."""
+    values = random.normal(size=shape)
+    return (values + 1j * random.normal(size=shape) if kind.startswith("complex") else values).astype(kind)
+
+
+def hermitian(kind, size):
+    """A random positive definite matrix."""
+    half = matrix(kind, size, size)
+    return (half @ half.conj().T + np.eye(size) * size).astype(kind)
+
+
+def in_types(types):
+    """Make a check of a function of a type and its tolerance."""
+
+    def register(function):
+        def run():
+            for kind, tolerance in types.items():
+                function(kind, tolerance)
+
+        run.__name__ = function.__name__
+        return check(run)
+
+    return register
+
+
+@in_types(TYPES)
+def lu(kind, tolerance):
+    for shape in ((5, 5), (6, 4), (4, 6), (2, 3, 3)):
+        a = matrix(kind, *shape)
+        factors, _, permutation = jax.jit(jax.lax.linalg.lu)(a)
+        factors, permutation, size = np.asarray(factors), np.asarray(permutation), min(shape[-2:])
+        lower = np.tril(factors, -1)[..., :, :size] + np.eye(shape[-2], size)
+        upper = np.triu(factors)[..., :size, :]
+        close(lower @ upper, np.take_along_axis(a, permutation[..., None].astype(int), axis=-2), tolerance)
+
+
+@in_types(TYPES)
+def qr(kind, tolerance):
+    a = matrix(kind, 6, 4)
+    for mode in ("reduced", "complete"):
+        q, r = jnp.linalg.qr(a, mode=mode)
+        close(q @ r, a, tolerance)
+        close(q.conj().T @ q, np.eye(q.shape[1]), tolerance)
+
+
+@in_types(ITERATED)
+def svd(kind, tolerance):
+    a = matrix(kind, 5, 4)
+    u, s, vh = jnp.linalg.svd(a, full_matrices=False)
+    close((u * s) @ vh, a, tolerance * 10)
+    close(s, np.linalg.svd(a, compute_uv=False), tolerance * 10)
+
+
+@in_types(TYPES)
+def cholesky(kind, tolerance):
+    a = hermitian(kind, 5)
+    close(jnp.linalg.cholesky(a), np.linalg.cholesky(a), tolerance)
+
+
+@in_types(ITERATED)
+def eigh(kind, tolerance):
+    a = hermitian(kind, 6)
+    w, v = jnp.linalg.eigh(a)
+    close(w, np.linalg.eigvalsh(a), tolerance * 10)
+    close(v @ np.diag(np.asarray(w)) @ np.asarray(v).conj().T, a, tolerance * 100)
+
+
+@in_types(TYPES)
+def solve_inv_det(kind, tolerance):
+    a, b = matrix(kind, 5, 5), matrix(kind, 5, 2)
+    close(jnp.linalg.solve(a, b), np.linalg.solve(a, b), tolerance * 100)
+    close(jnp.linalg.inv(a) @ a, np.eye(5), tolerance * 100)
+    close(jnp.linalg.det(a), np.linalg.det(a), tolerance * 10)
+    sign, logarithm = jnp.linalg.slogdet(a)
+    close(sign * jnp.exp(logarithm), np.linalg.det(a), tolerance * 10)
+
+
+@in_types(TYPES)
+def triangular_solve(kind, tolerance):
+    a = np.tril(hermitian(kind, 4))
+    b = matrix(kind, 4, 3)
+    close(jax.scipy.linalg.solve_triangular(a, b, lower=True), np.linalg.solve(a, b), tolerance * 10)
+
+
+@check
+def batched_and_differentiated():
+    batch = np.stack([hermitian("float32", 3) for _ in range(4)])
+    close(jax.vmap(jnp.linalg.cholesky)(batch), np.linalg.cholesky(batch), 1e-4)
+    slope = jax.jit(jax.grad(lambda a: jnp.linalg.slogdet(a)[1]))(batch[0])
+    close(slope, np.linalg.inv(batch[0]).T, 1e-4)
+
+
+@check
+def least_squares_and_rank():
+    a, b = matrix("float32", 8, 3), matrix("float32", 8)
+    close(jnp.linalg.lstsq(a, b)[0], np.linalg.lstsq(a, b, rcond=None)[0], 1e-3)
+    assert int(jnp.linalg.matrix_rank(a)) == 3
+    close(jnp.linalg.pinv(a), np.linalg.pinv(a), 1e-3)
+
+
+@check
+def matrix_functions():
+    a = matrix("float64", 4, 4) / 4
+    w, v = np.linalg.eig(a)
+    close(jax.scipy.linalg.expm(a), ((v * np.exp(w)) @ np.linalg.inv(v)).real, 1e-6)
+    close(jnp.linalg.matrix_power(a, 3), a @ a @ a, 1e-6)
+
+
+@check
+def norms():
+    a = matrix("float32", 4, 4)
+    for order in (None, "fro", 2, 1, np.inf):
+        close(jnp.linalg.norm(a, order), np.linalg.norm(a, order), 1e-4)
+
+
+@check
+def hessenberg_free_eigenvalues_of_a_symmetric_matrix():
+    a = hermitian("float32", 20)
+    close(jnp.linalg.eigvalsh(a), np.linalg.eigvalsh(a), 1e-2)
+
+
+@in_types(TYPES)
+def fourier(kind, tolerance):
+    for shape in ((16,), (3, 15), (2, 4, 6)):
+        a = matrix(kind, *shape)
+        close(jnp.fft.fft(a), np.fft.fft(a).astype(np.result_type(kind, np.complex64)), tolerance)
+        close(jnp.fft.ifft(jnp.fft.fft(a)), a.astype(np.result_type(kind, np.complex64)), tolerance)
+
+
+@check
+def real_fourier():
+    a = matrix("float32", 4, 10)
+    close(jnp.fft.rfft(a), np.fft.rfft(a).astype(np.complex64), 1e-4)
+    close(jnp.fft.irfft(jnp.fft.rfft(a)), a, 1e-4)
+    close(jnp.fft.fftn(a), np.fft.fftn(a).astype(np.complex64), 1e-4)
+    close(jnp.fft.fftshift(jnp.fft.fftfreq(8)), np.fft.fftshift(np.fft.fftfreq(8)))
+
+
+finish()
