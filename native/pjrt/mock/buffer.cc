@@ -198,6 +198,11 @@ void add_buffer_properties(PJRT_Api& api) {
 
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
+  if (*allocated == nullptr) {
+    // Arrays that wait for the GIL to be released may hold what is missing.
+    python::release_dropped_with_gil();
+    *allocated = memory.allocate(bytes);
+  }
   if (*allocated != nullptr) return nullptr;
   MemoryStatistics statistics = memory.pool->statistics();
   return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,

@@ -265,13 +265,14 @@ Reference Delegate::array(std::shared_ptr<char> bytes, const Shape& shape, int d
     return {};
   }
   Reference start = python::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(address)));
+  Reference size = python::integer(shape.bytes);
   Reference type = python::integer(shape.type);
   Reference dims = python::new_list(shape.dims.size());
   for (size_t i = 0; dims && i < shape.dims.size(); ++i) {
     python::set_item(dims.get(), i, python::integer(shape.dims[i]));
   }
   Reference device = python::integer(device_id);
-  return python::call(array_.get(), {memory.get(), start.get(), type.get(), dims.get(), device.get()});
+  return python::call(array_.get(), {memory.get(), start.get(), size.get(), type.get(), dims.get(), device.get()});
 }
 
 Reference Delegate::joined(Object* pieces, const Program& program) {

@@ -248,7 +248,9 @@ Status start(Execution& execution, std::optional<Status>& ended) {
 
 // Without the GIL: whoever waits goes on from here.
 void tell(Execution& execution, const Status& status) {
+  // Nothing of it is kept any longer than the buffers keep it.
   execution.arguments.clear();
+  execution.results.clear();
   execution.done->set(status);
   if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
 }

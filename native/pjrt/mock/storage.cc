@@ -21,9 +21,7 @@ Storage::~Storage() {
   if (result_bytes_ < kMuch && python::dropped_count() < kMany) return;
   array_ = {};
   whole_ = nullptr;
-  ExecutionThreads::instance().run_if_open([] {
-    if (python::is_usable()) python::Gil gil;
-  });
+  ExecutionThreads::instance().run_if_open(python::release_dropped_with_gil);
 }
 
 Status Storage::read(const Shape& shape, char* target) {

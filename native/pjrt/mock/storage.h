@@ -35,8 +35,8 @@ class Storage {
   // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
   char* address(Status& status);
 
-  // Copies that will be made when it is ready, and programs that will be started with it. No other program may reuse the
-  // memory before.
+  // Copies that will be made when it is ready, and programs that will be started with it. No other program may reuse
+  // the memory before.
   std::atomic<int> pending_reads{0};
 
   // ---- With the GIL.
