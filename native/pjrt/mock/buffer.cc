@@ -17,13 +17,6 @@ PJRT_Error* deleted_buffer(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }
 
-std::vector<int64_t> layout_order(const PJRT_Buffer_MemoryLayout* layout, size_t rank) {
-  bool is_given = layout != nullptr && layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
-                  layout->tiled.minor_to_major_size == rank;
-  if (!is_given) return row_major_order(rank);
-  return {layout->tiled.minor_to_major, layout->tiled.minor_to_major + rank};
-}
-
 // A buffer of the mock's own memory, ready when `ready` is.
 PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shared_ptr<EventState> ready,
                    PJRT_Buffer** buffer) {
@@ -36,7 +29,7 @@ PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shar
 
 PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   std::vector<int64_t> dims(args->dims, args->dims + args->num_dims);
-  auto shape = std::make_shared<Shape>(args->type, dims, layout_order(args->device_layout, args->num_dims));
+  auto shape = std::make_shared<Shape>(args->type, dims, layout_of(args->device_layout, args->num_dims));
   PJRT_Buffer* buffer = nullptr;
   Memory* memory = memory_of(args->device, args->memory);
   if (PJRT_Error* error = create(shape, memory, ready_state(), &buffer)) return error;
@@ -126,8 +119,8 @@ PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** tar
 
 PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   std::vector<int64_t> dims(args->shape_dims, args->shape_dims + args->shape_num_dims);
-  std::vector<int64_t> order = layout_order(args->shape_layout, dims.size());
-  return create(std::make_shared<Shape>(args->shape_element_type, std::move(dims), std::move(order)),
+  Layout layout = layout_of(args->shape_layout, dims.size());
+  return create(std::make_shared<Shape>(args->shape_element_type, std::move(dims), std::move(layout)),
                 memory_of(args->device, args->memory), ready_state(), &args->buffer);
 }
 
@@ -145,13 +138,16 @@ PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
 }
 
 PJRT_Error* memory_layout(PJRT_Buffer_GetMemoryLayout_Args* args) {
-  const std::vector<int64_t>& order = args->buffer->shape->minor_to_major;
+  const Layout& layout = args->buffer->shape->layout;
   args->layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args->layout.tiled = {};
   args->layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args->layout.tiled.minor_to_major = order.data();
-  args->layout.tiled.minor_to_major_size = order.size();
+  args->layout.tiled.minor_to_major = layout.minor_to_major.data();
+  args->layout.tiled.minor_to_major_size = layout.minor_to_major.size();
+  args->layout.tiled.tile_dims = layout.tile_dims.data();
+  args->layout.tiled.tile_dim_sizes = layout.tile_ranks.data();
+  args->layout.tiled.num_tiles = layout.tile_ranks.size();
   return nullptr;
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int64_t kDefaultMemoryLimit = int64_t{16} << 30;  // the HBM of a v5e chip
 constexpr int64_t kMaximumDevices = 256;
-constexpr const char* kMemoryKindNames[] = {"device", "pinned_host", "unpinned_host"};
 
 void* get_user_data(PJRT_Memory* memory, const void* key) {
   auto* own = static_cast<Memory*>(memory);
@@ -185,13 +184,15 @@ void add_memory_functions(PJRT_Api& api) {
 
 }  // namespace
 
+const std::vector<MemorySpaceKind> kMemorySpaceKinds = {{"device", 0}, {"pinned_host", 1}, {"unpinned_host", 2}};
+
 Memory::Memory(int memory_id, MemoryKind memory_kind, PJRT_Device* owner, std::shared_ptr<DeviceMemory> memory_pool)
     : PJRT_Memory{&kMemoryFunctions},
       id(memory_id),
       kind(memory_kind),
       device(owner),
       pool(std::move(memory_pool)),
-      kind_name(kMemoryKindNames[static_cast<int>(memory_kind)]),
+      kind_name(kMemorySpaceKinds[static_cast<size_t>(memory_kind)].name),
       text("TPU_" + std::to_string(owner->description->id) + ":" + kind_name) {}
 
 std::shared_ptr<char> Memory::allocate(int64_t bytes) const {

@@ -17,6 +17,13 @@ namespace framedex::mock {
 
 enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
 
+struct MemorySpaceKind {
+  std::string name;
+  int kind_id;
+};
+
+extern const std::vector<MemorySpaceKind> kMemorySpaceKinds;  // in the order of MemoryKind, the default one first
+
 // A memory space. The device's own has a limit; host memory is the host's.
 struct Memory : PJRT_Memory {
   Memory(int id, MemoryKind kind, PJRT_Device* device, std::shared_ptr<DeviceMemory> pool);

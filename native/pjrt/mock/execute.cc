@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "pjrt/mock/buffer.h"
+#include "pjrt/mock/device_activity.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/executable.h"
 #include "pjrt/mock/execution_threads.h"
@@ -313,6 +314,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
   if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
   collect_callbacks(args, *execution);
+  watch_execution(*execution->done, execution->program);
 
   bool is_deferred = !is_startable(*execution);
   bool is_ended = false;

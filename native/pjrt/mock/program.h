@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "pjrt/mock/layout.h"
 #include "pjrt/mock/python.h"
 #include "pjrt_c_api.h"
 
@@ -15,11 +16,11 @@ namespace framedex::mock {
 // Elements lie densely in row-major order, whatever layout was asked for and is answered.
 struct Shape {
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions);
-  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, std::vector<int64_t> layout);
+  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);
 
   const PJRT_Buffer_Type type;
   const std::vector<int64_t> dims;
-  const std::vector<int64_t> minor_to_major;
+  const Layout layout;
   const int64_t bytes;  // in host memory, where types of less than a byte take one
 };
 
