@@ -15,7 +15,7 @@
 namespace framedex::recorder {
 namespace {
 
-// What every call looks at: constant-initialized, so that looking costs a load.
+// What every recorded call looks at: constant-initialized, so that looking costs a load.
 struct Switch {
   std::atomic<Session*> session{nullptr};
   // Set in a forked child of a recorded process, until its first call begins a capture of its own.
@@ -107,6 +107,8 @@ ThreadRecorder* thread_recorder(Session* session) {
 
 }  // namespace
 
+std::atomic<bool> is_active{false};
+
 uint32_t register_functions(const Function* functions, size_t count) {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
@@ -129,12 +131,14 @@ std::string start(const std::string& captures) {
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
   recording.child_pending = false;
   recording.session.store(session, std::memory_order_release);
+  is_active.store(true, std::memory_order_release);
   return session->folder();
 }
 
 std::string stop() {
   State& state = State::instance();
   std::lock_guard lock(state.mutex);
+  is_active.store(false, std::memory_order_relaxed);
   Session* session = recording.session.exchange(nullptr);
   if (session == nullptr) return {};
   session->note_stopped();
@@ -155,10 +159,10 @@ void start_from_environment() noexcept {
   }
 }
 
-Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
+void Call::begin() noexcept {
   if (__builtin_expect(recording.child_pending.load(std::memory_order_relaxed), 0)) start_in_child();
   Session* session = recording.session.load(std::memory_order_acquire);
-  if (session == nullptr || !session->records(function)) return;
+  if (session == nullptr || !session->records(function_)) return;
   ErrnoScope errno_scope;
   ThreadRecorder* thread = thread_recorder(session);
   if (thread == nullptr || thread->is_busy() || !thread->samples_next()) return;
@@ -166,8 +170,7 @@ Call::Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
   thread_ = thread;
 }
 
-Call::~Call() {
-  if (thread_ == nullptr) return;
+void Call::end() noexcept {
   if (sequence_ != 0) {
     leave(0, {});
   } else {  // what came between was not even begun

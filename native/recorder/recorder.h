@@ -1,6 +1,7 @@
 // The recorder's public face: boundary functions, the calls into them, and switching recording on and off.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,6 +33,9 @@ FRAMEDEX_EXPORT std::string current_capture();
 // Starts if FRAMEDEX_OUT and FRAMEDEX_RECORD ask for it (settings.h). A failure is one line on stderr, never fatal.
 FRAMEDEX_EXPORT void start_from_environment() noexcept;
 
+// Whether any call is to be looked at; read by every call, so that one that is not recorded costs next to nothing.
+FRAMEDEX_EXPORT extern std::atomic<bool> is_active;
+
 // One entry into a boundary. Does nothing unless recording is on, and never throws or changes the caller's errno.
 //
 //   Call call(function);
@@ -40,9 +44,13 @@ FRAMEDEX_EXPORT void start_from_environment() noexcept;
 //   if (call.is_recording()) { ...write outputs...; call.leave(error, message); }
 class FRAMEDEX_EXPORT Call {
  public:
-  explicit Call(uint32_t function) noexcept;
+  explicit Call(uint32_t function) noexcept : thread_(nullptr), function_(function) {
+    if (is_active.load(std::memory_order_acquire)) begin();
+  }
   // Leaves without an error, with the outputs written so far, if leave() was not reached.
-  ~Call();
+  ~Call() {
+    if (thread_ != nullptr) end();
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -54,6 +62,9 @@ class FRAMEDEX_EXPORT Call {
   void leave(int error, std::string_view message) noexcept;
 
  private:
+  void begin() noexcept;
+  void end() noexcept;
+
   ThreadRecorder* thread_;
   uint32_t function_;
   uint32_t forks_ = 0;  // how often this process had been forked off when the call was entered

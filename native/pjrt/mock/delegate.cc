@@ -199,9 +199,7 @@ Delegate* Delegate::of(int device_count, Status& status) {
   return delegate.get();
 }
 
-Delegate::Delegate() : forks_(fork_count()) {}
-
-bool Delegate::is_usable() const { return forks_ == fork_count() && python::is_usable(); }
+bool Delegate::is_usable() const { return made_here_ && python::is_usable(); }
 
 Status Delegate::open(int device_count) {
   Reference module = python::import_from(package_folder(), kModule);
@@ -270,8 +268,7 @@ Reference Delegate::joined(Object* pieces, const Program& program) {
 
 Reference Delegate::copied(Object* array) { return python::call(copied_.get(), {array}); }
 
-Reference Delegate::piece(const CpuArray& whole, size_t index) {
-  if (whole.device_count == 1) return python::share(whole.array.get());
+Reference Delegate::piece(const ShardedArray& whole, size_t index) {
   Reference pieces = python::attribute(whole.array.get(), "_arrays");
   return pieces ? python::item(pieces.get(), index) : Reference();
 }

@@ -6,15 +6,16 @@
 #include <string>
 
 #include "pjrt/mock/event.h"
+#include "pjrt/mock/forks.h"
 #include "pjrt/mock/program.h"
 #include "pjrt/mock/python.h"
 
 namespace framedex::mock {
 
-// An array of the CPU client: one piece on each device of `device_ids`.
-struct CpuArray {
+// An array of the CPU client that has a piece on each of several devices.
+struct ShardedArray {
   python::Held array;
-  size_t device_count = 1;
+  size_t device_count;
 };
 
 class Delegate {
@@ -35,7 +36,7 @@ class Delegate {
   python::Reference array(std::shared_ptr<char> bytes, const Shape& shape, int device_id);
   python::Reference joined(python::Object* pieces, const Program& program);
   python::Reference copied(python::Object* array);
-  python::Reference piece(const CpuArray& whole, size_t index);
+  python::Reference piece(const ShardedArray& whole, size_t index);
   // Starts the program: the arrays of its results, and what tells when it has ended (null for a program with results
   // and without transfers, whose results tell).
   python::Reference execute(const Program& program, python::Object* arguments, python::Held& token);
@@ -46,10 +47,10 @@ class Delegate {
   char* address(python::Object* array);
 
  private:
-  Delegate();
+  Delegate() = default;
   Status open(int device_count);
 
-  const int forks_;
+  const MadeHere made_here_;
   python::Held compile_;
   python::Held array_;
   python::Held joined_;

@@ -31,7 +31,8 @@ struct Execution {
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
   std::shared_ptr<HostTransfers::Execution> callbacks;
-  std::vector<std::shared_ptr<CpuArray>> arrays;  // the results, once it was started
+  // Once it was started: a result, and what tells of the end in its stead. Either may be null.
+  python::Held first_result;
   python::Held token;
 
   size_t device_count() const { return program->device_ids.size(); }
@@ -120,12 +121,13 @@ PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& 
   execution.results.reserve(executable.result_memories.size());
   for (size_t i = 0; i < executable.result_memories.size(); ++i) {
     size_t result = i % program.results.size();
+    int64_t bytes = program.results[result].shape->bytes;
     std::shared_ptr<char> memory;
     if (!takes_over[result]) {
-      int64_t bytes = program.results[result].shape->bytes;
       if (PJRT_Error* error = allocate(*executable.result_memories[i], bytes, &memory)) return error;
     }
-    execution.results.push_back(std::make_shared<Storage>(std::move(memory), execution.done, execution.delegate));
+    execution.results.push_back(
+        std::make_shared<Storage>(std::move(memory), bytes, execution.done, execution.delegate));
   }
   return nullptr;
 }
@@ -194,13 +196,16 @@ Reference argument_array(Execution& execution, size_t i) {
 void take_arrays(Execution& execution, python::Object* arrays) {
   size_t count = execution.program->results.size();
   for (size_t result = 0; result < count; ++result) {
-    auto whole = std::make_shared<CpuArray>();
-    whole->array = python::item(arrays, result);
-    whole->device_count = execution.device_count();
-    for (size_t device = 0; device < execution.device_count(); ++device) {
-      execution.results[device * count + result]->set_array(whole, device);
+    Reference array = python::item(arrays, result);
+    if (result == 0) execution.first_result = python::share(array.get());
+    if (execution.device_count() == 1) {
+      execution.results[result]->set_array(std::move(array));
+      continue;
     }
-    execution.arrays.push_back(std::move(whole));
+    auto whole = std::make_shared<ShardedArray>(ShardedArray{std::move(array), execution.device_count()});
+    for (size_t device = 0; device < execution.device_count(); ++device) {
+      execution.results[device * count + result]->set_piece(whole, device);
+    }
   }
 }
 
@@ -219,20 +224,18 @@ Status start(Execution& execution) {
 
 // ---- Its end.
 
+// All results of a program become ready together, on all devices: XLA's CPU defines them by one event.
 bool has_ended(Execution& execution) {
   if (execution.token) return false;  // a token can only be waited for
-  return std::all_of(execution.arrays.begin(), execution.arrays.end(), [&](const std::shared_ptr<CpuArray>& result) {
-    return execution.delegate->is_ready(result->array.get());
-  });
+  return execution.delegate->is_ready(execution.first_result.get());
 }
 
 // With the GIL, which is let go of while it waits.
 Status wait_for_end(Execution& execution) {
   Status status;
-  for (const auto& result : execution.arrays) {
-    if (!execution.delegate->wait(result->array.get())) status = python::take_error();
+  for (const python::Held* end : {&execution.first_result, &execution.token}) {
+    if (*end && !execution.delegate->wait(end->get())) status = python::take_error();
   }
-  if (execution.token && !execution.delegate->wait(execution.token.get())) status = python::take_error();
   return status;
 }
 

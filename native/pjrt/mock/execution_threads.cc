@@ -10,44 +10,39 @@
 namespace framedex::mock {
 namespace {
 
-struct PerProcess {
-  ExecutionThreads* threads;
-  int forks = 0;
-};
-
-PerProcess& per_process() {
-  static PerProcess state{new ExecutionThreads};
-  static const bool is_watched = [] {
-    // The threads are not in a forked child, and their lock may be held for ever: it gets new ones, and the old are
-    // lost.
-    pthread_atfork(nullptr, nullptr, [] { state = {new ExecutionThreads, state.forks + 1}; });
-    return true;
-  }();
-  static_cast<void>(is_watched);
-  return state;
-}
+ExecutionThreads* threads = nullptr;
 
 }  // namespace
 
-int fork_count() { return per_process().forks; }
-
-ExecutionThreads& ExecutionThreads::instance() { return *per_process().threads; }
+ExecutionThreads& ExecutionThreads::instance() {
+  static const bool is_made = [] {
+    threads = new ExecutionThreads;
+    // The threads are not in a forked child, and their lock may be held for ever: it gets new ones, and the old are
+    // lost.
+    pthread_atfork(nullptr, nullptr, [] { threads = new ExecutionThreads; });
+    return true;
+  }();
+  static_cast<void>(is_made);
+  return *threads;
+}
 
 void ExecutionThreads::run(std::function<void()> task) {
-  {
-    std::lock_guard lock(mutex_);
-    if (!is_closed_) {
-      tasks_.push_back(std::move(task));
-      if (free_ > 0) {
-        --free_;
-      } else {
-        threads_.emplace_back([this] { work(); });
-      }
-      has_work_.notify_one();
-      return;
-    }
+  if (!give(task)) task();
+}
+
+void ExecutionThreads::run_if_open(std::function<void()> task) { give(task); }
+
+bool ExecutionThreads::give(std::function<void()>& task) {
+  std::lock_guard lock(mutex_);
+  if (is_closed_) return false;
+  tasks_.push_back(std::move(task));
+  if (free_ > 0) {
+    --free_;
+  } else {
+    threads_.emplace_back([this] { work(); });
   }
-  task();
+  has_work_.notify_one();
+  return true;
 }
 
 void ExecutionThreads::work() {

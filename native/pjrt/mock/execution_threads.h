@@ -11,9 +11,6 @@
 
 namespace framedex::mock {
 
-// How often this process had been forked off when its code began to run here.
-int fork_count();
-
 class ExecutionThreads {
  public:
   // The process's own; a forked child has new ones.
@@ -21,10 +18,13 @@ class ExecutionThreads {
 
   // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's.
   void run(std::function<void()> task);
+  // The same, but only while open.
+  void run_if_open(std::function<void()> task);
   // Waits for what is running, without the GIL, and ends the threads: Python is about to go.
   void close();
 
  private:
+  bool give(std::function<void()>& task);
   void work();
 
   std::mutex mutex_;

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <vector>
 
+#include "pjrt/mock/forks.h"
+
 namespace framedex::mock::python {
 namespace {
 
@@ -137,6 +139,7 @@ const Functions& api() { return *found_functions(); }
 
 // References that were dropped without the GIL.
 struct Dropped {
+  const MadeHere made_here;
   std::mutex mutex;
   std::vector<Object*> objects;
   std::atomic<size_t> count{0};
@@ -213,8 +216,8 @@ Reference::~Reference() {
 }
 
 Held::~Held() {
-  if (object_ == nullptr) return;
   Dropped& all = dropped();
+  if (object_ == nullptr || !all.made_here) return;
   std::lock_guard lock(all.mutex);
   all.objects.push_back(object_);
   all.count.store(all.objects.size(), std::memory_order_relaxed);
@@ -223,7 +226,7 @@ Held::~Held() {
 size_t dropped_count() { return dropped().count.load(std::memory_order_relaxed); }
 
 size_t release_dropped() {
-  if (dropped_count() == 0) return 0;
+  if (dropped_count() == 0 || !dropped().made_here) return 0;
   std::vector<Object*> objects;
   {
     std::lock_guard lock(dropped().mutex);

@@ -3,14 +3,28 @@
 #include <cstring>
 
 #include "pjrt/mock/element_packing.h"
+#include "pjrt/mock/execution_threads.h"
 
 namespace framedex::mock {
 
 Storage::Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready)
     : bytes_(std::move(bytes)), ready_(std::move(ready)), address_(bytes_.get()) {}
 
-Storage::Storage(std::shared_ptr<char> reserved, std::shared_ptr<EventState> ready, Delegate* delegate)
-    : bytes_(std::move(reserved)), ready_(std::move(ready)), delegate_(delegate) {}
+Storage::Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate)
+    : bytes_(std::move(reserved)), ready_(std::move(ready)), delegate_(delegate), result_bytes_(bytes) {}
+
+Storage::~Storage() {
+  if (!is_result() || !delegate_->is_usable()) return;
+  // The array goes when the GIL is next held. Where much waits for that, or many do, it is taken for the purpose.
+  constexpr int64_t kMuch = int64_t{1} << 20;
+  constexpr size_t kMany = 1024;
+  if (result_bytes_ < kMuch && python::dropped_count() < kMany) return;
+  array_ = {};
+  whole_ = nullptr;
+  ExecutionThreads::instance().run_if_open([] {
+    if (python::is_usable()) python::Gil gil;
+  });
+}
 
 Status Storage::read(const Shape& shape, char* target) {
   if (shape.bytes == 0) return {};
@@ -34,33 +48,35 @@ char* Storage::address(Status& status) {
     return nullptr;
   }
   python::Gil gil;
-  python::Reference piece = delegate_->piece(*whole_, index_);
-  known = piece ? delegate_->address(piece.get()) : nullptr;
+  python::Object* array = piece();
+  known = array != nullptr ? delegate_->address(array) : nullptr;
   if (known == nullptr) {
     status = python::take_error();
     return nullptr;
   }
-  piece_ = std::move(piece);
   address_.store(known, std::memory_order_release);
   return known;
 }
 
-void Storage::set_array(std::shared_ptr<CpuArray> whole, size_t index) {
+void Storage::set_array(python::Held array) {
+  array_ = std::move(array);
+  is_started_.store(true, std::memory_order_release);
+}
+
+void Storage::set_piece(std::shared_ptr<const ShardedArray> whole, size_t index) {
   whole_ = std::move(whole);
   index_ = index;
   is_started_.store(true, std::memory_order_release);
 }
 
 python::Object* Storage::array(Delegate& delegate, const Shape& shape, int device_id) {
-  if (whole_ == nullptr) {
-    python::Reference made = delegate.array(bytes_, shape, device_id);
-    if (!made) return nullptr;
-    whole_ = std::make_shared<CpuArray>();
-    whole_->array = std::move(made);
-  }
-  if (whole_->device_count == 1) return whole_->array.get();
-  if (!piece_) piece_ = delegate.piece(*whole_, index_);
-  return piece_.get();
+  if (!array_ && whole_ == nullptr) array_ = delegate.array(bytes_, shape, device_id);
+  return piece();
+}
+
+python::Object* Storage::piece() {
+  if (!array_ && whole_ != nullptr) array_ = delegate_->piece(*whole_, index_);
+  return array_.get();
 }
 
 }  // namespace framedex::mock

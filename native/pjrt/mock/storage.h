@@ -15,8 +15,9 @@ class Storage {
  public:
   // Bytes in the mock's own memory; they may be written until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
-  // The result of a program. `reserved` is the memory that the device accounts for it.
-  Storage(std::shared_ptr<char> reserved, std::shared_ptr<EventState> ready, Delegate* delegate);
+  // The result of a program, of so many bytes. `reserved` is the memory that the device accounts for it.
+  Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
+  ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
@@ -39,22 +40,27 @@ class Storage {
 
   // ---- With the GIL.
 
-  // The program was started; this is piece `index` of one of its arrays.
-  void set_array(std::shared_ptr<CpuArray> whole, size_t index);
-  const std::shared_ptr<CpuArray>& whole() const { return whole_; }
+  // The program was started; this is its array, on one device, or piece `index` of one that is on several.
+  void set_array(python::Held array);
+  void set_piece(std::shared_ptr<const ShardedArray> whole, size_t index);
+  const std::shared_ptr<const ShardedArray>& whole() const { return whole_; }  // nullptr on one device
   size_t index() const { return index_; }
   // Its array on one device of the CPU client, made of its bytes at the first use; borrowed. Null: an exception is set.
   python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
 
  private:
+  // With the GIL: the array on one device, taken out of the whole at the first use.
+  python::Object* piece();
+
   std::shared_ptr<char> bytes_;
   std::shared_ptr<EventState> ready_;
   Delegate* delegate_ = nullptr;
+  int64_t result_bytes_ = 0;
   std::atomic<bool> is_started_{false};
   std::atomic<char*> address_{nullptr};
-  std::shared_ptr<CpuArray> whole_;
+  python::Held array_;  // on one device
+  std::shared_ptr<const ShardedArray> whole_;
   size_t index_ = 0;
-  python::Held piece_;
 };
 
 }  // namespace framedex::mock
