@@ -13,8 +13,15 @@ from jaxlib import _jax, xla_client
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .hlo_proto import module_with_config
-from .main_function import Place, Signature, remove_layouts, remove_memory_kinds, signature_of
+from .hlo_proto import donations, module_with_config
+from .main_function import (
+    Place,
+    Signature,
+    remove_impossible_donations,
+    remove_layouts,
+    remove_memory_kinds,
+    signature_of,
+)
 from .program import Program, Value
 from .rewriting import rewrite
 
@@ -62,6 +69,7 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
             if signature.leaves_layouts_open:
                 signature = _with_chosen_layouts(signature, client.load(module, device_ids, settings))
             remove_layouts(module)
+            remove_impossible_donations(module, signature)
             loaded = client.load(module, device_ids, settings)
     else:
         signature, has_transfers = None, False
@@ -120,7 +128,7 @@ def _program(
         device_assignment=settings.device_assignment.serialize(),
         parameters=parameter_values,
         results=result_values,
-        donated=signature.donated,
+        donated=donations(proto),
         optimized=module_with_config(proto, parameter_values, result_values),
         costs=sorted(_costs(loaded).items()),
         memory=[(name, int(getattr(statistics, name, 0))) for name in _MEMORY_STATISTICS],

@@ -1,6 +1,6 @@
 """An HLO module together with its configuration, in the encoding of protocol buffers.
 
-The field numbers are of xla/service/hlo.proto (HloModuleProto.host_program_shape, HloModuleProtoWithConfig),
+The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig, HloInputOutputAliasProto),
 xla/xla.proto (HloModuleConfigProto.entry_computation_layout) and xla/xla_data.proto (ProgramShapeProto, ShapeProto,
 LayoutProto, TileProto). https://protobuf.dev/programming-guides/encoding
 """
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from .program import DEVICE_MEMORY, Value
 
-_HOST_PROGRAM_SHAPE = 4
+_HOST_PROGRAM_SHAPE, _INPUT_OUTPUT_ALIAS = 4, 8
+_ALIAS_ENTRIES = 1
+_OUTPUT_INDEX, _PARAMETER_NUMBER, _PARAMETER_INDEX = 1, 2, 3
 _HLO_MODULE, _CONFIG = 1, 2
 _ENTRY_COMPUTATION_LAYOUT = 1
 _PARAMETERS, _RESULT = 1, 2
@@ -30,6 +32,32 @@ def module_with_config(module: bytes, parameters: Sequence[Value], results: Sequ
     shape = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
     layout = _program_shape(shape, iter(parameters), iter(results))
     return _message(_HLO_MODULE, module) + _message(_CONFIG, _message(_ENTRY_COMPUTATION_LAYOUT, layout))
+
+
+def donations(module: bytes) -> list[tuple[int, int]]:
+    """The parameters whose memory a compiled HloModuleProto gives to a result, with that result.
+
+    Parameters and results are numbered as if they never came as a tuple.
+    """
+    entries = [
+        list(_fields(entry.content))
+        for alias in _fields(module)
+        if alias.number == _INPUT_OUTPUT_ALIAS
+        for entry in _fields(alias.content)
+        if entry.number == _ALIAS_ENTRIES
+    ]
+    return sorted((_parameter(entry), _element(entry, _OUTPUT_INDEX, 0)) for entry in entries)
+
+
+def _parameter(entry: Sequence[_Field]) -> int:
+    number = next((field.integer for field in entry if field.number == _PARAMETER_NUMBER), 0)
+    return _element(entry, _PARAMETER_INDEX, number)
+
+
+def _element(entry: Sequence[_Field], field_number: int, alone: int) -> int:
+    """The number of an array within a tuple; `alone` where there is no tuple."""
+    path = next((field.content for field in entry if field.number == field_number), b"")
+    return _read_varint(path, 0)[0] if path else alone
 
 
 def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[Value]) -> bytes:

@@ -13,6 +13,7 @@ from .program import DEVICE_MEMORY
 
 DEFAULT_LAYOUT, AUTO_LAYOUT = "default", "auto"
 _MEMORY_KIND, _LAYOUT_MODE = "mhlo.memory_kind", "mhlo.layout_mode"
+_DONATIONS = ("tf.aliasing_output", "jax.buffer_donor")
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Signature:
-    """Where parameters and results lie, and which parameters are donated to which result (-1: to any)."""
+    """Where parameters and results lie."""
 
     parameters: Sequence[Place]
     results: Sequence[Place]
-    donated: Sequence[tuple[int, int]]
 
     @staticmethod
     def plain(parameters: int, results: int) -> Signature:
         """The signature of a program that says nothing of itself."""
-        return Signature([Place()] * parameters, [Place()] * results, [])
+        return Signature([Place()] * parameters, [Place()] * results)
 
     @property
     def leaves_layouts_open(self) -> bool:
@@ -68,13 +68,7 @@ def signature_of(module: ir.Module) -> Signature:
     function = main_function(module)
     parameters = _attributes(function, "arg_attrs", len(function.type.inputs))
     results = _attributes(function, "res_attrs", len(function.type.results))
-    donated = []
-    for number, attributes in enumerate(parameters):
-        if "tf.aliasing_output" in attributes:
-            donated.append((number, ir.IntegerAttr(attributes["tf.aliasing_output"]).value))
-        elif "jax.buffer_donor" in attributes:
-            donated.append((number, -1))
-    return Signature([_place(a) for a in parameters], [_place(a) for a in results], donated)
+    return Signature([_place(a) for a in parameters], [_place(a) for a in results])
 
 
 def remove_memory_kinds(module: ir.Module) -> None:
@@ -85,6 +79,29 @@ def remove_memory_kinds(module: ir.Module) -> None:
 def remove_layouts(module: ir.Module) -> None:
     """Leave every value in the default layout, row-major."""
     _remove(module, _LAYOUT_MODE)
+
+
+def remove_impossible_donations(module: ir.Module, signature: Signature) -> None:
+    """Keep a parameter from giving its memory to a result of another layout or in another memory.
+
+    Does to the program what a TPU's compiler does; the CPU's, for which all lie alike, would not.
+    """
+    function = main_function(module)
+    results = [_where(*described) for described in zip(function.type.results, signature.results, strict=True)]
+    attributes_of = _attributes(function, "arg_attrs", len(function.type.inputs))
+    entries = []
+    for value_type, place, attributes in zip(function.type.inputs, signature.parameters, attributes_of, strict=True):
+        alias = attributes.get("tf.aliasing_output")
+        takers = results if alias is None else [results[ir.IntegerAttr(alias).value]]
+        removed = () if _where(value_type, place) in takers else _DONATIONS
+        entries.append(ir.DictAttr.get({name: value for name, value in attributes.items() if name not in removed}))
+    if entries:
+        function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
+
+
+def _where(value_type: ir.Type, place: Place) -> tuple[Any, ...]:
+    rank = ir.RankedTensorType(value_type).rank if isinstance(value_type, ir.RankedTensorType) else 0
+    return value_type, place.memory_kind, list(place.order(rank)), place.tiles
 
 
 def main_function(module: ir.Module) -> Any:

@@ -25,7 +25,7 @@ class Value:
 class Program:
     """What PJRT asks of an executable, and what runs it.
 
-    `donated` lists parameters whose memory the program takes over, with the result that gets it (-1: any).
+    `donated` lists parameters whose memory the program takes over, with the result that gets it.
     `memory` is in bytes, by the names of PJRT_Executable_GetCompiledMemoryStats.
     """
 

@@ -211,7 +211,8 @@ ExecutableTables::ExecutableTables(const Program& program) {
 void ExecutableTables::add_layouts(const std::vector<ProgramValue>& values,
                                    std::vector<PJRT_Layouts_MemoryLayout*>& layouts) {
   for (const ProgramValue& value : values) {
-    layouts.push_back(&layouts_.emplace_back(PJRT_Layouts_MemoryLayout{to_text(value.shape->layout, value.shape->type)}));
+    layouts.push_back(
+        &layouts_.emplace_back(PJRT_Layouts_MemoryLayout{to_text(value.shape->layout, value.shape->type)}));
   }
 }
 

@@ -8,7 +8,10 @@
 #include "pjrt/mock/extensions/memory_descriptions.h"
 #include "pjrt/mock/extensions/profiler.h"
 #include "pjrt/mock/host_transfers.h"
+#include "pjrt/mock/placeholder_buffers.h"
+#include "pjrt/mock/shared_buffers.h"
 #include "pjrt/mock/topology.h"
+#include "pjrt/mock/transfer_manager.h"
 #include "pjrt/mock/unimplemented.h"
 #include "pjrt/traced_call.h"
 
@@ -37,6 +40,9 @@ PJRT_Api make_api() {
   add_topology_functions(api);
   add_client_functions(api);
   add_buffer_functions(api);
+  add_placeholder_buffer_functions(api);
+  add_shared_buffer_functions(api);
+  add_transfer_manager_functions(api);
   add_executable_functions(api);
   add_compile_functions(api);
   add_execute_functions(api);

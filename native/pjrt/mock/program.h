@@ -47,9 +47,8 @@ struct Program {
   std::string device_assignment;  // a serialised DeviceAssignmentProto
   std::vector<ProgramValue> parameters;
   std::vector<ProgramValue> results;
-  std::vector<std::pair<size_t, int64_t>>
-      donated;            // parameter -> the result that gets its memory, -1: none in particular
-  std::string optimized;  // a serialised HloModuleProtoWithConfig
+  std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that gets its memory
+  std::string optimized;                            // a serialised HloModuleProtoWithConfig
   std::vector<std::pair<std::string, double>> costs;
   std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats
   std::string fingerprint;

@@ -3,16 +3,23 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "pjrt/mock/device_activity.h"
 
 struct PLUGIN_Profiler {
+  bool wants_devices;
   std::unique_ptr<framedex::mock::ActivityWatch> watch;
   std::string collected;  // a serialised XSpace
 };
 
 namespace framedex::mock {
 namespace {
+
+PLUGIN_Profiler_Error* start(PLUGIN_Profiler_Start_Args* args) {
+  if (args->profiler->wants_devices) args->profiler->watch = std::make_unique<ActivityWatch>();
+  return nullptr;
+}
 
 PLUGIN_Profiler_Error* collect(PLUGIN_Profiler_CollectData_Args* args) {
   PLUGIN_Profiler& profiler = *args->profiler;
@@ -41,17 +48,17 @@ PLUGIN_Profiler_Api make_api() {
     return nullptr;
   };
   api.create = [](PLUGIN_Profiler_Create_Args* args) -> PLUGIN_Profiler_Error* {
-    args->profiler = new PLUGIN_Profiler;
+    // An entry of tensorflow.ProfileOptions.advanced_configuration: the value of `tpu_trace_mode`.
+    bool is_host_only =
+        std::string_view(args->options, args->options_size).find("TRACE_ONLY_HOST") != std::string::npos;
+    args->profiler = new PLUGIN_Profiler{!is_host_only, nullptr, {}};
     return nullptr;
   };
   api.destroy = [](PLUGIN_Profiler_Destroy_Args* args) -> PLUGIN_Profiler_Error* {
     delete args->profiler;
     return nullptr;
   };
-  api.start = [](PLUGIN_Profiler_Start_Args* args) -> PLUGIN_Profiler_Error* {
-    args->profiler->watch = std::make_unique<ActivityWatch>();
-    return nullptr;
-  };
+  api.start = start;
   api.stop = [](PLUGIN_Profiler_Stop_Args* args) -> PLUGIN_Profiler_Error* {
     if (args->profiler->watch != nullptr) args->profiler->watch->stop();
     return nullptr;
