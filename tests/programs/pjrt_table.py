@@ -15,7 +15,7 @@ C_TYPES = {"size_t": ctypes.c_size_t, "int": ctypes.c_int, "int64_t": ctypes.c_i
 class Struct:
     """Zeroed memory of a struct's size, read and written by the names of its fields."""
 
-    def __init__(self, name, **fields):
+    def __init__(self, name, /, **fields):
         self.layout = STRUCTS[name]
         self.memory = ctypes.create_string_buffer(self.layout["size"])
         if "struct_size" in self.layout:
@@ -30,9 +30,23 @@ class Struct:
         self._at(field).value = value
 
     def _at(self, name):
-        field = next(field for field in self.layout["fields"] if field["name"] == name)
-        c_type = C_TYPES.get(field["type"], ctypes.c_int if field["type"] in ABI["enums"] else ctypes.c_void_p)
-        return c_type.from_buffer(self.memory, field["offset"])
+        kind, offset = next((kind, offset) for field, kind, offset in _flat(self.layout["fields"]) if field == name)
+        c_type = C_TYPES.get(kind, ctypes.c_int if kind in ABI["enums"] else ctypes.c_void_p)
+        return c_type.from_buffer(self.memory, offset)
+
+    @property
+    def address(self):
+        """Where it is; it lives as long as this object."""
+        return ctypes.addressof(self.memory)
+
+
+def _flat(fields, base=0):
+    """Name, type and offset of each field, those of anonymous unions among them."""
+    for field in fields:
+        if field["name"] is None:
+            yield from _flat(field["fields"], base + field["offset"])
+        else:
+            yield field["name"], field["type"], base + field["offset"]
 
 
 class Table:
@@ -70,6 +84,26 @@ class Table:
         arguments = Struct("PJRT_Error_Message_Args", error=error)
         self._enter("PJRT_Error_Message", arguments)
         return ctypes.string_at(arguments["message"], arguments["message_size"]).decode()
+
+    def extensions(self):
+        """The addresses of the extensions, by the names of their types, in the order of the chain."""
+        names = {number: name for name, number in ABI["enums"]["PJRT_Extension_Type"].items()}
+        found = {}
+        address = ctypes.c_void_p.from_address(self.address + 8).value
+        while address:
+            kind = names[ctypes.c_int.from_address(address + 8).value].removeprefix("PJRT_Extension_Type_")
+            found[kind] = address
+            address = ctypes.c_void_p.from_address(address + 16).value
+        return found
+
+    def call_extension(self, kind, member, **fields):
+        """Call a function of an extension, by its member in the extension's struct; returns its argument struct."""
+        layout = STRUCTS[f"PJRT_{kind}_Extension"]
+        field = next(field for field in layout["fields"] if field["name"] == member)
+        arguments = Struct(field["type"].removesuffix("*") + "_Args", **fields)
+        function = ctypes.c_void_p.from_address(self.extensions()[kind] + field["offset"]).value
+        assert not ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(function)(arguments.address)
+        return arguments
 
     def _enter(self, function, arguments):
         returns = None if FUNCTIONS[function]["returns"] == "void" else ctypes.c_void_p
