@@ -12,6 +12,7 @@ from typing import Any
 
 import framedex_native
 from framedex.captures import capture_folders
+from tests.pythons import ROOT
 
 PROGRAMS = Path(__file__).parent / "programs"
 TIMEOUT = 120  # seconds: nothing here takes more than a few, so a hang is a failure
@@ -50,6 +51,15 @@ def run(program: str, *arguments: str, folder: Path, python: str = sys.executabl
         timeout=TIMEOUT,
     )
     return Run(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
+
+
+def build_small_plugin(folder: Path) -> Path:
+    """Build `small_plugin.cc` into `folder`, with the header that the ABI's description gives."""
+    library = folder / "small.so"
+    subprocess.run([sys.executable, str(ROOT / "native" / "abi" / "generate.py"), str(folder)], check=True)
+    command = ["g++", "-std=c++17", "-Wall", "-shared", "-fPIC", "-I", str(folder), "-o", str(library)]
+    subprocess.run([*command, str(PROGRAMS / "small_plugin.cc")], check=True)
+    return library
 
 
 def mock_environment(folder: Path) -> dict[str, str]:

@@ -233,6 +233,8 @@ class CallRow:
     """A recorded call. `start` and `duration` in nanoseconds (duration -1: never returned); `error` 0: none.
 
     `thread` tells the thread from the others of its capture: `main`, or `name (tid)`; `tid` is the kernel's id.
+    `parent` is the call of a boundary function in which this one was made. `objects` are the names (`buffer#12`) of the
+    arguments that are objects of the runtime, by argument; a list has None where nothing is known of an address.
     """
 
     id: int
@@ -246,6 +248,102 @@ class CallRow:
     arguments: dict[str, Any]
     stack: int
     tid: int = 0
+    parent: int | None = None
+    objects: dict[str, str | list[str | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRow:
+    """An object of the runtime, such as a buffer, as one capture tells of it; its calls by their ids.
+
+    `name` is unique in its capture (`buffer#12`), its `address` is not. `size` is in bytes, None if no call tells it.
+    `created_call` is None for what another object owns, and for what was there before the recording; `deleted_call`
+    also is a call that only told of the deletion. `client` is the client that it was made through.
+    """
+
+    id: int
+    capture: int
+    name: str
+    type: str
+    address: int
+    size: int | None
+    uses: int
+    created_call: int | None
+    first_call: int
+    last_call: int
+    deleted_call: int | None
+    destroyed_call: int | None
+    client: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PythonLine:
+    """The line of Python that led to a call: of the program itself where the stack has one, else the innermost."""
+
+    function: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTotals:
+    """What the calls of a boundary function came to; times in nanoseconds, of the calls that returned.
+
+    `self_time` is what remains of `total` without the boundary calls made inside. `thread` is None unless totals are
+    told by thread. `longest_call` is the id of the call that took longest.
+    """
+
+    function: str
+    boundary: str
+    thread: str | None
+    calls: int
+    errors: int
+    never_returned: int
+    total: int
+    self_time: int
+    mean: int
+    median: int
+    p90: int
+    p99: int
+    longest: int
+    longest_call: int
+
+
+class Severity(StrEnum):
+    """How much a finding matters: what the C API forbids, what a program should look into, what is good to know."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that a capture shows to be wrong or remarkable, and how often it is the same.
+
+    `message` says it in a sentence, `kind` in a word. `call` is the latest call of those it is about, `earlier_call`
+    the one that made it wrong, `line` the Python that led to `call`. `objects` names a few of the objects, `size` is
+    their bytes together, None where no call tells.
+    """
+
+    kind: str
+    severity: Severity
+    message: str
+    function: str
+    count: int
+    call: int
+    earlier_call: int | None = None
+    line: PythonLine | None = None
+    objects: tuple[str, ...] = ()
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The findings of a capture, gravest first; `unjudged` says in sentences what could not be looked into and why."""
+
+    capture: CaptureRow
+    findings: tuple[Finding, ...]
+    unjudged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +434,11 @@ class LineSummary:
 
 @dataclass(frozen=True, slots=True)
 class CallFilter:
-    """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began."""
+    """Which calls to list; None or empty means no restriction. Times in nanoseconds since the capture began.
+
+    `function` may be several names or parts of names with commas between, and patterns with `*` and `?`. `object` is a
+    name like `buffer#12`, which means something within one capture.
+    """
 
     capture: int | None = None
     function: str | None = None
@@ -345,6 +447,8 @@ class CallFilter:
     before: int | None = None
     through: str | None = None
     errors_only: bool = False
+    slower_than: int | None = None
+    object: str | None = None
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------

@@ -65,11 +65,16 @@ def arguments_long(arguments: dict[str, Any]) -> str:
     )
 
 
+def tells(value: Any) -> bool:
+    """Whether a value says something by itself: addresses and absent values do not."""
+    values = value if isinstance(value, list) else [value]
+    return not all(element in (None, "") or _is_address(element) for element in values)
+
+
 def _telling(arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The arguments without addresses and absent values; errors are shown elsewhere."""
     for name, value in arguments.items():
-        values = value if isinstance(value, list) else [value]
-        if name != "error_message" and not all(element in (None, "") or _is_address(element) for element in values):
+        if name != "error_message" and tells(value):
             yield name, value
 
 

@@ -1,7 +1,9 @@
 """Which fields of an argument struct are recorded, and how: decided from their types and the C API's own conventions.
 
-The conventions: `const char* x` goes with `size_t x_size`; `const T* xs` with `size_t num_xs`; a pointer to a described
-struct is followed once; a pointer to an opaque one is an object's identity; `PJRT_Buffer_Type` with dims gives bytes.
+The conventions: `const char* x` goes with `size_t x_size`; `const T* xs` with `size_t num_xs`; `const char** xs` with
+`const size_t* x_sizes`; a pointer to a described struct is followed once; a pointer to an opaque one is an object's
+identity; `PJRT_Buffer_Type` with dims gives bytes. A list is an output where its count is one, and the other way about;
+so is what comes with a deleter.
 """
 
 from __future__ import annotations
@@ -12,6 +14,40 @@ from dataclasses import dataclass
 
 from pjrt_abi import Abi, Field, Struct
 
+# The counts of lists that no convention tells, from the comments of the API's headers.
+COUNTS = {
+    ("PJRT_ExecuteOptions", "task_ids"): "num_tasks",
+    ("PJRT_ExecuteOptions", "incarnation_ids"): "num_tasks",
+    ("PJRT_Buffer_DynamicDimensionIndices_Args", "dynamic_dim_indices"): "num_dynamic_dims",
+    ("PJRT_Collectives_Communicator_AllToAll_Args", "send_buffers_ptrs"): "num_send_buffers",
+    ("PJRT_Collectives_Communicator_AllToAll_Args", "send_buffers_sizes"): "num_send_buffers",
+    ("PJRT_Collectives_Communicator_AllToAll_Args", "recv_buffers_ptrs"): "num_recv_buffers",
+    ("PJRT_Collectives_Communicator_AllToAll_Args", "recv_buffers_sizes"): "num_recv_buffers",
+    ("PJRT_Collectives_CreateCommunicators_Args", "rank_ids"): "num_device_ranks",
+    ("PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args", "layouts"): "num_outputs",
+    ("PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args", "layouts"): "num_parameters",
+    ("PJRT_LoadedExecutable_Execute_Args", "device_complete_events"): "num_devices",
+    ("PJRT_MultiSlice_Config_NumDevicesPerSlice_Args", "slice_ids"): "num_devices_per_slice_map",
+    ("PJRT_MultiSlice_Config_NumDevicesPerSlice_Args", "num_devices"): "num_devices_per_slice_map",
+    ("PJRT_TpuTopology_LogiDeviceIdsOnProcess_Args", "logical_device_of_default_type_ids"): "num_logical_device_ids",
+    ("PJRT_Transfers_PJRT_Client_CrossHostSendBuffers_Args", "send_events"): "num_buffers",
+    ("PJRT_Transfers_PJRT_Client_CrossHostReceiveBuffers_Args", "buffers"): "num_shapes",
+}
+# Outputs that no comment in the headers marks as such, or not beside the field.
+OUTPUTS = {
+    ("PJRT_Client_DefaultDeviceAssignment_Args", "default_assignment"),
+    ("PJRT_TpuTopology_GetRoutingStrategy_Args", "routing_strategy"),
+    ("PJRT_TpuTopology_GetRoutingStrategy_Args", "routing_strategy_len"),
+    ("PJRT_TpuTopology_GetSliceConfig_Args", "slice_config"),
+    ("PJRT_Triton_Compile_Args", "out_asm"),
+    ("PJRT_Triton_Compile_Args", "out_smem_bytes"),
+    ("PJRT_Triton_Compile_Args", "out_path"),
+}
+# Lists with a row for each device: how many devices, and how long a row is. `outputs_of` asks the plug-in.
+ROWS = {
+    ("PJRT_LoadedExecutable_Execute_Args", "argument_lists"): ("args->num_devices", "args->num_args"),
+    ("PJRT_LoadedExecutable_Execute_Args", "output_lists"): ("args->num_devices", "outputs_of(args->executable)"),
+}
 UNSIGNED = {"size_t", "uint64_t", "uint32_t", "uintptr_t"}
 SIGNED = {"int", "int64_t", "int32_t", "intptr_t"}
 REAL = {"float", "double"}
@@ -40,10 +76,14 @@ def values(abi: Abi, struct: Struct) -> list[Value]:
 
 def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool) -> Iterator[Value]:
     counts = {_count_name(struct, field) for field in struct.fields if _is_counted(abi, struct, field)}
+    counts |= {sizes for field in struct.fields if (sizes := _sizes_name(struct, field))}
     for field in struct.fields:
         if field.name is None or field.name in BOOKKEEPING or field.name in counts:
             continue
         guard = f"has({pointer}, &{struct.name}::{field.name})" if struct.field("struct_size") else "true"
+        is_output = _is_output(abi, struct, field)
+        if is_output and field.since:  # an older plug-in leaves what its caller's struct has there
+            guard += f" && minor_version >= {field.since}"
         if nested and not pointer.startswith("(&"):
             guard = f"{pointer} != nullptr && {guard}"
         access, name = f"{pointer}->{field.name}", prefix + field.name
@@ -52,11 +92,11 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
             if "*" not in field.type:
                 access = f"(&{access})"
             for value in _values(abi, abi.structs[target], access, f"{name}.", nested=True):
-                yield Value(value.name, value.statement, f"{guard} && {value.guard}", field.is_output)
+                yield Value(value.name, value.statement, f"{guard} && {value.guard}", is_output)
             continue
         statement = _statement(abi, struct, field, pointer)
         if statement:
-            yield Value(name, statement, guard, field.is_output)
+            yield Value(name, statement, guard, is_output)
     if struct.field("dims") and (kind := _buffer_type(struct)):
         size = f"{{writer}}.integer({{index}}, dense_bytes({pointer}->{kind}, {pointer}->dims, {pointer}->num_dims));"
         yield Value(f"{prefix}bytes", size, f"{pointer} != nullptr" if nested else "true", False)
@@ -76,8 +116,11 @@ def _count_name(struct: Struct, field: Field) -> str | None:
     """The sibling that holds how many elements (or bytes) a pointer field points at, None if there is none."""
     if field.name is None or "*" not in field.type:
         return None
+    if (struct.name, field.name) in COUNTS:
+        return COUNTS[struct.name, field.name]
     head, _, last = field.name.rpartition("_")
-    for candidate in (f"{field.name}_size", f"num_{field.name}", f"{head}_num_{last}", f"num_{last}"):
+    conventions = (f"{field.name}_size", f"num_{field.name}", f"num_{field.name}s", f"{head}_num_{last}", f"num_{last}")
+    for candidate in (*conventions, f"{field.name}_num_dims", f"{field.name}_dim_num", f"{field.name}_len"):
         sibling = struct.field(candidate)
         if sibling and sibling.type == "size_t":
             return candidate
@@ -90,16 +133,62 @@ def _is_counted(abi: Abi, struct: Struct, field: Field) -> bool:
     return count is not None and f"args->{count}" in (_statement(abi, struct, field, "args") or "")
 
 
+def _is_output(abi: Abi, struct: Struct, field: Field) -> bool:
+    if field.is_output or (struct.name, field.name) in OUTPUTS or struct.field(f"{field.name}_deleter"):
+        return True
+    count = struct.field(_count_name(struct, field) or "")
+    has_output_count = count is not None and count.is_output and _is_counted(abi, struct, field)
+    counts_an_output = any(
+        other.is_output and _sizes_name(struct, other) and _list_of_lists_count(struct, other) == field.name
+        for other in struct.fields
+    )
+    return has_output_count or counts_an_output
+
+
+def _sizes_name(struct: Struct, field: Field) -> str | None:
+    """The sibling that holds the length of each text (or list) of a list of those, None if there is none."""
+    if field.name is None or "*" not in field.type:
+        return None
+    for candidate in (f"{field.name}_sizes", f"{field.name.removesuffix('s')}_sizes", f"{field.name}_size"):
+        sibling = struct.field(candidate)
+        if sibling and sibling.type in ("const size_t*", "size_t*"):
+            return candidate
+    return None
+
+
+def _list_of_lists_count(struct: Struct, field: Field) -> str | None:
+    """How many texts (or lists) there are: what is named so, else the only other count of the struct."""
+    named = _count_name(struct, field)
+    counts = [other.name for other in struct.fields if other.name and other.name.startswith("num_")]
+    if named or len(counts) != 1:
+        return named
+    return counts[0]
+
+
 def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | None:
     """The C++ statement that records one field, None where there is nothing to say (callbacks, deleters)."""
     access = f"{pointer}->{field.name}"
     scalar = _scalar(abi, field.type, access)
     if scalar:
         return scalar
-    if "(" in field.type or field.type in _function_types(abi):
+    if "(" in abi.typedefs.get(field.type.rstrip("*"), field.type):
         return None
+    if (struct.name, field.name) in ROWS:
+        rows, length = ROWS[struct.name, field.name or ""]
+        lists = f"reinterpret_cast<const void* const* const*>({access})"
+        return f"{{writer}}.address_lists({{index}}, {lists}, {rows}, {length});"
+    sizes, lists = _sizes_name(struct, field), _list_of_lists_count(struct, field)
+    if sizes and lists:
+        return _list_of_lists(field.type, access, f"{pointer}->{sizes}", f"{pointer}->{lists}")
     count = _count_name(struct, field)
     return _pointer(abi, field.type, access, f"{pointer}->{count}" if count else None)
+
+
+def _list_of_lists(c_type: str, access: str, sizes: str, count: str) -> str:
+    """A list of texts, or lists of integers of which one begins where the last one ended."""
+    if "char" in c_type:
+        return f"texts({{writer}}, {{index}}, {access}, {sizes}, {count});"
+    return f"{{writer}}.integers({{index}}, {access}, total({sizes}, {count}));"
 
 
 def _scalar(abi: Abi, c_type: str, access: str) -> str | None:
@@ -132,7 +221,3 @@ def _pointer(abi: Abi, c_type: str, access: str, count: str | None) -> str | Non
     if count and pointee.removesuffix("*") in abi.structs:
         return f"{{writer}}.integer({{index}}, static_cast<int64_t>({count}));"
     return f"{{writer}}.address({{index}}, {access});"
-
-
-def _function_types(abi: Abi) -> set[str]:
-    return {name for name, target in abi.typedefs.items() if name != target}

@@ -1,6 +1,7 @@
 """Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
 
-Writes the PJRT header, its layout check, the traced table, the table of UNIMPLEMENTED answers, and CPython's layouts.
+Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers and of failures on
+demand, and CPython's layouts.
 A file is only touched when its text changes, so that a build stays incremental.
 """
 
@@ -10,6 +11,7 @@ import json
 import sys
 from pathlib import Path
 
+import generate_faults
 import generate_header
 import generate_trace
 import pjrt_abi
@@ -19,12 +21,13 @@ HERE = Path(__file__).parent
 
 def main(output: Path) -> None:
     """Write every generated file into `output`."""
-    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json")
+    abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json", HERE / "pjrt_c_api_history.json")
     files = {
         "pjrt_c_api.h": generate_header.header(abi),
         "pjrt_layout_check.cc": generate_header.layout_check(abi),
         "pjrt_enumerators.h": generate_trace.enumerators(abi),
         "pjrt_traced_table.cc": generate_trace.traced_table(abi),
+        "pjrt_fault_table.cc": generate_faults.fault_table(abi),
         "pjrt_unimplemented.cc": generate_trace.unimplemented_table(abi),
         "python_layout.h": cpython_layouts(json.loads((HERE / "cpython_layout.json").read_text())["layouts"]),
     }

@@ -1,13 +1,16 @@
-"""Write the traced PJRT table: one wrapper per function, with its arguments decoded before and after the call."""
+"""Write the traced PJRT table and those of its extensions: one wrapper per function, with its arguments decoded before
+and after the call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from decoding import Value, values
-from pjrt_abi import Abi, Function
+from pjrt_abi import API_STRUCT, Abi, Function, Table, extensions, inner_tables
 
 NOTICE = "// Generated from native/abi; do not edit."
+# What has to happen before a call whether it is recorded or not.
+FIRST = {"PJRT_LoadedExecutable_Destroy": "output_counts.forget(args->executable);"}
 
 
 def enumerators(abi: Abi) -> str:
@@ -24,24 +27,44 @@ def enumerators(abi: Abi) -> str:
 
 
 def traced_table(abi: Abi) -> str:
-    """The wrappers, the description of their recorded values, and `trace(plugin)`, which puts them around a table."""
+    """The wrappers, the description of their recorded values, and what puts them around a table and its extensions."""
+    tables = [_api(abi), *extensions(abi), *inner_tables(abi)]
+    functions = [function for table in tables for function in table.functions]
     lines = [
         NOTICE,
+        '#include "pjrt/extension_chain.h"',
+        '#include "pjrt/output_counts.h"',
         '#include "pjrt/traced_call.h"',
-        "using namespace framedex::pjrt;",
+        "namespace framedex::pjrt {",
         "namespace {",
-        "const PJRT_Api* plugin = nullptr;",
         "uint32_t first_function = 0;",
+        "int minor_version = 0;",
+        "OutputCounts output_counts;",
+        *(f"const {table.struct.name}* plugin_{table.struct.name} = nullptr;" for table in tables),
+        f"size_t outputs_of(PJRT_LoadedExecutable* executable) {{ return output_counts.of(executable, {_PLUGIN}); }}",
     ]
-    for function in abi.functions:
+    for function in functions:
         lines += _decoders(abi, function)
-    lines.append("}  // namespace")
-    lines.append('extern "C" {')
-    for index, function in enumerate(abi.functions):
+    # The names of these functions are those of the API, whose types of functions are outside of this namespace.
+    lines += ["namespace traced {", 'extern "C" {']
+    for index, function in enumerate(functions):
         lines += _wrapper(index, function)
-    lines.append("}")
-    lines += _table(abi)
-    return "\n".join(lines) + "\n"
+    lines += ["}", "}  // namespace traced"]
+    for table in tables[1:]:
+        lines += _declaration(table)
+    for table in tables[1:]:
+        lines += _wrapping(table)
+    lines.append("}  // namespace")
+    lines += _chooser(tables)
+    lines += _trace(abi, functions, tables[0])
+    return "\n".join([*lines, "}  // namespace framedex::pjrt", ""])
+
+
+_PLUGIN = f"plugin_{API_STRUCT}"
+
+
+def _api(abi: Abi) -> Table:
+    return Table(abi.structs[API_STRUCT], None, abi.functions, ())
 
 
 def unimplemented_table(abi: Abi) -> str:
@@ -75,22 +98,25 @@ def _decoder(name: str, function: Function, recorded: list[Value], *, is_output:
 
 
 def _wrapper(index: int, function: Function) -> Iterator[str]:
-    name = function.name
+    name, call = function.name, f"plugin_{function.table}->{function.member}(args)"
     yield f"{function.returns} {name}({function.arguments}* args) {{"
-    yield f"  framedex::recorder::Call call(first_function + {index});"
+    if name in FIRST:
+        yield f"  {FIRST[name]}"
+    yield f"  recorder::Call call(first_function + {index});"
     yield "  if (call.is_recording()) {"
     yield f"    inputs_{name}(args, call.arguments());"
     yield "    call.enter();"
     yield "  }"
     if function.returns_error:
-        yield f"  PJRT_Error* error = plugin->{name}(args);"
+        source = _PLUGIN if function.returns == "PJRT_Error*" else f"plugin_{function.table}"
+        yield f"  {function.returns} error = {call};"
         yield "  if (call.is_recording()) {"
         yield f"    if (error == nullptr) outputs_{name}(args, call.arguments());"
-        yield "    leave(call, plugin, error);"
+        yield f"    leave(call, {source}, error);"
         yield "  }"
         yield "  return error;"
     else:
-        yield f"  plugin->{name}(args);"
+        yield f"  {call};"
         yield "  if (call.is_recording()) {"
         yield f"    outputs_{name}(args, call.arguments());"
         yield "    call.leave(0, {});"
@@ -98,23 +124,57 @@ def _wrapper(index: int, function: Function) -> Iterator[str]:
     yield "}"
 
 
-def _table(abi: Abi) -> Iterator[str]:
-    yield "namespace framedex::pjrt {"
-    yield "const PJRT_Api* trace(const PJRT_Api* inner) {"
+def _declaration(table: Table) -> Iterator[str]:
+    yield f"{table.struct.name}* trace_{table.struct.name}(const {table.struct.name}* plugin);"
+
+
+def _wrapping(table: Table) -> Iterator[str]:
+    """The function that makes a table of wrappers around a plug-in's; what the plug-in lacks stays null."""
+    name = table.struct.name
+    size = "base.struct_size" if table.type else "struct_size"
+    yield f"{name}* trace_{name}(const {name}* plugin) {{"
+    yield f"  plugin_{name} = plugin;"
+    yield f"  {name}* table = copy_of(plugin, plugin->{size});"
+    for field in table.inner:
+        inner = field.type.rstrip("*")
+        yield f"  if (table->{field.name} != nullptr) table->{field.name} = trace_{inner}(table->{field.name});"
+    yield from _entries(table)
+    yield "  return table;"
+    yield "}"
+
+
+def _entries(table: Table) -> Iterator[str]:
+    for function in table.functions:
+        yield f"  if (table->{function.member} != nullptr) table->{function.member} = traced::{function.name};"
+
+
+def _chooser(tables: list[Table]) -> Iterator[str]:
+    yield "PJRT_Extension_Base* traced_extension(const PJRT_Extension_Base* plugin) {"
+    yield "  switch (static_cast<int>(plugin->type)) {"
+    for table in tables:
+        if table.type:
+            name = table.struct.name
+            yield f"    case {table.type}:"
+            yield f"      return &trace_{name}(reinterpret_cast<const {name}*>(plugin))->base;"
+    yield "    default: return nullptr;"
+    yield "  }\n}"
+
+
+def _trace(abi: Abi, functions: list[Function], api: Table) -> Iterator[str]:
+    yield "const PJRT_Api* trace(const PJRT_Api* plugin) {"
     yield "  static const recorder::Function functions[] = {"
-    for function in abi.functions:
+    for function in functions:
         count = len(values(abi, abi.structs[function.arguments]))
         yield f'      {{"pjrt", "{function.name}", names_{function.name}, {count}}},'
     yield "  };"
-    yield "  static PJRT_Api table;"
     yield "  first_function = recorder::register_functions(functions, sizeof(functions) / sizeof(functions[0]));"
-    yield "  plugin = inner;"
-    yield "  copy_header(*inner, table);"
-    for function in abi.functions:
-        yield f"  if (has(inner, &PJRT_Api::{function.name})) table.{function.name} = ::{function.name};"
-    yield "  return &table;"
+    yield f"  {_PLUGIN} = plugin;"
+    yield "  minor_version = plugin->pjrt_api_version.minor_version;"
+    yield "  PJRT_Api* table = copy_of(plugin, plugin->struct_size);"
+    yield "  table->extension_start = traced_chain(plugin->extension_start);"
+    yield from _entries(api)
+    yield "  return table;"
     yield "}"
-    yield "}  // namespace framedex::pjrt"
 
 
 def _short(enum: str, member: str) -> str:

@@ -1,30 +1,36 @@
 """The PJRT C ABI as data, and the order in which C wants to see it.
 
 Reads the JSON description of one version of the PJRT C API (functions, argument structs, enums, typedefs; see the
-`about` entry of the file for its units). Offsets and sizes are bytes on LP64.
+`about` entry of the file for its units) and the history of its fields. Offsets and sizes are bytes on LP64.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 API_STRUCT = "PJRT_Api"
-API_HEADER_FIELDS = ("struct_size", "extension_start", "pjrt_api_version")
+EXTENSION_BASE = "PJRT_Extension_Base"
+EXTENSION_TYPE = "PJRT_Extension_Type"
 
 
 @dataclass(frozen=True)
 class Field:
-    """A struct member. `name` is None for an anonymous union, whose members are `members`."""
+    """A struct member. `name` is None for an anonymous union, whose members are `members`.
+
+    `since` is the minor version that brought it, 0 where the history does not go back that far.
+    """
 
     name: str | None
     type: str
     offset: int
     is_output: bool
     members: tuple[Field, ...] = ()
+    since: int = 0
 
 
 @dataclass(frozen=True)
@@ -43,16 +49,34 @@ class Struct:
 
 @dataclass(frozen=True)
 class Function:
-    """An entry of the `PJRT_Api` table. Every one takes a pointer to its argument struct."""
+    """An entry of a table of functions, which takes a pointer to its argument struct.
+
+    `member` is its member of the struct `table`: of `PJRT_Api` that is its name, in extensions often a shorter one.
+    """
 
     name: str
     arguments: str
     returns: str
+    table: str
+    member: str
 
     @property
     def returns_error(self) -> bool:
-        """Whether it returns `PJRT_Error*`; the others return void."""
-        return self.returns == "PJRT_Error*"
+        """Whether it returns an error; the others return void."""
+        return self.returns != "void"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A struct whose members are functions: an extension, or a table that one points to.
+
+    `type` is an extension's enumerator, None for what is no extension; `inner` are the members that point to tables.
+    """
+
+    struct: Struct
+    type: str | None
+    functions: tuple[Function, ...]
+    inner: tuple[Field, ...]
 
 
 @dataclass(frozen=True)
@@ -68,23 +92,33 @@ class Abi:
     typedefs: dict[str, str]
 
 
-def load(path: Path) -> Abi:
-    """Read an ABI description and add the `PJRT_Api` table itself, which follows from its functions."""
+def load(path: Path, history: Path | None = None) -> Abi:
+    """Read an ABI description and add the `PJRT_Api` table itself, which follows from its functions.
+
+    `history` tells the version that brought each field; without it every field counts as having been there always.
+    """
     data = json.loads(path.read_text())
-    structs = {name: _struct(name, entry) for name, entry in data["structs"].items()}
-    functions = tuple(Function(entry["name"], entry["args"], entry["returns"]) for entry in data["functions"])
+    since: dict[str, dict[str, int]] = json.loads(history.read_text())["fields_since"] if history else {}
+    structs = {name: _struct(name, entry, since.get(name, {})) for name, entry in data["structs"].items()}
+    functions = tuple(
+        Function(entry["name"], entry["args"], entry["returns"], API_STRUCT, entry["name"])
+        for entry in data["functions"]
+    )
     structs[API_STRUCT] = _api_struct(functions, structs["PJRT_Api_Version"].size)
     version = data["pjrt_api_version"]
     return Abi(version["major"], version["minor"], data["jaxlib"], functions, structs, data["enums"], data["typedefs"])
 
 
-def _struct(name: str, entry: dict[str, Any]) -> Struct:
-    return Struct(name, entry["size"], entry.get("struct_size"), tuple(_field(field) for field in entry["fields"]))
+def _struct(name: str, entry: dict[str, Any], since: Mapping[str, int]) -> Struct:
+    fields = tuple(_field(field, since) for field in entry["fields"])
+    return Struct(name, entry["size"], entry.get("struct_size"), fields)
 
 
-def _field(entry: dict[str, Any]) -> Field:
-    members = tuple(_field(member) for member in entry.get("fields", ()))
-    return Field(entry["name"], entry["type"], entry["offset"], entry.get("out", False), members)
+def _field(entry: dict[str, Any], since: Mapping[str, int]) -> Field:
+    name: str | None = entry["name"]
+    members = tuple(_field(member, {}) for member in entry.get("fields", ()))
+    first = since.get(name, 0) if name else 0
+    return Field(name, entry["type"], entry["offset"], entry.get("out", False), members, first)
 
 
 def _api_struct(functions: tuple[Function, ...], version_size: int) -> Struct:
@@ -100,6 +134,57 @@ def _api_struct(functions: tuple[Function, ...], version_size: int) -> Struct:
     )
     size = start + 8 * len(functions)
     return Struct(API_STRUCT, size, size, header + entries)
+
+
+def extensions(abi: Abi) -> Iterator[Table]:
+    """The extensions that are described and have an enumerator of their own."""
+    for struct in abi.structs.values():
+        enumerator = _enumerator(abi, struct)
+        if enumerator:
+            yield _table(abi, struct, enumerator)
+
+
+def inner_tables(abi: Abi) -> Iterator[Table]:
+    """The tables of functions that extensions point to: that of the profiler."""
+    for extension in extensions(abi):
+        yield from (_table(abi, abi.structs[_pointee(field.type)], None) for field in extension.inner)
+
+
+def _enumerator(abi: Abi, struct: Struct) -> str | None:
+    if not struct.fields or struct.fields[0].type != EXTENSION_BASE:
+        return None
+    names = {_plain(member.removeprefix(EXTENSION_TYPE)): member for member in abi.enums[EXTENSION_TYPE]}
+    return names.get(_plain(struct.name.removeprefix("PJRT_").removesuffix("_Extension")))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _table(abi: Abi, struct: Struct, enumerator: str | None) -> Table:
+    functions = tuple(function for field in struct.fields if (function := _function(abi, struct, field)))
+    inner = tuple(field for field in struct.fields if _points_to_functions(abi, field))
+    return Table(struct, enumerator, functions, inner)
+
+
+def _function(abi: Abi, struct: Struct, field: Field) -> Function | None:
+    """The function that a member points to; None where the member is none or takes anything but an argument struct."""
+    named = _pointee(field.type)
+    signature = re.fullmatch(r"(\S+) ?(?:\(\*\))? ?\((\w+)\*\)", abi.typedefs.get(named, field.type))
+    arguments = abi.typedefs.get(signature[2], signature[2]) if signature else ""
+    if not signature or arguments not in abi.structs or not field.name:
+        return None
+    name = named if named in abi.typedefs else f"{struct.name.removesuffix('_Extension')}_{field.name}"
+    return Function(name, arguments, signature[1], struct.name, field.name)
+
+
+def _points_to_functions(abi: Abi, field: Field) -> bool:
+    target = abi.structs.get(_pointee(field.type)) if "*" in field.type else None
+    return target is not None and any(_function(abi, target, member) for member in target.fields)
+
+
+def _pointee(c_type: str) -> str:
+    return c_type.removeprefix("const ").rstrip("*")
 
 
 def structs_in_order(abi: Abi) -> Iterator[Struct]:

@@ -29,6 +29,16 @@ std::string list(Body* payload, uint32_t count, Format format) {
   return text + "]";
 }
 
+// Lists of one length: the first word is that length.
+std::string address_lists(Body* payload, uint32_t count) {
+  auto length = count == 0 ? 0 : payload->read<uint64_t>();
+  std::string text = "[";
+  for (uint64_t left = count == 0 ? 0 : count - 1; length != 0 && left >= length; left -= length) {
+    text += (text.size() == 1 ? "" : ", ") + list(payload, static_cast<uint32_t>(length), hexadecimal);
+  }
+  return text + "]";
+}
+
 std::string signed_text(uint64_t word) { return std::to_string(static_cast<int64_t>(word)); }
 
 std::string value_json(ValueKind kind, uint32_t count, Body payload) {
@@ -49,6 +59,8 @@ std::string value_json(ValueKind kind, uint32_t count, Body payload) {
       return list(&payload, count, signed_text);
     case ValueKind::kAddresses:
       return list(&payload, count, hexadecimal);
+    case ValueKind::kAddressLists:
+      return address_lists(&payload, count);
     case ValueKind::kSize:
       return json_text("<" + signed_text(payload.read<uint64_t>()) + " bytes>");
     case ValueKind::kMore:
@@ -63,6 +75,7 @@ size_t payload_size(const ValueHeader& header) {
       return padded(header.count);
     case ValueKind::kIntegers:
     case ValueKind::kAddresses:
+    case ValueKind::kAddressLists:
       return size_t{header.count} * sizeof(uint64_t);
     case ValueKind::kMore:
     case ValueKind::kSmall:
@@ -84,7 +97,7 @@ std::string name_of(const ValueHeader& header, const std::vector<std::string>& n
 bool add_values(Body body, const std::vector<std::string>& names, JsonObject* object) {
   while (body.remaining() >= sizeof(ValueHeader)) {
     auto header = body.read<ValueHeader>();
-    if (header.kind < ValueKind::kInteger || header.kind > ValueKind::kTruth) return false;
+    if (header.kind < ValueKind::kInteger || header.kind > ValueKind::kAddressLists) return false;
     Body payload(body.take(payload_size(header)));
     if (body.is_broken()) return false;
     object->member(name_of(header, names), value_json(header.kind, header.count, payload));

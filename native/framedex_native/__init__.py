@@ -21,7 +21,7 @@ from pathlib import Path
 
 from framedex_native import _native
 
-__all__ = ["current_capture", "library_path", "recording", "start", "stop"]
+__all__ = ["current_capture", "library_path", "preload_path", "recording", "start", "stop"]
 
 
 def library_path() -> Path:
@@ -29,7 +29,19 @@ def library_path() -> Path:
 
     Raises FileNotFoundError when this installation has none.
     """
-    path = Path(_native.__file__).with_name("libtpu.so")
+    return _installed("libtpu.so")
+
+
+def preload_path() -> Path:
+    """The library that, in `LD_PRELOAD`, records the PJRT plug-in which a program loads, wherever it finds it.
+
+    Raises FileNotFoundError when this installation has none.
+    """
+    return _installed("libframedex_preload.so")
+
+
+def _installed(name: str) -> Path:
+    path = Path(_native.__file__).with_name(name)
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: framedex is not installed completely; install it again.")
     return path

@@ -1,7 +1,8 @@
 #include "pjrt/traced_call.h"
 
-#include <algorithm>
+#include <numeric>
 #include <string>
+#include <utility>
 
 namespace framedex::pjrt {
 
@@ -37,6 +38,18 @@ int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank) {
   return bytes;
 }
 
+namespace {
+
+void shortened(recorder::ArgumentWriter& writer, uint16_t field, std::string text) {
+  if (text.size() > recorder::ArgumentWriter::kMaximumText) {
+    text.resize(recorder::ArgumentWriter::kMaximumText - 3);
+    text += "...";
+  }
+  writer.text_or_size(field, text.data(), text.size());
+}
+
+}  // namespace
+
 void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_NamedValue* values, size_t count) {
   std::string text;
   for (size_t i = 0; values != nullptr && i < count && text.size() <= recorder::ArgumentWriter::kMaximumText; ++i) {
@@ -63,11 +76,22 @@ void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_N
         break;
     }
   }
-  if (text.size() > recorder::ArgumentWriter::kMaximumText) {
-    text.resize(recorder::ArgumentWriter::kMaximumText - 3);
-    text += "...";
+  shortened(writer, field, std::move(text));
+}
+
+void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* values, const size_t* sizes,
+           size_t count) {
+  std::string text;
+  bool is_there = values != nullptr && sizes != nullptr;
+  for (size_t i = 0; is_there && i < count && text.size() <= recorder::ArgumentWriter::kMaximumText; ++i) {
+    text += i == 0 ? "" : ", ";
+    text.append(values[i], sizes[i]);
   }
-  writer.text_or_size(field, text.data(), text.size());
+  shortened(writer, field, std::move(text));
+}
+
+size_t total(const size_t* sizes, size_t count) {
+  return sizes == nullptr ? 0 : std::accumulate(sizes, sizes + count, size_t{0});
 }
 
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error) {
@@ -83,10 +107,26 @@ void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error) {
   call.leave(code.code, {message.message, message.message_size});
 }
 
-void copy_header(const PJRT_Api& plugin, PJRT_Api& table) {
-  table.struct_size = std::min<size_t>(plugin.struct_size, sizeof(table));
-  table.extension_start = plugin.extension_start;
-  table.pjrt_api_version = plugin.pjrt_api_version;
+void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error) {
+  if (error == nullptr) return call.leave(0, {});
+  PLUGIN_Profiler_Error_GetCode_Args code{};
+  code.struct_size = PLUGIN_Profiler_Error_GetCode_Args_STRUCT_SIZE;
+  code.error = error;
+  plugin->error_get_code(&code);
+  PLUGIN_Profiler_Error_Message_Args message{};
+  message.struct_size = PLUGIN_Profiler_Error_Message_Args_STRUCT_SIZE;
+  message.error = error;
+  plugin->error_message(&message);
+  call.leave(code.code, {message.message, message.message_size});
+}
+
+bool discard(PJRT_Error* error, const PJRT_Api* plugin) {
+  if (error == nullptr) return false;
+  PJRT_Error_Destroy_Args arguments{};
+  arguments.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE;
+  arguments.error = error;
+  plugin->PJRT_Error_Destroy(&arguments);
+  return true;
 }
 
 }  // namespace framedex::pjrt

@@ -1,6 +1,7 @@
 // What the generated wrappers of the traced PJRT table need: struct_size checks, decoding helpers, the end of a call.
 #pragma once
 
+#include <cstdlib>
 #include <cstring>
 
 #include "pjrt_c_api.h"
@@ -43,13 +44,28 @@ int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank);
 // Writes a list of named values as one text, `name=value, name=[1,2]`.
 void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_NamedValue* values, size_t count);
 
+// Writes a list of texts as one, with commas between.
+void texts(recorder::ArgumentWriter& writer, uint16_t field, const char* const* values, const size_t* sizes,
+           size_t count);
+// The number of elements of all lists together.
+size_t total(const size_t* sizes, size_t count);
+
 // Ends a call with the code and message of `error` (nullptr: success), asked of the plug-in that made it.
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error);
+void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error);
+// Destroys an error that nobody asked for; whether there was one.
+bool discard(PJRT_Error* error, const PJRT_Api* plugin);
 
-// Fills what a table has before its functions, as the plug-in has it.
-void copy_header(const PJRT_Api& plugin, PJRT_Api& table);
+// A copy of a table of functions of which the plug-in has `size` bytes: what it lacks is null in the copy, what it has
+// beyond the table that is known here is in the copy as well. Lives as long as the process.
+template <typename Table>
+Table* copy_of(const Table* table, size_t size) {
+  void* copy = std::calloc(1, size > sizeof(Table) ? size : sizeof(Table));
+  std::memcpy(copy, table, size);
+  return static_cast<Table*>(copy);
+}
 
-// A table that records every call and forwards it to `plugin`. One plug-in per process.
+// A table that records every call and forwards it to `plugin`, and so do its extensions. Once for each loaded library.
 const PJRT_Api* trace(const PJRT_Api* plugin);
 
 }  // namespace framedex::pjrt

@@ -12,13 +12,16 @@ namespace framedex::recorder {
 // Never allocates. Values beyond the capacity are left out, and a kMore value says so.
 class FRAMEDEX_EXPORT ArgumentWriter {
  public:
-  static constexpr size_t kCapacity = 4096;
+  static constexpr size_t kCapacity = 16384;
   static constexpr size_t kMaximumText = 512;
   static constexpr size_t kMaximumElements = 64;
+  // More, because what becomes of an object is told from them.
+  static constexpr size_t kMaximumAddresses = 1536;
 
   void clear() {
     size_ = 0;
     full_ = false;
+    has_more_ = false;
   }
   const char* data() const { return data_; }
   size_t size() const { return size_; }
@@ -41,6 +44,8 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   // The text if it is printable UTF-8 of modest length, else only its size in bytes.
   void text_or_size(uint16_t field, const char* bytes, size_t size);
   void addresses(uint16_t field, const void* const* values, size_t count);
+  // `row_count` lists of `row_length` addresses each; rows that do not fit are left out whole.
+  void address_lists(uint16_t field, const void* const* const* rows, size_t row_count, size_t row_length);
 
   template <typename Integer>
   void integers(uint16_t field, const Integer* values, size_t count) {
@@ -72,9 +77,11 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     return payload;
   }
   char* overflow();
+  void note_more();
 
   size_t size_ = 0;
   bool full_ = false;
+  bool has_more_ = false;
   alignas(8) char data_[kCapacity];
 };
 

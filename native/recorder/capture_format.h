@@ -150,16 +150,17 @@ struct SegmentRecord {
 };
 
 enum class ValueKind : uint8_t {
-  kInteger = 1,    // int64
-  kReal = 2,       // double
-  kAddress = 4,    // uint64
-  kText = 5,       // `count` bytes of UTF-8
-  kIntegers = 6,   // `count` int64
-  kAddresses = 7,  // `count` uint64
-  kSize = 8,       // int64: bytes that were there and not recorded
-  kMore = 9,       // no payload: further values did not fit
-  kSmall = 10,     // no payload: an integer from 0 to 2^32 - 1, in `count`
-  kTruth = 11,     // no payload: 0 or 1 in `count`
+  kInteger = 1,        // int64
+  kReal = 2,           // double
+  kAddress = 4,        // uint64
+  kText = 5,           // `count` bytes of UTF-8
+  kIntegers = 6,       // `count` int64
+  kAddresses = 7,      // `count` uint64
+  kSize = 8,           // int64: bytes that were there and not recorded
+  kMore = 9,           // no payload: further values did not fit
+  kSmall = 10,         // no payload: an integer from 0 to 2^32 - 1, in `count`
+  kTruth = 11,         // no payload: 0 or 1 in `count`
+  kAddressLists = 12,  // `count` uint64: the length of a list, then the elements of all lists
 };
 
 inline constexpr uint16_t kErrorMessageField = 0xFFFF;

@@ -9,16 +9,26 @@ ABI = json.loads((Path(__file__).parents[2] / "native" / "abi" / "pjrt_c_api_0.1
 STRUCTS = ABI["structs"]
 FUNCTIONS = {function["name"]: function for function in ABI["functions"]}
 FIRST_SLOT = 16 + STRUCTS["PJRT_Api_Version"]["size"]
-C_TYPES = {"size_t": ctypes.c_size_t, "int": ctypes.c_int, "int64_t": ctypes.c_int64, "bool": ctypes.c_bool}
+NAMED_VALUE = {
+    name.removeprefix("PJRT_NamedValue_k"): number for name, number in ABI["enums"]["PJRT_NamedValue_Type"].items()
+}
+C_TYPES = {
+    "size_t": ctypes.c_size_t,
+    "int": ctypes.c_int,
+    "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+    "bool": ctypes.c_bool,
+}
 
 
 class Struct:
-    """Zeroed memory of a struct's size, read and written by the names of its fields."""
+    """A struct, read and written by the names of its fields: zeroed memory of its size, or what is at an address."""
 
-    def __init__(self, name, /, **fields):
+    def __init__(self, name, /, at=None, **fields):
         self.layout = STRUCTS[name]
-        self.memory = ctypes.create_string_buffer(self.layout["size"])
-        if "struct_size" in self.layout:
+        size = self.layout["size"]
+        self.memory = ctypes.create_string_buffer(size) if at is None else (ctypes.c_char * size).from_address(at)
+        if at is None and "struct_size" in self.layout:
             self["struct_size"] = self.layout["struct_size"]
         for field, value in fields.items():
             self[field] = value
@@ -30,9 +40,12 @@ class Struct:
         self._at(field).value = value
 
     def _at(self, name):
-        kind, offset = next((kind, offset) for field, kind, offset in _flat(self.layout["fields"]) if field == name)
-        c_type = C_TYPES.get(kind, ctypes.c_int if kind in ABI["enums"] else ctypes.c_void_p)
-        return c_type.from_buffer(self.memory, offset)
+        for field in self.layout["fields"]:
+            for member in field.get("fields", [field] if field["name"] else []):  # those of an anonymous union
+                if member["name"] == name:
+                    offset = field["offset"] + (member["offset"] if member is not field else 0)
+                    return _c_type(member["type"]).from_buffer(self.memory, offset)
+        raise KeyError(name)
 
     @property
     def address(self):
@@ -40,13 +53,49 @@ class Struct:
         return ctypes.addressof(self.memory)
 
 
-def _flat(fields, base=0):
-    """Name, type and offset of each field, those of anonymous unions among them."""
-    for field in fields:
-        if field["name"] is None:
-            yield from _flat(field["fields"], base + field["offset"])
+def _c_type(name):
+    return C_TYPES.get(name, ctypes.c_int if name in ABI["enums"] else ctypes.c_void_p)
+
+
+def text(arguments, field):
+    """The text that an argument struct has as `field` and `field`_size."""
+    return ctypes.string_at(arguments[field], arguments[f"{field}_size"]).decode()
+
+
+def named_values(values):
+    """An array of PJRT_NamedValue with these integers, lists of integers and texts; and what keeps it alive."""
+    size = STRUCTS["PJRT_NamedValue"]["size"]
+    array = ctypes.create_string_buffer(size * max(len(values), 1))
+    alive = [array]
+    for index, (name, value) in enumerate(values.items()):
+        entry = Struct("PJRT_NamedValue", at=ctypes.addressof(array) + index * size)
+        entry["struct_size"] = size
+        alive += [entry, ctypes.create_string_buffer(name.encode())]
+        entry["name"], entry["name_size"] = ctypes.addressof(alive[-1]), len(name)
+        if isinstance(value, int):
+            entry["type"], entry["int64_value"], entry["value_size"] = NAMED_VALUE["Int64"], value, 1
+        elif isinstance(value, list):
+            alive.append((ctypes.c_int64 * len(value))(*value))
+            entry["type"], entry["value_size"] = NAMED_VALUE["Int64List"], len(value)
+            entry["int64_array_value"] = ctypes.addressof(alive[-1])
         else:
-            yield field["name"], field["type"], base + field["offset"]
+            alive.append(ctypes.create_string_buffer(value.encode()))
+            entry["type"], entry["value_size"] = NAMED_VALUE["String"], len(value)
+            entry["string_value"] = ctypes.addressof(alive[-1])
+    return ctypes.addressof(array), alive
+
+
+def read_named_values(address, count):
+    """The integers and lists of integers of an array of PJRT_NamedValue, by name."""
+    found = {}
+    for index in range(count):
+        entry = Struct("PJRT_NamedValue", at=address + index * STRUCTS["PJRT_NamedValue"]["size"])
+        name = text(entry, "name")
+        if entry["type"] == NAMED_VALUE["Int64List"]:
+            found[name] = list((ctypes.c_int64 * entry["value_size"]).from_address(entry["int64_array_value"]))
+        else:
+            found[name] = entry["int64_value"]
+    return found
 
 
 class Table:

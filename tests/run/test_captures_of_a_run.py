@@ -25,6 +25,22 @@ def test_output_devices_and_memory_are_as_asked_for(tmp_path: Path) -> None:
     assert limits == {1 << 20}
 
 
+def test_kind_shape_and_hosts_are_as_asked_for(tmp_path: Path) -> None:
+    settings = ["--device", "v5e:2x2", "--slices", "2", "--hosts", "2", "--host-id", "1"]
+    ended = framedex_run(*settings, program("machine.py"), folder=tmp_path)
+    result = json.loads(ended.stdout)
+    assert result["process"] == [1, 2]
+    assert result["local"] == [200000, 200001, 200002, 200003]
+
+
+def test_rules_are_followed(tmp_path: Path) -> None:
+    rules = ["PJRT_Client_BufferFromHostBuffer:1=INTERNAL:one", "PJRT_Client_BufferFromHostBuffer:3=ABORTED:three"]
+    options = [word for rule in rules for word in ("--fail", rule)]
+    ended = framedex_run("--devices", "3", *options, program("failing.py"), folder=tmp_path)
+    errors = [call.error for call in calls_of(tmp_path / ended.capture, "PJRT_Client_BufferFromHostBuffer")]
+    assert errors[:4] == [13, 0, 10, 0]
+
+
 def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
     read = read_capture(tmp_path / ended.capture)

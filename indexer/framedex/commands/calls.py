@@ -1,85 +1,85 @@
-"""`framedex calls`: what was called, when, and with what."""
+"""`framedex calls`: the conversation between the framework and the runtime, call by call."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from framedex.commands.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.console import check_capture_id, json_option, note, open_index, print_json, print_lines
 from framedex.commands.documents import calls_document
-from framedex.commands.render import call_lines
-from framedex.commands.terminal import Terminal
-from framedex.errors import FramedexError
-from framedex.model import CallFilter
+from framedex.commands.filters import filter_options
+from framedex.commands.render_calls import Below, call_lines, python_line
+from framedex.commands.render_trace import folded_frames
+from framedex.commands.repetition import Run, runs, singly
+from framedex.commands.terminal import Line, Terminal
+from framedex.index import Index
+from framedex.model import CallFilter, CallRow
 
-_UNITS = {
-    "ns": 1,
-    "us": 1_000,
-    "µs": 1_000,
-    "ms": 1_000_000,
-    "s": 1_000_000_000,
-    "": 1_000_000_000,
-    "m": 60_000_000_000,
-}
-
-
-class Moment(click.ParamType[int]):
-    """A time since the recording began: a number with a unit (`250us`, `1.5s`), seconds without one; given in ns."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The time in nanoseconds."""
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|)", str(value))
-        if match is None:
-            self.fail(f"'{value}' is no time; write it like 250us, 10ms, 1.5s or 2m.", param, ctx)
-        return round(float(match[1]) * _UNITS[match[2]])
+_INDENT = 8
 
 
 @click.command()
-@click.option("--function", metavar="NAME", help="Only calls of this function; a part of its name is enough.")
-@click.option("--thread", metavar="NAME", help="Only calls on threads of this name or id; `main`: the main thread.")
-@click.option("--since", type=Moment(), help="Only calls that began at or after this time into the recording.")
-@click.option("--until", type=Moment(), help="Only calls that began at or before this time into the recording.")
+@filter_options
 @click.option(
-    "--through", metavar="TEXT", help="Only calls whose stack has a function or file with TEXT, or FILE:LINE."
+    "--stack",
+    type=click.Choice(["line", "full"]),
+    help="Below each call the line of Python that led to it, or its whole merged stack.",
 )
-@click.option("--errors", is_flag=True, help="Only calls that came back with an error.")
-@click.option("--capture", type=int, metavar="ID", help="Only calls of this capture (see `framedex captures`).")
+@click.option("--group", is_flag=True, help="Show repeated calls, and repeated sequences of calls, once.")
 @click.option(
     "--limit", type=click.IntRange(min=0), default=100, show_default=True, help="At most the latest N calls; 0: all."
 )
 @json_option
 @click.pass_obj
 def calls(
-    index_path: Path | None,
-    function: str | None,
-    thread: str | None,
-    since: int | None,
-    until: int | None,
-    through: str | None,
-    errors: bool,
-    capture: int | None,
-    limit: int,
-    as_json: bool,
+    index_path: Path | None, wanted: CallFilter, stack: str | None, group: bool, limit: int, as_json: bool
 ) -> None:
-    """List recorded calls by time."""
-    wanted = CallFilter(capture, function, thread, since, until, through, errors)
+    """List recorded calls by time: function, arguments, and what it returned.
+
+    Objects of the runtime have names that hold for their life, such as buffer#12, whatever address they had. A call
+    made inside another is indented below it. Each id is one for `framedex trace`.
+    """
+    if group and as_json:
+        raise click.UsageError("--group is for people; without it, --json has every call.")
     with open_index(index_path) as index:
         captures = index.captures()
-        if capture is not None and all(row.id != capture for row in captures):
-            raise FramedexError(f"There is no capture {capture} in the index.", "`framedex captures` lists them.")
+        check_capture_id(captures, wanted.capture)
         found = index.calls(wanted, limit or None)
         total = index.count_calls(wanted)
-    if as_json:
-        print_json(calls_document(found, total))
-        return
-    print_lines(call_lines(found, captures, Terminal.of_stdout().width))
+        if as_json:
+            lines = index.python_lines(call.stack for call in found) if stack else {}
+            print_json(calls_document(index.named(found), total, lines))
+            return
+        shown = _named(index, list(runs(found)) if group else singly(found))
+        width = Terminal.of_stdout().width
+        below = _stacks(index, shown, stack, width) if stack else None
+        print_lines(call_lines(shown, captures, width, below))
     if not found:
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
     elif total > len(found):
         note(f"The latest {len(found):,} of {total:,} calls; --limit 0 shows all.")
+
+
+def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
+    named = iter(index.named([call for run in shown for call in run.calls]))
+    return [replace(run, calls=tuple(islice(named, len(run.calls)))) for run in shown]
+
+
+def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:
+    """What to print below a call: a line of Python, or every frame of the stack."""
+    if stack == "line":
+        lines = index.python_lines(call.stack for run in shown for call in run.calls)
+        return lambda call: (python_line(lines.get(call.stack), _INDENT),)
+
+    def frames(call: CallRow) -> Iterable[Line]:
+        trace = index.trace(call.id)
+        assert trace is not None
+        yield from folded_frames(trace.frames, width)
+        yield from folded_frames(trace.python, width)
+        yield ()
+
+    return frames

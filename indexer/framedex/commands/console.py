@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
+from framedex.model import CaptureRow
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -50,6 +51,24 @@ def print_lines(lines: Iterable[Line]) -> None:
 def print_json(document: Any) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(document, indent=2))
+
+
+def check_capture_id(captures: Sequence[CaptureRow], capture: int | None) -> None:
+    """Raise FramedexError for the id of a capture that is not there."""
+    if capture is not None and all(row.id != capture for row in captures):
+        raise FramedexError(f"There is no capture {capture} in the index.", "`framedex captures` lists them.")
+
+
+def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
+    """The capture with this id, else the latest one with calls. Raises FramedexError where there is none."""
+    captures = index.captures()
+    check_capture_id(captures, capture)
+    fitting = [row for row in captures if row.id == capture or (capture is None and row.calls)]
+    if not fitting:
+        raise FramedexError(
+            "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
+        )
+    return fitting[-1]
 
 
 def open_index(path: Path | None) -> Index:

@@ -3,10 +3,13 @@
 Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
 summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries and stack hits
 are the types of `framedex.model` field by field, times in nanoseconds: a location is `{"path", "line", "how"}` or null,
-a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "arguments", "stack"}`.
+a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "arguments", "stack",
+"parent", "objects"}`. With --stack a call has `line`, of the types of findings: `{"function", "location"}` or null.
 
     captures   {"captures": [capture]}
     calls      {"total": int, "calls": [call]}
+    summary    {"capture": capture, "functions": [function totals]}
+    check      {"capture": capture, "findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit]}
@@ -29,11 +32,15 @@ from framedex.errorcodes import error_name
 from framedex.model import (
     CallRow,
     CaptureRow,
+    Check,
     Edge,
+    Finding,
     FrameRow,
     FunctionRow,
+    FunctionTotals,
     LineSummary,
     Location,
+    PythonLine,
     StackHit,
     Trace,
 )
@@ -49,9 +56,28 @@ def captures_document(captures: Sequence[CaptureRow]) -> Document:
     return {"captures": [asdict(capture) for capture in captures]}
 
 
-def calls_document(calls: Sequence[CallRow], total: int) -> Document:
-    """The calls shown, and how many pass the filter in all."""
-    return {"total": total, "calls": [_call(call) for call in calls]}
+def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine]) -> Document:
+    """The calls shown, and how many there are in all; `lines` by stack where they were asked for."""
+    documents = [_call(call) for call in calls]
+    for call, document in zip(calls, documents, strict=True):
+        if lines:
+            line = lines.get(call.stack)
+            document["line"] = None if line is None else asdict(line)
+    return {"total": total, "calls": documents}
+
+
+def summary_document(capture: CaptureRow, totals: Sequence[FunctionTotals]) -> Document:
+    """What the calls of each function came to."""
+    return {"capture": asdict(capture), "functions": [asdict(each) for each in totals]}
+
+
+def check_document(check: Check, findings: Sequence[Finding]) -> Document:
+    """The findings shown of a capture."""
+    return {
+        "capture": asdict(check.capture),
+        "findings": [asdict(finding) for finding in findings],
+        "unjudged": list(check.unjudged),
+    }
 
 
 def trace_document(trace: Trace) -> Document:

@@ -1,4 +1,4 @@
-"""Starts a program under the mock TPU, waits for it, and finds the captures it left."""
+"""Starts a program under the mock TPU or another plug-in, waits for it, and finds the captures it left."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from types import FrameType
 
 import framedex_native
 from framedex.captures import captures_below, captures_of_run, count_records
+from framedex.commands.mock_settings import check_mock
+from framedex.commands.plugins import Plugin
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
@@ -30,21 +32,24 @@ _FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGU
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), and the
-    environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own)."""
+    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
+    environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own), and
+    the plug-in to record in place of the mock."""
 
     python: str
     arguments: tuple[str, ...]
     captures: Path | None
     settings: Mapping[str, str]
+    plugin: Plugin | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the program ended (`status` negative: by that signal), and the captures it made."""
+    """How the program ended (`status` negative: by that signal), the captures it made, and the plug-in it was given."""
 
     status: int
     captures: tuple[Path, ...]
+    plugin: Plugin | None = None
 
     def summary(self) -> str:
         """One line: what was recorded and what to type next, or why there is nothing."""
@@ -52,7 +57,7 @@ class Outcome:
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures:
-            return f"{ended}nothing was recorded: {_why_nothing()}"
+            return f"{ended}nothing was recorded: {_why_nothing(self.plugin)}"
         counts = [count_records(capture) for capture in self.captures]
         calls, threads = sum(count.calls for count in counts), sum(count.threads for count in counts)
         where = printable(_short(self.captures[0]))
@@ -69,15 +74,22 @@ class Outcome:
 
 
 def check_python(python: str) -> None:
-    """Raise FramedexError unless this interpreter and its jaxlib are ones that framedex knows how to record."""
-    versions = _own_versions() if python == sys.executable else _versions_of(python)
+    """Raise FramedexError unless this interpreter is one that framedex knows how to record."""
+    versions = _versions(python)
     first, last = SUPPORTED_PYTHON
     if not first <= _version(versions["python"]) <= last:
         raise FramedexError(
             f"{python} is Python {versions['python']}, which framedex cannot record.",
             "Use one of Python 3.11 to 3.13: `framedex run --python PATH ...`.",
         )
+
+
+def check_jaxlib(python: str) -> None:
+    """Raise FramedexError unless this interpreter has a jaxlib that works with the mock TPU, or torch_xla."""
+    versions = _versions(python)
     jaxlib = versions.get("jaxlib")
+    if jaxlib is None and "torch_xla" in versions:
+        return
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
@@ -91,6 +103,10 @@ def check_python(python: str) -> None:
         )
 
 
+# What makes a recording leave out calls: those who read it must not take them for calls that were not made.
+_SELECTING = ("FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING")
+
+
 def launch(what: Launch) -> Outcome:
     """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
     captures = (what.captures or captures_below(Path.cwd())).absolute()
@@ -102,22 +118,39 @@ def launch(what: Launch) -> Outcome:
         raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
     with _standing_aside(process):
         status = process.wait()
-    return Outcome(status, tuple(captures_of_run(captures, run_id)))
+    return Outcome(status, tuple(captures_of_run(captures, run_id)), what.plugin)
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     try:
         library = framedex_native.library_path()
+        loading = _loading(what.plugin, library)
     except FileNotFoundError as error:
         raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
     _check_library(library)
     environment = dict(os.environ)
-    environment["TPU_LIBRARY_PATH"] = os.fspath(library)
+    environment |= loading
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     environment |= {name: value for name, value in what.settings.items() if value}
-    metadata = {"run": run_id, "framedex": importlib.metadata.version("framedex"), "arguments": what.arguments}
+    if what.plugin is None:
+        check_mock(library, environment)
+    metadata = {
+        "run": run_id,
+        "framedex": importlib.metadata.version("framedex"),
+        "arguments": what.arguments,
+        "settings": {name: environment[name] for name in _SELECTING if environment.get(name)},
+    }
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment
+
+
+def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
+    """The variables with which the program comes to its plug-in through framedex. Raises FileNotFoundError."""
+    if plugin is None:
+        return {"TPU_LIBRARY_PATH": os.fspath(library)}
+    if plugin.name is None:
+        return plugin.met_by(framedex_native.preload_path(), os.environ)
+    return plugin.loaded_by(library, os.environ)
 
 
 def _check_library(library: Path) -> None:
@@ -159,7 +192,9 @@ def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _why_nothing() -> str:
+def _why_nothing(plugin: Plugin | None) -> str:
+    if plugin:
+        return f"the program never loaded {printable(os.fspath(plugin.path))}, or ended before that."
     platforms = os.environ.get("JAX_PLATFORMS", "")
     if platforms and "tpu" not in platforms.split(","):
         return f"JAX_PLATFORMS={printable(platforms)} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
@@ -171,10 +206,15 @@ def _short(path: Path) -> str:
     return os.fspath(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
+def _versions(python: str) -> dict[str, str]:
+    return _own_versions() if python == sys.executable else _versions_of(python)
+
+
 def _own_versions() -> dict[str, str]:
     versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    with suppress(importlib.metadata.PackageNotFoundError):
-        versions["jaxlib"] = importlib.metadata.version("jaxlib")
+    for package in ("jaxlib", "torch_xla"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
     return versions
 
 
@@ -182,8 +222,9 @@ def _versions_of(python: str) -> dict[str, str]:
     program = (
         "import importlib.metadata as m, json, sys\n"
         "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
-        "try: versions['jaxlib'] = m.version('jaxlib')\n"
-        "except m.PackageNotFoundError: pass\n"
+        "for package in ('jaxlib', 'torch_xla'):\n"
+        "    try: versions[package] = m.version(package)\n"
+        "    except m.PackageNotFoundError: pass\n"
         "print(json.dumps(versions))"
     )
     try:

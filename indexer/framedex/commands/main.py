@@ -17,6 +17,8 @@ _VERBS = {
     "index": "framedex.commands.index:index_captures",
     "captures": "framedex.commands.captures:captures",
     "calls": "framedex.commands.calls:calls",
+    "summary": "framedex.commands.summary:summary",
+    "check": "framedex.commands.check:check",
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
     "callers": "framedex.commands.relations:callers",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from framedex import words
-from framedex.commands.render import error_lines
+from framedex.calltext import error_lines, objects_text
 from framedex.commands.terminal import Line, Span, place_line, source_is_here, text_line
 from framedex.model import FrameRow, How, Language, Role, Trace
 from framedex.plaintext import printable
@@ -49,6 +49,8 @@ def header(trace: Trace) -> Iterator[Line]:
     )
     if arguments := words.arguments_long(call.arguments):
         yield text_line(f"  arguments  {arguments}")
+    if call.objects:
+        yield text_line(f"  objects    {objects_text(call)}")
     if call.error > 0:
         for number, error in enumerate(error_lines(call)):
             yield (Span(f"{'' if number else '  error':<13}{error}", "error"),)

@@ -1,21 +1,28 @@
-"""`framedex run`: run a program on the mock TPU and record it."""
+"""`framedex run`: run a program on the mock TPU, or on another plug-in, and record it."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from framedex.commands.launch import Launch, Outcome, check_python, launch
-from framedex.commands.quantities import parse_bytes
+from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python, launch
+from framedex.commands.mock_settings import machine_options, machine_variables
+from framedex.commands.plugins import find_plugin
+from framedex.commands.quantities import Bytes
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
-@click.option("--devices", type=click.IntRange(1, 256), metavar="N", help="How many TPU devices. Default: 1.")
-@click.option("--hbm", metavar="BYTES", help="Memory of each device, for example 512MiB. Default: 16GiB.")
+@click.option(
+    "--plugin",
+    metavar="PATH|NAME",
+    help="Record this PJRT plug-in in place of the mock: libtpu, or another installed one, or [NAME:]PATH.",
+)
+@machine_options
 @click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
 @click.option(
     "--python",
@@ -26,28 +33,30 @@ from framedex.commands.quantities import parse_bytes
 @click.option("--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread.")
-@click.option("--limit", metavar="BYTES", help="Stop recording calls at this size, for example 1GiB.")
+@click.option("--limit", type=Bytes(), metavar="BYTES", help="Stop recording calls at this size, for example 1GiB.")
 @click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
 @click.pass_context
 def run(
     ctx: click.Context,
+    /,
     output: Path | None,
-    devices: int | None,
-    hbm: str | None,
+    plugin: str | None,
     is_module: bool,
     python: str,
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     sample: int | None,
-    limit: str | None,
+    limit: int | None,
     ring: bool,
     program: tuple[str, ...],
+    **machine: Any,
 ) -> None:
-    """Run SCRIPT (or -m MODULE) on the mock TPU and record every call into its runtime.
+    """Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.
 
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
+    docs/mock-tpu.md says which machines can be simulated and what can be made to fail.
     """
     if not program:
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
@@ -55,18 +64,22 @@ def run(
         raise click.UsageError(f"There is no script {program[0]!r}.")
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
-    settings = {
-        "FRAMEDEX_DEVICES": _number(devices),
-        "FRAMEDEX_HBM": _bytes("--hbm", hbm),
+    variables = machine_variables(machine)
+    if plugin and variables:
+        raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
+    settings = variables | {
         "FRAMEDEX_INCLUDE": ",".join(include),
         "FRAMEDEX_EXCLUDE": ",".join(exclude),
         "FRAMEDEX_SAMPLE": _number(sample),
-        "FRAMEDEX_LIMIT": _bytes("--limit", limit),
+        "FRAMEDEX_LIMIT": _number(limit),
         "FRAMEDEX_RING": "1" if ring else "",
     }
     arguments = ("-m", *program) if is_module else program
     check_python(python)
-    outcome = launch(Launch(python, arguments, output, settings))
+    if plugin is None:
+        check_jaxlib(python)
+    found = find_plugin(plugin, python) if plugin else None
+    outcome = launch(Launch(python, arguments, output, settings, found))
     click.echo(f"framedex: {outcome.summary()}", err=True)
     _end_like(ctx, outcome)
 
@@ -74,16 +87,6 @@ def run(
 def _number(value: int | None) -> str:
     """A number as an environment variable has it; empty if none was given."""
     return "" if value is None else str(value)
-
-
-def _bytes(option: str, text: str | None) -> str:
-    """A size as typed, as a number of bytes; empty if none was given."""
-    if text is None:
-        return ""
-    value = parse_bytes(text)
-    if value is None:
-        raise click.UsageError(f"{option} {text!r} is not a number of bytes: write it like 1048576, 512MiB or 16GiB.")
-    return str(value)
 
 
 def _end_like(ctx: click.Context, outcome: Outcome) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from framedex.errors import FramedexError
+from framedex.index.objects import calls_of_object, name_objects
 from framedex.index.rows import (
     CALL_COLUMNS,
     CALL_TABLES,
@@ -31,13 +32,13 @@ def captures(reader: Reader) -> list[CaptureRow]:
 
 
 def calls(reader: Reader, wanted: CallFilter, limit: int | None) -> list[CallRow]:
-    """The calls that pass the filter, by start time; with a limit the latest ones of them."""
-    conditions, parameters = _conditions(reader, wanted)
+    """The calls that pass the filter, by start time, objects not yet named; with a limit the latest ones of them."""
+    restriction, parameters = conditions(reader, wanted)
     found: list[Row] = []
-    for first, last in _call_ranges(reader, wanted.capture):
+    for first, last in call_ranges(reader, wanted.capture):
         found.extend(
             reader.rows(
-                f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{conditions}"
+                f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{restriction}"
                 " ORDER BY c.id DESC LIMIT ?",
                 first,
                 last,
@@ -52,19 +53,19 @@ def calls(reader: Reader, wanted: CallFilter, limit: int | None) -> list[CallRow
 
 def count_calls(reader: Reader, wanted: CallFilter) -> int:
     """How many calls pass the filter."""
-    conditions, parameters = _conditions(reader, wanted)
-    if not conditions:
-        return sum(last - first + 1 for first, last in _call_ranges(reader, wanted.capture))
-    query = f"SELECT count(*) FROM calls c WHERE c.id BETWEEN ? AND ?{conditions}"
+    restriction, parameters = conditions(reader, wanted)
+    if not restriction:
+        return sum(last - first + 1 for first, last in call_ranges(reader, wanted.capture))
+    query = f"SELECT count(*) FROM calls c WHERE c.id BETWEEN ? AND ?{restriction}"
     return sum(
-        reader.rows(query, first, last, *parameters)[0][0] for first, last in _call_ranges(reader, wanted.capture)
+        reader.rows(query, first, last, *parameters)[0][0] for first, last in call_ranges(reader, wanted.capture)
     )
 
 
 def call(reader: Reader, call_id: int) -> CallRow | None:
     """The call with this id."""
     row = reader.row(f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id = ?", call_id)
-    return None if row is None else call_row(row)
+    return None if row is None else name_objects(reader, [call_row(row)])[0]
 
 
 def latest_call(reader: Reader, name: str) -> CallRow | None:
@@ -82,7 +83,7 @@ def latest_call(reader: Reader, name: str) -> CallRow | None:
             f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
         )
     boundaries = placeholders([row[0] for row in fitting])
-    for first, last in _call_ranges(reader, None):
+    for first, last in call_ranges(reader, None):
         row = reader.row(
             f"SELECT max(id) FROM calls WHERE boundary {IN_JSON} AND id BETWEEN ? AND ?", boundaries, first, last
         )
@@ -122,7 +123,7 @@ def stack_trace(reader: Reader, stack_id: int) -> Trace | None:
     return None if row is None else trace(reader, row[0])
 
 
-def _call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int]]:
+def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int]]:
     """The first and last call id of each capture that has calls, the latest capture first."""
     for identifier, first, last in reader.rows(
         "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY started DESC, id DESC"
@@ -131,7 +132,7 @@ def _call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int
             yield first, last
 
 
-def _conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
+def conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
     """The filter as SQL that continues a WHERE clause over `calls c`, and its parameters."""
     parts: list[str] = []
     parameters: list[object] = []
@@ -141,7 +142,7 @@ def _conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         parameters.extend(values)
 
     if wanted.function is not None:
-        require(f"c.boundary {IN_JSON}", placeholders([row[0] for row in _boundaries_like(reader, wanted.function)]))
+        require(f"c.boundary {IN_JSON}", placeholders(_boundaries_meant(reader, wanted.function)))
     if wanted.thread is not None:
         threads = reader.rows(
             "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
@@ -157,7 +158,23 @@ def _conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         require(f"c.stack {IN_JSON}", placeholders(_stacks_containing(reader, wanted.through)))
     if wanted.errors_only:
         require("c.error > 0")
+    if wanted.slower_than is not None:
+        require("(c.duration > ? OR c.duration < 0)", wanted.slower_than)
+    if wanted.object is not None:
+        condition, values = calls_of_object(reader, wanted.object, wanted.capture)
+        require(condition, *values)
     return "".join(parts), parameters
+
+
+def _boundaries_meant(reader: Reader, names: str) -> list[int]:
+    """The ids of the boundary functions meant by names, parts of names and patterns, with commas between."""
+    found: set[int] = set()
+    for name in filter(None, (part.strip() for part in names.split(","))):
+        if any(character in name for character in "*?["):
+            found.update(row[0] for row in reader.rows("SELECT id FROM boundaries WHERE name GLOB ?", name))
+        else:
+            found.update(row[0] for row in _boundaries_like(reader, name))
+    return sorted(found)
 
 
 def _boundaries_like(reader: Reader, name: str) -> list[Row]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
 from framedex.index import calls, functions, lines, roads
+from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.objects import name_objects, object_named
+from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.model import (
     CallFilter,
     CallRow,
     CaptureRow,
+    Check,
     Edge,
     FrameRow,
     FunctionRow,
+    FunctionTotals,
     LineSummary,
+    ObjectRow,
+    PythonLine,
     Road,
     StackHit,
     Step,
@@ -73,12 +80,40 @@ class Index:
         return calls.captures(self._reader)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
-        """The calls that pass the filter, by start time; with a limit the latest ones of them."""
+        """The calls that pass the filter, by start time; with a limit the latest ones of them.
+
+        Their objects have no names yet: `named` gives them to those that are shown.
+        """
         return calls.calls(self._reader, wanted, limit)
+
+    def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
+        """The calls, with the names of the objects that are their arguments."""
+        return name_objects(self._reader, calls)
 
     def count_calls(self, wanted: CallFilter) -> int:
         """How many calls pass the filter."""
         return calls.count_calls(self._reader, wanted)
+
+    def function_totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
+        """What the calls that pass the filter came to by boundary function, most time of their own first."""
+        from framedex.index.summary import function_totals  # with numpy, which other questions do without
+
+        return function_totals(self._reader, wanted, by_thread=by_thread)
+
+    def check(self, capture: CaptureRow) -> Check:
+        """What a capture shows to be wrong."""
+        return check_capture(self._reader, capture)
+
+    def object_named(self, name: str, capture: int | None = None) -> ObjectRow:
+        """The object of the runtime with this name (`buffer#12`) in a capture, by default the latest that has it.
+
+        Raises FramedexError where there is none.
+        """
+        return object_named(self._reader, name, capture)
+
+    def python_lines(self, stacks: Iterable[int]) -> dict[int, PythonLine]:
+        """The line of Python that led to the calls of each stack, of the program itself where there is one."""
+        return python_lines(self._reader, stacks)
 
     def call(self, call_id: int) -> CallRow | None:
         """The call with this id."""

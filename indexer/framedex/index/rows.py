@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ FUNCTION_COLUMNS = (
 )
 FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
 
-CALL_COLUMNS = "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack"
+CALL_COLUMNS = (
+    "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack, c.parent"
+)
 CALL_TABLES = (
     "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
     " JOIN arguments a ON a.id = c.arguments"
@@ -137,6 +140,7 @@ def call_row(row: Row) -> CallRow:
         arguments=arguments(row[9]),
         stack=row[10],
         tid=row[5],
+        parent=row[11],
     )
 
 
@@ -154,8 +158,12 @@ def capture_row(row: Row) -> CaptureRow:
     )
 
 
+@lru_cache(maxsize=4096)
 def arguments(text: str) -> dict[str, Any]:
-    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key."""
+    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key.
+
+    Calls of the same arguments share them: they are not to be changed.
+    """
     try:
         decoded = json.loads(text)
     except ValueError:

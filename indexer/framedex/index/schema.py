@@ -24,6 +24,7 @@ def create(connection: sqlite3.Connection) -> None:
     _create_captures(database)
     _create_frames(database)
     _create_calls(database)
+    _create_objects(database)
     _create_aggregates(database)
     _create_sources(database)
     for name, query in _VIEWS.items():
@@ -136,6 +137,7 @@ def _create_calls(database: sqlite_utils.Database) -> None:
         "boundary": int,
         "thread": int,
         "stack": int,
+        "parent": int,  # the call of a boundary function in which this one was made, NULL outside all
         "start": int,
         "duration": int,
         "error": int,
@@ -151,6 +153,32 @@ def _create_calls(database: sqlite_utils.Database) -> None:
     table = _table(database, "calls", calls, keys)
     table.create_index(["boundary"])
     table.create_index(["stack"])
+
+
+def _create_objects(database: sqlite_utils.Database) -> None:
+    objects = {
+        "id": int,
+        "capture": int,
+        "type": str,
+        "number": int,  # people know it as `type#number`
+        "address": int,
+        "born": int,  # nanoseconds since the recording began: from then on the address is this object
+        "created_call": int,  # NULL: it belongs to another object, or was there before
+        "first_call": int,
+        "last_call": int,
+        "deleted_call": int,
+        "destroyed_call": int,
+        "uses": int,
+        "client": int,
+        "size": int,  # bytes, NULL where no call tells
+    }
+    keys = [("capture", "captures"), ("client", "objects")]
+    table = _table(database, "objects", objects, keys)
+    table.create_index(["capture", "type", "number"])
+    table.create_index(["capture", "type", "address", "born"])
+    violations = {"id": int, "kind": str, "object": int, "call": int, "earlier_call": int}
+    keys = [("object", "objects"), ("call", "calls")]
+    _table(database, "violations", violations, keys).create_index(["object"])
 
 
 def _create_aggregates(database: sqlite_utils.Database) -> None:
@@ -213,7 +241,7 @@ def _table(
     pk: str | tuple[str, ...] = "id",
 ) -> Table:
     pairs = [(key, f"{key}s") if isinstance(key, str) else key for key in foreign_keys]
-    targets = [(column, table, database.table(table).pks[0]) for column, table in pairs]
+    targets = [(column, table, "id" if table == name else database.table(table).pks[0]) for column, table in pairs]
     table = database.table(name)
     assert isinstance(table, Table)
     return table.create(dict(columns), pk=pk, foreign_keys=targets)
@@ -236,6 +264,12 @@ _VIEWS = {
                a.json AS arguments, c.stack
         FROM calls c JOIN captures p ON p.id = c.capture JOIN boundaries b ON b.id = c.boundary
         JOIN threads t ON t.id = c.thread JOIN arguments a ON a.id = c.arguments
+    """,
+    "objects_readable": """
+        SELECT o.type || '#' || o.number AS name, p.path AS capture, o.size AS bytes, o.uses,
+               o.created_call, o.first_call, o.last_call, o.deleted_call, o.destroyed_call,
+               k.type || '#' || k.number AS client
+        FROM objects o JOIN captures p ON p.id = o.capture LEFT JOIN objects k ON k.id = o.client
     """,
     "stacks_readable": """
         WITH RECURSIVE up(stack, chain, node) AS (

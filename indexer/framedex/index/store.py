@@ -15,12 +15,15 @@ from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.interning import frame_ids, stack_ids
 from framedex.index.lines import SAMPLES
+from framedex.index.nesting import enclosing_calls
+from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
 from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.model import Capture, Language, Thread
+from framedex.objects import Lifetimes
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
@@ -144,12 +147,14 @@ class Store:
         problems: Sequence[str],
         identity: str = "",
         signature: str = "",
+        lifetimes: Lifetimes | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
         `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
-        the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it.
+        the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
+        `lifetimes` are the objects that its calls speak of.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -183,6 +188,8 @@ class Store:
                 position += len(group)
             stacks = np.array(stack_ids(self._connection, capture.stacks, ids), np.int64).reshape(-1, 3)
             new = self._add_calls(identifier, capture, stacks) if len(capture.calls) else None
+            if lifetimes is not None and len(capture.calls):
+                add_objects(self._connection, identifier, lifetimes)
             if known is not None:
                 aggregates.rebuild(self._connection)
             elif new is not None:
@@ -200,6 +207,7 @@ class Store:
                 "DELETE FROM arguments WHERE id IN (SELECT arguments FROM calls WHERE id BETWEEN ? AND ?)", span
             )
             self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
+        forget_objects(self._connection, capture_id)
         self._connection.execute("DELETE FROM threads WHERE capture = ?", (capture_id,))
 
     def _add_calls(
@@ -214,10 +222,11 @@ class Store:
         first = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM calls").fetchone()[0]
         ids = np.arange(first, first + len(calls), dtype=np.int64)
         columns = (ids, boundary, thread, stack[:, 0], calls.start, calls.duration, calls.error, arguments)
+        parents = (None if row is None else int(first) + row for row in enclosing_calls(calls))
         self._connection.executemany(
-            "INSERT INTO calls(capture, id, boundary, thread, stack, start, duration, error, arguments)"
-            f" VALUES ({capture_id}, ?, ?, ?, ?, ?, ?, ?, ?)",
-            zip(*(column.tolist() for column in columns), strict=True),
+            "INSERT INTO calls(capture, id, boundary, thread, stack, start, duration, error, arguments, parent)"
+            f" VALUES ({capture_id}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            zip(*(column.tolist() for column in columns), parents, strict=True),
         )
         self._connection.execute(
             "UPDATE captures SET first_call = ?, last_call = ? WHERE id = ?",

@@ -19,6 +19,7 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import update_trees
 from framedex.model import Capture
+from framedex.objects import follow_objects
 
 
 def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
@@ -47,7 +48,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
     described = _started(capture), _command(capture)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature)
+    lifetimes = follow_objects(capture)
+    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 

@@ -16,6 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding, SingleDev
 from jaxlib import _jax, xla_client
 
 from .compiling import compile_program
+from .cpu_devices import open_cpu_client
 from .program import Program
 from .rewriting import TRANSFER_TARGET
 
@@ -45,17 +46,38 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
 
 
 class Client:
-    """Stands in for the devices 0 to `device_count` - 1 of the mock TPU."""
+    """Stands in for the devices of the mock TPU."""
 
-    def __init__(self, device_count: int, element_types: Sequence[str]) -> None:
-        """Open the CPU client. Raises what jaxlib raises."""
-        client: Any = xla_client.make_cpu_client(asynchronous=True, num_devices=device_count)
-        self._client = client
-        self._devices = {device.id: device for device in client.devices()}
+    def __init__(
+        self, device_ids: Sequence[int], processes: Sequence[int], own_process: int, element_types: Sequence[str]
+    ) -> None:
+        """Open the CPU client for devices of these ids, which belong to these processes.
+
+        `element_types` are the names of the PJRT buffer types by number. Raises what jaxlib raises.
+        """
+        self._client, devices, self.is_distributed = open_cpu_client(processes, own_process)
+        self._devices = dict(zip(device_ids, devices, strict=True))
+        own = [number for number, process in zip(device_ids, processes, strict=True) if process == own_process]
+        self._default_order = own + [number for number in device_ids if number not in own]
         self._token_type = element_types.index("TOKEN")
         self._dtypes = {number: dtype for number, name in enumerate(element_types) if (dtype := _dtype(name))}
         self._types = {dtype: number for number, dtype in self._dtypes.items() if number != self._token_type}
         self._single = {number: SingleDeviceSharding(device) for number, device in self._devices.items()}
+
+    def default_ids(self, count: int) -> list[int]:
+        """The devices of a program that names none, this process's own first."""
+        return self._default_order[:count]
+
+    def cpu_ids(self, device_ids: Sequence[int]) -> list[int]:
+        """The ids of the CPU devices that stand in for these. Raises ValueError for a device that is not there."""
+        unknown = [number for number in device_ids if number not in self._devices]
+        if unknown:
+            raise ValueError(f"INVALID_ARGUMENT: the mock TPU has no device {unknown[0]} (framedex run --device)")
+        return [self._devices[number].id for number in device_ids]
+
+    def cpu_ordinals(self, device_ids: Sequence[int]) -> list[int]:
+        """What FFI handlers see those CPU devices as."""
+        return [self._devices[number].local_hardware_id or 0 for number in device_ids]
 
     def compile(self, code: bytes, code_format: str, options: bytes, key: int) -> Program:
         """Compile a program as PJRT_Client_Compile gets it. `key` names it in its transfers to and from the host."""

@@ -56,10 +56,11 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     ]
     if hasattr(settings, "individually_defined_output_indices"):  # since jaxlib 0.12
         settings.individually_defined_output_indices = []  # the mock has one event for all results
-    if settings.device_assignment is None:
-        shape = (settings.num_replicas, settings.num_partitions)
-        settings.device_assignment = xla_client.DeviceAssignment.create(np.arange(np.prod(shape)).reshape(shape))
-    device_ids = _device_ids(settings.device_assignment)
+    shape = (settings.num_replicas, settings.num_partitions)
+    given = settings.device_assignment
+    device_ids = _device_ids(given) if given is not None else client.default_ids(shape[0] * shape[1])
+    assignment = xla_client.DeviceAssignment.create(np.array(device_ids).reshape(shape))
+    settings.device_assignment = xla_client.DeviceAssignment.create(np.array(client.cpu_ids(device_ids)).reshape(shape))
     if code_format == "mlir":
         with mlir.make_ir_context():
             module = _parse(code)
@@ -74,7 +75,7 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
     else:
         signature, has_transfers = None, False
         loaded = client.load(xla_client.XlaComputation(code), device_ids, settings)
-    return _program(client, loaded, signature, device_ids, settings, has_transfers, _fingerprint(code, options))
+    return _program(client, loaded, signature, device_ids, assignment, has_transfers, _fingerprint(code, options))
 
 
 def _parse(code: bytes) -> ir.Module:
@@ -105,7 +106,7 @@ def _program(
     loaded: Any,
     signature: Signature | None,
     device_ids: Sequence[int],
-    settings: Any,
+    assignment: xla_client.DeviceAssignment,
     has_transfers: bool,
     fingerprint: str,
 ) -> Program:
@@ -122,10 +123,11 @@ def _program(
     statistics = loaded.get_compiled_memory_stats()
     return Program(
         name=module.name,
-        replicas=settings.num_replicas,
-        partitions=settings.num_partitions,
+        replicas=assignment.replica_count(),
+        partitions=assignment.computation_count(),
         device_ids=device_ids,
-        device_assignment=settings.device_assignment.serialize(),
+        cpu_ordinals=client.cpu_ordinals(device_ids),
+        device_assignment=assignment.serialize(),
         parameters=parameter_values,
         results=result_values,
         donated=donations(proto),

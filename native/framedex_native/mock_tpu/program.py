@@ -33,6 +33,7 @@ class Program:
     replicas: int
     partitions: int
     device_ids: Sequence[int]
+    cpu_ordinals: Sequence[int]  # of the CPU devices that stand in for them, as FFI handlers see them
     device_assignment: bytes  # a DeviceAssignmentProto
     parameters: Sequence[Value]
     results: Sequence[Value]

@@ -66,23 +66,18 @@ Status check_memory(const Program& program, int64_t limit) {
               "\n    program " + std::to_string(temporary) + "\n"};
 }
 
-Status check_devices(const Program& program, size_t available) {
-  for (int id : program.device_ids) {
-    if (id >= 0 && static_cast<size_t>(id) < available) continue;
-    return {PJRT_Error_Code_INVALID_ARGUMENT, "The program is compiled for device " + std::to_string(id) +
-                                                  ", there are " + std::to_string(available) +
-                                                  " (framedex run --devices)."};
-  }
-  return {};
+std::shared_ptr<const Program> compile_for(const PJRT_TopologyDescription& topology, int process_index,
+                                           ProgramSource source, Delegate*& delegate, Status& status) {
+  delegate = Delegate::of(topology.handles, process_index, status);
+  std::shared_ptr<const Program> program = delegate != nullptr ? delegate->compile(std::move(source), status) : nullptr;
+  if (program != nullptr) status = check_memory(*program, topology.topology.memory());
+  return program;
 }
 
 PJRT_Error* load(PJRT_Client* client, ProgramSource source, PJRT_LoadedExecutable** executable) {
   Status status;
-  Delegate* delegate = Delegate::of(static_cast<int>(client->device_handles.size()), status);
-  std::shared_ptr<const Program> program = delegate != nullptr ? delegate->compile(std::move(source), status) : nullptr;
-  if (program == nullptr) return status.to_error();
-  status = check_devices(*program, client->device_handles.size());
-  if (status.is_ok()) status = check_memory(*program, client->devices.front()->memory->statistics().limit);
+  Delegate* delegate = nullptr;
+  auto program = compile_for(client->topology, client->process_index, std::move(source), delegate, status);
   if (status.is_ok()) *executable = new PJRT_LoadedExecutable(client, delegate, std::move(program));
   return status.to_error();
 }
@@ -100,14 +95,11 @@ PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
 // Ahead of time, for devices that are not there: the CPU's stand in for as many as the topology has.
 PJRT_Error* compile_ahead(PJRT_Compile_Args* args) {
   Status status;
-  Delegate* delegate = Delegate::of(static_cast<int>(args->topology->handles.size()), status);
-  std::shared_ptr<const Program> program;
-  if (delegate != nullptr) {
-    program = delegate->compile(source_of(*args->program, args->compile_options, args->compile_options_size), status);
-  }
-  if (program == nullptr) return status.to_error();
-  args->executable = new PJRT_Executable(std::move(program));
-  return nullptr;
+  Delegate* delegate = nullptr;
+  ProgramSource source = source_of(*args->program, args->compile_options, args->compile_options_size);
+  auto program = compile_for(*args->topology, 0, std::move(source), delegate, status);
+  if (status.is_ok()) args->executable = new PJRT_Executable(std::move(program));
+  return status.to_error();
 }
 
 PJRT_Error* load_compiled(PJRT_Client_Load_Args* args) {

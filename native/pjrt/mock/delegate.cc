@@ -39,6 +39,25 @@ Reference element_type_names() {
   return names;
 }
 
+template <typename Number>
+Reference list_of(const std::vector<PJRT_DeviceDescription*>& devices, Number number) {
+  Reference list = python::new_list(devices.size());
+  for (size_t i = 0; list && i < devices.size(); ++i) {
+    python::set_item(list.get(), i, python::integer(number(*devices[i])));
+  }
+  return list;
+}
+
+// Devices with the same ids in the same processes can share a delegate.
+std::vector<int> key_of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index) {
+  std::vector<int> key = {process_index};
+  for (const PJRT_DeviceDescription* device : devices) {
+    key.push_back(device->id);
+    key.push_back(device->process_index);
+  }
+  return key;
+}
+
 // ---- Reading a Program of the Python half. Anything missing makes the whole reading fail.
 
 class Reader {
@@ -132,6 +151,7 @@ bool read_program(Object* object, Program& program) {
   program.replicas = reader.integer("replicas");
   program.partitions = reader.integer("partitions");
   for (int64_t id : reader.integers("device_ids")) program.device_ids.push_back(static_cast<int>(id));
+  for (int64_t ordinal : reader.integers("cpu_ordinals")) program.cpu_ordinals.push_back(static_cast<int>(ordinal));
   program.device_assignment = reader.bytes("device_assignment");
   bool are_values = true;
   reader.each("parameters", [&](Object* value) { are_values = read_value(value, program.parameters) && are_values; });
@@ -169,9 +189,9 @@ int64_t next_key() {
 
 }  // namespace
 
-Delegate* Delegate::of(int device_count, Status& status) {
+Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
   static std::mutex mutex;
-  static auto* const delegates = new std::map<int, std::unique_ptr<Delegate>>;
+  static auto* const delegates = new std::map<std::vector<int>, std::unique_ptr<Delegate>>;
   // Whoever has the GIL must not wait for a thread that opens a delegate, which needs it.
   python::WithoutGil without_gil;
   std::lock_guard lock(mutex);
@@ -181,7 +201,7 @@ Delegate* Delegate::of(int device_count, Status& status) {
               "that runs."};
     return nullptr;
   }
-  std::unique_ptr<Delegate>& delegate = (*delegates)[device_count];
+  std::unique_ptr<Delegate>& delegate = (*delegates)[key_of(devices, process_index)];
   if (delegate != nullptr && !delegate->is_usable()) {
     status = {
         PJRT_Error_Code_FAILED_PRECONDITION,
@@ -192,7 +212,7 @@ Delegate* Delegate::of(int device_count, Status& status) {
   if (delegate == nullptr) {
     std::unique_ptr<Delegate> opened(new Delegate);
     Gil gil;
-    status = opened->open(device_count);
+    status = opened->open(devices, process_index);
     if (status.code != PJRT_Error_Code_OK) return nullptr;
     delegate = std::move(opened);
   }
@@ -201,16 +221,21 @@ Delegate* Delegate::of(int device_count, Status& status) {
 
 bool Delegate::is_usable() const { return made_here_ && python::is_usable(); }
 
-Status Delegate::open(int device_count) {
+Status Delegate::open(const std::vector<PJRT_DeviceDescription*>& devices, int process_index) {
   Reference module = python::import_from(package_folder(), kModule);
   if (!module) return python::take_error();
   Reference make_client = python::attribute(module.get(), "Client");
-  Reference count = python::integer(device_count);
+  Reference ids = list_of(devices, [](const PJRT_DeviceDescription& device) { return device.id; });
+  Reference processes = list_of(devices, [](const PJRT_DeviceDescription& device) { return device.process_index; });
+  Reference own_process = python::integer(process_index);
   Reference types = element_type_names();
-  if (!make_client || !count || !types) return python::take_error();
-  Reference client = python::call(make_client.get(), {count.get(), types.get()});
+  if (!make_client || !ids || !processes || !own_process || !types) return python::take_error();
+  Reference client = python::call(make_client.get(), {ids.get(), processes.get(), own_process.get(), types.get()});
   if (!client || !prepare_process(module.get())) return python::take_error();
 
+  Reference is_distributed = python::attribute(client.get(), "is_distributed");
+  if (!is_distributed) return python::take_error();
+  is_distributed_ = python::is_true(is_distributed.get());
   auto method = [&](const char* name) { return python::attribute(client.get(), name); };
   compile_ = method("compile");
   array_ = method("array");

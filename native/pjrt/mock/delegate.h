@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "pjrt/mock/device_description.h"
 #include "pjrt/mock/event.h"
 #include "pjrt/mock/forks.h"
 #include "pjrt/mock/program.h"
@@ -20,19 +22,23 @@ struct ShardedArray {
 
 class Delegate {
  public:
-  // The delegate for so many devices; made once in a process, by the first thread that asks. Null, with the reason in
-  // `status`, where there is no Python or no jax. Lets go of the GIL while it waits.
-  static Delegate* of(int device_count, Status& status);
+  // The delegate for these devices, of which the process's own are those of process `process_index`; made once in a
+  // process, by the first thread that asks. Null, with the reason in `status`, where there is no Python or no jax. Lets
+  // go of the GIL while it waits.
+  static Delegate* of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status);
 
   // False once Python ends, and in a process that was forked off from the one that made it.
   bool is_usable() const;
+
+  // Whether it runs programs together with the delegates of other processes.
+  bool is_distributed() const { return is_distributed_; }
 
   // Compiles; lets go of the GIL while XLA works. Null with the reason in `status`.
   std::shared_ptr<const Program> compile(ProgramSource source, Status& status);
 
   // ---- With the GIL. A null result: a Python exception is set.
 
-  // The array of bytes in row-major order, which it keeps. The device is the CPU's with this number.
+  // The array of bytes in row-major order, which it keeps, where the CPU stands in for this device.
   python::Reference array(std::shared_ptr<char> bytes, const Shape& shape, int device_id);
   python::Reference joined(python::Object* pieces, const Program& program);
   python::Reference copied(python::Object* array);
@@ -48,9 +54,10 @@ class Delegate {
 
  private:
   Delegate() = default;
-  Status open(int device_count);
+  Status open(const std::vector<PJRT_DeviceDescription*>& devices, int process_index);
 
   const MadeHere made_here_;
+  bool is_distributed_ = false;
   python::Held compile_;
   python::Held array_;
   python::Held joined_;

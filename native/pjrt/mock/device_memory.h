@@ -1,10 +1,11 @@
 // The memory of one simulated device: an address range of its own, and an allocator with a limit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <vector>
 
 namespace framedex::mock {
 
@@ -18,34 +19,62 @@ struct MemoryStatistics {
   int64_t largest_free_block = 0;
 };
 
-// Best fit over the free blocks of the range; neighbours are joined when freed. Thread-safe. Every allocation and every
-// release is a call of the boundary `mock_tpu` (DeviceMemory::Allocate, DeviceMemory::Free).
+// Address space that costs pages only where it is written. Throws std::bad_alloc if the host refuses it.
+class AddressRange {
+ public:
+  explicit AddressRange(uint64_t size);
+  ~AddressRange();
+  AddressRange(const AddressRange&) = delete;
+  AddressRange& operator=(const AddressRange&) = delete;
+
+  char* start() const { return start_; }
+
+ private:
+  uint64_t size_;
+  char* start_;
+};
+
+// Best fit over the free blocks of the range; neighbours are joined. Small blocks are kept aside by their size when
+// they are freed, and joined once no free block is large enough or somebody asks for statistics: a program's outputs
+// come and go in the same sizes. Thread-safe. Every allocation and every release is a call of the boundary `mock_tpu`
+// (DeviceMemory::Allocate, DeviceMemory::Free).
 class DeviceMemory {
  public:
   static constexpr uint64_t kAlignment = 512;  // as on a TPU: one row of 128 lanes of 4 bytes
 
   // Reserves the address range. Throws std::bad_alloc if the host refuses it.
   DeviceMemory(int device, int64_t limit);
-  ~DeviceMemory();
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   // nullptr when no free block is large enough. An allocation of 0 bytes has an address of its own.
   void* Allocate(int64_t bytes);
   void Free(void* address);
-  MemoryStatistics statistics() const;
+  MemoryStatistics statistics();
+  // The peak and the counts start anew from what is in use.
+  void clear_statistics();
 
  private:
-  void* take_best_fit(uint64_t size);
+  // Blocks of so many bytes and more are handed back to the host when freed, smaller ones are kept aside.
+  static constexpr uint64_t kSmall = (uint64_t{1} << 20) + kAlignment;
+
+  void* take(uint64_t size);
+  bool take_best_fit(uint64_t size, uint64_t& offset);
   uint64_t give_back(void* address);
+  void join(uint64_t offset, uint64_t size);
+  void join_kept_blocks();
+
+  uint64_t& allocated_size(uint64_t offset);
 
   int device_;
   uint64_t limit_;
-  char* base_;
-  mutable std::mutex mutex_;
+  AddressRange range_;
+  AddressRange sizes_;  // of the allocation at each multiple of kAlignment, 0 where there is none
+  std::mutex mutex_;
   std::multimap<uint64_t, uint64_t> free_by_size_;                                  // size -> offset
   std::map<uint64_t, std::multimap<uint64_t, uint64_t>::iterator> free_by_offset_;  // offset -> its entry by size
-  std::map<uint64_t, uint64_t> allocated_;                                          // offset -> size
+  std::array<std::vector<uint64_t>, kSmall / kAlignment> kept_;                     // by size: offsets
+  uint64_t kept_blocks_ = 0;
   MemoryStatistics statistics_;
 };
 

@@ -236,8 +236,10 @@ PJRT_LoadedExecutable::PJRT_LoadedExecutable(PJRT_Client* owner, framedex::mock:
                                                   : nullptr) {
   const framedex::mock::Program& program = *executable.program;
   for (size_t i = 0; i < program.device_ids.size(); ++i) {
-    PJRT_Device* device = client->device_handles[static_cast<size_t>(program.device_ids[i])];
+    PJRT_Device* device = client->devices_by_id.at(program.device_ids[i]);
+    if (!device->is_addressable()) continue;
     devices.push_back(device);
+    cpu_ordinals.push_back(program.cpu_ordinals[i]);
     auto partitions = static_cast<size_t>(program.partitions);
     logical_ids.push_back({static_cast<int>(i / partitions), static_cast<int>(i % partitions)});
     for (const auto& result : program.results) {

@@ -58,7 +58,8 @@ struct PJRT_LoadedExecutable {
   PJRT_Client* const client;
   framedex::mock::Delegate* const delegate;
   const PJRT_Executable executable;
-  std::vector<PJRT_Device*> devices;  // in the order of the arguments
+  std::vector<PJRT_Device*> devices;  // of this process, in the order of the arguments
+  std::vector<int> cpu_ordinals;      // of the CPU devices that stand in for them
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
   std::vector<framedex::mock::Memory*> result_memories;            // device by device
   const std::shared_ptr<framedex::mock::HostTransfers> transfers;  // nullptr if the program has none

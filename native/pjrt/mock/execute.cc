@@ -24,6 +24,7 @@ struct Execution {
   Delegate* delegate;
   std::shared_ptr<const Program> program;
   std::shared_ptr<HostTransfers> transfers;
+  std::vector<PJRT_Device*> devices;              // of this process
   size_t argument_count;                          // on each device
   std::vector<Argument> arguments;                // device by device
   std::vector<std::shared_ptr<Storage>> results;  // device by device
@@ -35,7 +36,9 @@ struct Execution {
   python::Held first_result;
   python::Held token;
 
-  size_t device_count() const { return program->device_ids.size(); }
+  size_t device_count() const { return devices.size(); }
+  // Its arrays have pieces on several devices, perhaps of other processes.
+  bool is_sharded() const { return program->device_ids.size() > 1; }
 };
 
 PJRT_Error* invalid(const std::string& message) { return make_error(PJRT_Error_Code_INVALID_ARGUMENT, message); }
@@ -56,6 +59,12 @@ PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
   if (args->execute_device != nullptr && args->execute_device != executable.devices.front()) {
     return make_error(PJRT_Error_Code_UNIMPLEMENTED,
                       "framedex's mock TPU runs a program on the devices it was compiled for only.");
+  }
+  if (executable.devices.size() != program.device_ids.size() && !executable.delegate->is_distributed()) {
+    return make_error(PJRT_Error_Code_UNIMPLEMENTED,
+                      program.name +
+                          " runs on devices of other processes, which are only simulated: start the "
+                          "processes, and connect them with jax.distributed.initialize().");
   }
   if (args->num_devices != executable.devices.size()) {
     return invalid(program.name + " runs on " + std::to_string(executable.devices.size()) + " devices, there are " +
@@ -137,7 +146,7 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
   if (execution.transfers == nullptr || options == nullptr) return;
   std::map<int, HostCallbacks> callbacks;
   for (size_t device = 0; device < args->num_devices; ++device) {
-    HostCallbacks& own = callbacks[execution.program->device_ids[device]];
+    HostCallbacks& own = callbacks[args->executable->cpu_ordinals[device]];
     for (size_t i = 0; i < options->num_send_ops; ++i) {
       const PJRT_SendCallbackInfo& callback = options->send_callbacks[device][i];
       own.sends[callback.channel_id] = callback;
@@ -157,7 +166,7 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
 // the caller keeps, gets a copy.
 Reference piece_of(Execution& execution, size_t i, size_t device) {
   const Argument& argument = execution.arguments[device * execution.argument_count + i];
-  int device_id = execution.program->device_ids[device];
+  int device_id = execution.devices[device]->description->id;
   python::Object* array = argument.storage->array(*execution.delegate, *argument.shape, device_id);
   if (array == nullptr) return {};
   bool is_written = std::any_of(execution.program->donated.begin(), execution.program->donated.end(),
@@ -181,7 +190,7 @@ python::Object* whole_of(const Execution& execution, size_t i) {
 }
 
 Reference argument_array(Execution& execution, size_t i) {
-  if (execution.device_count() == 1) return piece_of(execution, i, 0);
+  if (!execution.is_sharded()) return piece_of(execution, i, 0);
   if (python::Object* whole = whole_of(execution, i)) return python::share(whole);
   Reference pieces = python::new_list(execution.device_count());
   for (size_t device = 0; device < execution.device_count(); ++device) {
@@ -198,7 +207,7 @@ void take_arrays(Execution& execution, python::Object* arrays) {
   for (size_t result = 0; result < count; ++result) {
     Reference array = python::item(arrays, result);
     if (result == 0) execution.first_result = python::share(array.get());
-    if (execution.device_count() == 1) {
+    if (!execution.is_sharded()) {
       execution.results[result]->set_array(std::move(array));
       continue;
     }
@@ -312,6 +321,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   auto execution = std::make_shared<Execution>();
   execution->delegate = executable.delegate;
   execution->program = executable.executable.program;
+  execution->devices = executable.devices;
   execution->transfers = executable.transfers;
   if (PJRT_Error* error = collect_arguments(args, *execution)) return error;
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;

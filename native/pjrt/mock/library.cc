@@ -1,4 +1,10 @@
-// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH.
+// libtpu.so: what stock JAX loads through TPU_LIBRARY_PATH. It serves the mock TPU, or the plug-in that is to be
+// recorded.
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "pjrt/interposer.h"
 #include "pjrt/mock/buffer.h"
 #include "pjrt/mock/client.h"
 #include "pjrt/mock/error.h"
@@ -7,13 +13,14 @@
 #include "pjrt/mock/extensions/layouts.h"
 #include "pjrt/mock/extensions/memory_descriptions.h"
 #include "pjrt/mock/extensions/profiler.h"
+#include "pjrt/mock/faults.h"
 #include "pjrt/mock/host_transfers.h"
 #include "pjrt/mock/placeholder_buffers.h"
 #include "pjrt/mock/shared_buffers.h"
-#include "pjrt/mock/topology.h"
+#include "pjrt/mock/topology_description.h"
 #include "pjrt/mock/transfer_manager.h"
 #include "pjrt/mock/unimplemented.h"
-#include "pjrt/traced_call.h"
+#include "recorder/recorder.h"
 
 namespace framedex::mock {
 namespace {
@@ -50,15 +57,63 @@ PJRT_Api make_api() {
   return api;
 }
 
+const std::string& refusal(const std::string& reason = {}) {
+  static const std::string text = reason;
+  return text;
+}
+
+// A table that answers what every framework asks first with the reason why there is no plug-in: without a table at all
+// they crash.
+const PJRT_Api* refuse(const std::string& reason) {
+  refusal(reason);
+  static PJRT_Api api = make_api();
+  api.PJRT_Plugin_Initialize = [](PJRT_Plugin_Initialize_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  api.PJRT_Client_Create = [](PJRT_Client_Create_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  api.PJRT_TopologyDescription_Create = [](PJRT_TopologyDescription_Create_Args*) {
+    return make_error(PJRT_Error_Code_FAILED_PRECONDITION, refusal());
+  };
+  return &api;
+}
+
+const PJRT_Api* mock() {
+  static const PJRT_Api api = make_api();
+  return &api;
+}
+
+const PJRT_Api* traced() {
+  try {
+    pjrt::Plugin plugin = pjrt::plugin_from_environment();
+    recorder::start_from_environment();
+    return pjrt::interpose(plugin.path.empty() ? pjrt::Plugin{with_faults(mock()), "the mock TPU"} : plugin);
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "framedex: %s\n", error.what());
+    return refuse(error.what());
+  }
+}
+
 }  // namespace
 }  // namespace framedex::mock
 
 // The entry point of every PJRT plug-in.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
-  static const PJRT_Api* api = [] {
-    static const PJRT_Api mock = framedex::mock::make_api();
-    framedex::recorder::start_from_environment();
-    return framedex::pjrt::trace(&mock);
-  }();
+  static const PJRT_Api* api = framedex::mock::traced();
   return api;
 }
+
+// For libframedex_preload.so: the table, traced; as it is where it cannot be, since the program runs anyway.
+extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* table, const char* path) {
+  try {
+    framedex::recorder::start_from_environment();
+    return framedex::pjrt::interpose({table, path});
+  } catch (const std::runtime_error& error) {
+    std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
+    return table;
+  }
+}
+
+// The mock as it is, for another copy of this library that stands in front of it.
+extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_mock_pjrt_api() { return framedex::mock::mock(); }

@@ -43,7 +43,8 @@ struct Program {
   std::string name;
   int64_t replicas = 1;
   int64_t partitions = 1;
-  std::vector<int> device_ids;    // replica by replica
+  std::vector<int> device_ids;    // of the mock's devices, replica by replica
+  std::vector<int> cpu_ordinals;  // what XLA calls the CPU devices that stand in for them
   std::string device_assignment;  // a serialised DeviceAssignmentProto
   std::vector<ProgramValue> parameters;
   std::vector<ProgramValue> results;

@@ -64,6 +64,7 @@ struct Functions {
   int (*PyDict_SetItemString)(Object*, const char*, Object*);
   Object* (*PyDict_GetItemString)(Object*, const char*);
   Object* (*PyEval_GetBuiltins)();
+  Object* (*PyImport_GetModule)(Object*);
   Object* (*Py_CompileString)(const char*, const char*, int);
   Object* (*PyEval_EvalCode)(Object*, Object*, Object*);
   Object* (*PyCapsule_New)(void*, const char*, Destructor);
@@ -119,6 +120,7 @@ std::optional<Functions> find_functions() {
   FIND(PyDict_SetItemString);
   FIND(PyDict_GetItemString);
   FIND(PyEval_GetBuiltins);
+  FIND(PyImport_GetModule);
   FIND(Py_CompileString);
   FIND(PyEval_EvalCode);
   FIND(PyCapsule_New);
@@ -269,6 +271,13 @@ Reference import_from(const std::string& folder, const char* module) {
   if (!code) return {};
   Reference result(api().PyEval_EvalCode(code.get(), globals.get(), globals.get()));
   return result ? share(api().PyDict_GetItemString(globals.get(), "module")) : Reference();
+}
+
+Reference loaded_module(const char* name) {
+  Reference key = text(name);
+  Reference module(key ? api().PyImport_GetModule(key.get()) : nullptr);
+  if (!module) api().PyErr_Clear();
+  return module;
 }
 
 Reference attribute(Object* object, const char* name) { return Reference(api().PyObject_GetAttrString(object, name)); }

@@ -92,6 +92,8 @@ Reference share(Object* borrowed);
 Status take_error();
 
 Reference import_from(const std::string& folder, const char* module);
+// A module if it was imported; null, without an exception, if not.
+Reference loaded_module(const char* name);
 Reference attribute(Object* object, const char* name);
 Reference call(Object* callable, std::initializer_list<Object*> arguments);
 // Calls with the last of `arguments` as keyword `keyword`, an interned text from keyword_names().

@@ -1,124 +1,131 @@
 #include "pjrt/mock/topology.h"
 
-#include <ctime>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <tuple>
+#include <vector>
 
-#include "pjrt/mock/error.h"
-
+namespace framedex::mock {
 namespace {
 
-constexpr char kDeviceKind[] = "TPU v5 lite";
-
-PJRT_NamedValue named(const char* name, PJRT_NamedValue_Type type, size_t size) {
-  PJRT_NamedValue value{};
-  value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
-  value.name = name;
-  value.name_size = std::char_traits<char>::length(name);
-  value.type = type;
-  value.value_size = size;
-  return value;
+std::vector<int64_t> divisors(int64_t number) {
+  std::vector<int64_t> found;
+  for (int64_t i = 1; i <= number; ++i) {
+    if (number % i == 0) found.push_back(i);
+  }
+  return found;
 }
 
-PJRT_NamedValue named_integer(const char* name, int64_t integer) {
-  PJRT_NamedValue value = named(name, PJRT_NamedValue_kInt64, 1);
-  value.int64_value = integer;
-  return value;
+// The blocks of so many chips which fit `allowed`, smallest surface first, then longest in x, then in y.
+std::optional<Bounds> most_compact(int64_t chips, const std::function<bool(const Bounds&)>& allowed) {
+  std::optional<Bounds> best;
+  auto rank = [](const Bounds& block) {
+    return std::make_tuple(block[0] * block[1] + block[1] * block[2] + block[0] * block[2], -block[0], -block[1]);
+  };
+  for (int64_t x : divisors(chips)) {
+    for (int64_t y : divisors(chips / x)) {
+      Bounds block{x, y, chips / x / y};
+      if (allowed(block) && (!best || rank(block) < rank(*best))) best = block;
+    }
+  }
+  return best;
 }
 
-PJRT_NamedValue named_integers(const char* name, const int64_t* integers, size_t count) {
-  PJRT_NamedValue value = named(name, PJRT_NamedValue_kInt64List, count);
-  value.int64_array_value = integers;
-  return value;
+template <typename Range>
+std::string names(const Range& range) {
+  std::string text;
+  for (const auto& entry : range) text += (text.empty() ? "" : ", ") + entry.name;
+  return text;
 }
 
 }  // namespace
 
-PJRT_DeviceDescription::PJRT_DeviceDescription(int device_id, int columns)
-    : id(device_id), coordinates{device_id % columns, device_id / columns, 0}, kind(kDeviceKind) {
-  std::string place = std::to_string(coordinates[0]) + "," + std::to_string(coordinates[1]) + ",0";
-  debug_text = "TPU_" + std::to_string(id) + "(process=0,(" + place + ",0))";
-  text = "TpuDevice(id=" + std::to_string(id) + ", process_index=0, coords=(" + place + "), core_on_chip=0)";
-  attributes = {named_integers("coords", coordinates.data(), coordinates.size()), named_integer("core_on_chip", 0),
-                named_integer("num_cores", 1), named_integer("slice_index", 0)};
+int64_t volume(const Bounds& bounds) { return bounds[0] * bounds[1] * bounds[2]; }
+
+std::string to_string(const Bounds& bounds, const char* separator) {
+  return std::to_string(bounds[0]) + separator + std::to_string(bounds[1]) + separator + std::to_string(bounds[2]);
 }
 
-PJRT_TopologyDescription::PJRT_TopologyDescription(int device_count) {
-  // The chips of a v5e host stand two in a row.
-  int columns = device_count > 1 ? 2 : 1;
-  for (int id = 0; id < device_count; ++id) {
-    devices.push_back(std::make_unique<PJRT_DeviceDescription>(id, columns));
-    handles.push_back(devices.back().get());
+int64_t Topology::hosts_per_slice() const { return volume(chips) / volume(chips_per_host); }
+
+int64_t Topology::devices_per_slice() const { return volume(chips) * chip->devices_per_chip; }
+
+std::string Topology::name() const {
+  bool is_flat = kind->dimensions == 2 && chips[2] == 1;
+  std::string shape = is_flat ? std::to_string(chips[0]) + "x" + std::to_string(chips[1]) : to_string(chips, "x");
+  return kind->name + ":" + shape;
+}
+
+const TpuKind& find_kind(const std::string& name) {
+  for (const TpuKind& kind : kTpuKinds) {
+    if (name == kind.name || name == kind.device_kind || "TPU " + name == kind.device_kind) return kind;
   }
+  throw InvalidSetting("there is no TPU kind '" + name + "'; the kinds are " + names(kTpuKinds));
 }
 
-namespace framedex::mock {
-
-const std::string& platform_version() {
-  static const std::string version = [] {
-    time_t now = time(nullptr);
-    tm utc;
-    gmtime_r(&now, &utc);
-    std::array<char, 64> date;
-    strftime(date.data(), date.size(), "%b %d %Y %H:%M:%S", &utc);
-    return std::string("framedex mock TPU\nBuilt on ") + date.data() + " (" + std::to_string(now) + ") cl/0";
-  }();
-  return version;
+const ChipConfiguration& find_configuration(const TpuKind& kind, const std::string& name) {
+  for (const ChipConfiguration& configuration : kind.configurations) {
+    if (name == configuration.name) return configuration;
+  }
+  throw InvalidSetting("a " + kind.name + " chip has no configuration '" + name + "'; it has " +
+                       names(kind.configurations));
 }
 
-void add_topology_functions(PJRT_Api& api) {
-  api.PJRT_DeviceDescription_Id = [](PJRT_DeviceDescription_Id_Args* args) -> PJRT_Error* {
-    args->id = args->device_description->id;
-    return nullptr;
-  };
-  api.PJRT_DeviceDescription_ProcessIndex = [](PJRT_DeviceDescription_ProcessIndex_Args* args) -> PJRT_Error* {
-    args->process_index = 0;
-    return nullptr;
-  };
-  api.PJRT_DeviceDescription_Attributes = [](PJRT_DeviceDescription_Attributes_Args* args) -> PJRT_Error* {
-    args->attributes = args->device_description->attributes.data();
-    args->num_attributes = args->device_description->attributes.size();
-    return nullptr;
-  };
-  api.PJRT_DeviceDescription_Kind = [](PJRT_DeviceDescription_Kind_Args* args) -> PJRT_Error* {
-    args->device_kind = args->device_description->kind.data();
-    args->device_kind_size = args->device_description->kind.size();
-    return nullptr;
-  };
-  api.PJRT_DeviceDescription_DebugString = [](PJRT_DeviceDescription_DebugString_Args* args) -> PJRT_Error* {
-    args->debug_string = args->device_description->debug_text.data();
-    args->debug_string_size = args->device_description->debug_text.size();
-    return nullptr;
-  };
-  api.PJRT_DeviceDescription_ToString = [](PJRT_DeviceDescription_ToString_Args* args) -> PJRT_Error* {
-    args->to_string = args->device_description->text.data();
-    args->to_string_size = args->device_description->text.size();
-    return nullptr;
-  };
-  api.PJRT_TopologyDescription_PlatformName = [](PJRT_TopologyDescription_PlatformName_Args* args) -> PJRT_Error* {
-    args->platform_name = kPlatformName;
-    args->platform_name_size = sizeof(kPlatformName) - 1;
-    return nullptr;
-  };
-  api.PJRT_TopologyDescription_PlatformVersion =
-      [](PJRT_TopologyDescription_PlatformVersion_Args* args) -> PJRT_Error* {
-    args->platform_version = platform_version().data();
-    args->platform_version_size = platform_version().size();
-    return nullptr;
-  };
-  api.PJRT_TopologyDescription_GetDeviceDescriptions =
-      [](PJRT_TopologyDescription_GetDeviceDescriptions_Args* args) -> PJRT_Error* {
-    args->descriptions = args->topology->handles.data();
-    args->num_descriptions = args->topology->handles.size();
-    return nullptr;
-  };
-  api.PJRT_TopologyDescription_Attributes = [](PJRT_TopologyDescription_Attributes_Args* args) -> PJRT_Error* {
-    args->attributes = nullptr;
-    args->num_attributes = 0;
-    return nullptr;
-  };
-  api.PJRT_TopologyDescription_Fingerprint = [](PJRT_TopologyDescription_Fingerprint_Args* args) -> PJRT_Error* {
-    args->fingerprint = args->topology->handles.size();
-    return nullptr;
-  };
+std::optional<Bounds> parse_bounds(const std::string& text) {
+  Bounds bounds{1, 1, 1};
+  const char* at = text.c_str();
+  for (size_t dimension = 0; dimension < bounds.size(); ++dimension) {
+    if (*at < '1' || *at > '9') return std::nullopt;
+    char* end = nullptr;
+    bounds[dimension] = std::strtoll(at, &end, 10);
+    if (bounds[dimension] > kMaximumDevices) return std::nullopt;
+    if (*end == '\0' && dimension > 0) return bounds;
+    if (*end != 'x') return std::nullopt;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+Bounds arrange(const TpuKind& kind, int64_t chips) {
+  if (chips == volume(kind.chips_per_host)) return kind.chips_per_host;
+  std::optional<Bounds> block = most_compact(chips, [&](const Bounds& block) {
+    bool is_flat = kind.dimensions == 2 || chips < volume(kind.chips_per_host);
+    return is_flat ? block[2] == 1 && block[0] <= block[1] : block[0] <= block[1] && block[1] <= block[2];
+  });
+  return *block;  // a row of chips is always allowed
+}
+
+Bounds divide(const Bounds& chips, int64_t hosts) {
+  std::optional<Bounds> block;
+  if (hosts > 0 && volume(chips) % hosts == 0) {
+    block = most_compact(volume(chips) / hosts, [&](const Bounds& block) {
+      return chips[0] % block[0] == 0 && chips[1] % block[1] == 0 && chips[2] % block[2] == 0;
+    });
+  }
+  if (block) return *block;
+  std::string possible;
+  for (int64_t count : divisors(volume(chips))) possible += (possible.empty() ? "" : ", ") + std::to_string(count);
+  throw InvalidSetting(std::to_string(hosts) + " hosts cannot share " + to_string(chips, "x") +
+                       " chips evenly; as many as these can: " + possible);
+}
+
+void check(const Topology& topology) {
+  const auto& [x, y, z] = topology.chips;
+  const auto& [host_x, host_y, host_z] = topology.chips_per_host;
+  if (std::min({x, y, z, host_x, host_y, host_z}) < 1 || x % host_x != 0 || y % host_y != 0 || z % host_z != 0) {
+    throw InvalidSetting(topology.name() + " cannot be divided among hosts of " +
+                         to_string(topology.chips_per_host, "x") + " chips each");
+  }
+  if (topology.slices_per_host < 1 || topology.slices < 1 || topology.slices % topology.slices_per_host != 0) {
+    throw InvalidSetting(std::to_string(topology.slices) + " slices cannot be divided among hosts of " +
+                         std::to_string(topology.slices_per_host));
+  }
+  if (std::max({x, y, z, topology.slices}) > kMaximumDevices || volume(topology.chips) > kMaximumDevices ||
+      topology.devices() > kMaximumDevices) {
+    throw InvalidSetting(std::to_string(topology.slices) + " x " + topology.name() + " is more than the " +
+                         std::to_string(kMaximumDevices) + " devices that can be simulated");
+  }
 }
 
 }  // namespace framedex::mock

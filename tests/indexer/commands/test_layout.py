@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from framedex.calltext import error_lines
 from framedex.commands.layout import fit_line
-from framedex.commands.render import call_lines, error_lines
+from framedex.commands.render_calls import call_lines
 from framedex.commands.render_trace import folded_frames, header
+from framedex.commands.repetition import singly
 from framedex.commands.terminal import Line, Span, Terminal, paint, place_line, text_line
 from framedex.model import CallRow, CaptureRow, How, Location, Trace
 from tests.indexer.recorded import Project
@@ -145,4 +147,4 @@ def _failed(call: CallRow) -> CallRow:
 
 
 def _table(calls: list[CallRow], captures: list[CaptureRow], width: int | None) -> list[str]:
-    return rows_of(call_lines(calls, captures, width))
+    return rows_of(call_lines(singly(calls), captures, width))

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from framedex import words
-from framedex.commands.render import call_lines, relation_lines
+from framedex.commands.render import relation_lines
+from framedex.commands.render_calls import call_lines
 from framedex.commands.render_trace import all_frames, folded_frames, header
+from framedex.commands.repetition import singly
 from framedex.commands.terminal import Line, Terminal, paint
 from framedex.model import Edge, FrameRow, How, Location, Role, Trace
 from tests.indexer.recorded import Project
@@ -76,7 +78,7 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
         *header(replace(trace, call=call, capture=capture, frames=(hostile,))),
         *folded_frames([hostile, replace(hostile, location=None)]),
         *all_frames([hostile]),
-        *call_lines([call], [capture]),
+        *call_lines(singly([call]), [capture]),
         *relation_lines(function, [Edge(function, function, 1, (place,))], "callers", inward=False),
     ]
 

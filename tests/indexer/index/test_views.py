@@ -28,4 +28,5 @@ def test_every_view_can_be_queried(project: Project) -> None:
     project.ingest().close()
     database = sqlite_utils.Database(project.index)
 
-    assert all(list(database[name].rows) for name in database.view_names())
+    empty = {name for name in database.view_names() if not list(database[name].rows)}
+    assert empty == {"objects_readable"}, "the calls of this capture have no addresses"

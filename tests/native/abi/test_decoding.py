@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import pytest
 
+import decoding
+import pjrt_abi
 from tests.pythons import ROOT
 
 ABI_FOLDER = ROOT / "native" / "abi"
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Callable[[str], dict[str, str]]:
+def described() -> pjrt_abi.Abi:
+    """The description of the API."""
+    return pjrt_abi.load(ABI_FOLDER / "pjrt_c_api_0.112.json", ABI_FOLDER / "pjrt_c_api_history.json")
+
+
+@pytest.fixture(scope="module")
+def recorded(described: pjrt_abi.Abi) -> Callable[[str], dict[str, str]]:
     """The recorded values of a function: name -> how it is written (`integer`, `text`, ...), outputs as `> text`."""
-    sys.path.insert(0, str(ABI_FOLDER))
-    try:
-        import decoding
-        import pjrt_abi
-    finally:
-        sys.path.remove(str(ABI_FOLDER))
-    abi = pjrt_abi.load(ABI_FOLDER / "pjrt_c_api_0.112.json")
 
     def values(function: str) -> dict[str, str]:
-        found = decoding.values(abi, abi.structs[f"{function}_Args"])
+        found = decoding.values(described, described.structs[f"{function}_Args"])
         return {value.name: ("> " if value.is_output else "") + _kind(value.statement) for value in found}
 
     return values
@@ -77,3 +77,51 @@ def test_numbers_keep_their_kind(recorded: Callable[[str], dict[str, str]]) -> N
     values = recorded("PJRT_Device_MemoryStats")
     assert values["bytes_in_use"] == "> integer"
     assert values["bytes_limit_is_set"] == "> boolean"
+
+
+def test_the_lists_of_an_execution_have_a_row_for_each_device(recorded: Callable[[str], dict[str, str]]) -> None:
+    values = recorded("PJRT_LoadedExecutable_Execute")
+    assert values["argument_lists"] == "address_lists"
+    assert values["output_lists"] == "> address_lists"
+    assert values["device_complete_events"] == "> addresses"
+
+
+def test_texts_go_with_their_lengths_and_lists_of_lists_are_joined(recorded: Callable[[str], dict[str, str]]) -> None:
+    assert recorded("PJRT_Executable_OutputMemoryKinds") == {
+        "executable": "address",
+        "num_outputs": "> integer",
+        "memory_kinds": "> texts",
+    }
+    assert recorded("PJRT_Executable_OutputDimensions")["dims"] == "> integers"
+
+
+def test_a_list_is_an_output_where_its_count_is_one(recorded: Callable[[str], dict[str, str]]) -> None:
+    assert recorded("PJRT_TpuTopology_ChipBounds")["chip_bounds"] == "> integers"
+    assert recorded("PJRT_TpuTopology_ChipIdFromCoord")["coords"] == "integers"
+
+
+def test_what_comes_with_a_deleter_is_an_output(recorded: Callable[[str], dict[str, str]]) -> None:
+    assert recorded("PJRT_Executable_Serialize") == {
+        "executable": "address",
+        "serialized_bytes": "> text_or_size",
+        "serialized_executable": "> address",
+    }
+
+
+def test_every_extension_that_has_a_type_is_described(described: pjrt_abi.Abi) -> None:
+    types = {table.type for table in pjrt_abi.extensions(described)}
+    assert set(described.enums["PJRT_Extension_Type"]) - types == {"PJRT_Extension_Type_Unknown"}
+
+
+def test_every_function_of_an_extension_is_traced(described: pjrt_abi.Abi) -> None:
+    """But for members that have lost their type, and what is no function."""
+    passed_on = {
+        f"{table.struct.name}.{field.name}"
+        for table in (*pjrt_abi.extensions(described), *pjrt_abi.inner_tables(described))
+        for field in table.struct.fields
+        if field.name not in {function.member for function in table.functions}
+        and field not in table.inner
+        and field.name not in ("base", "struct_size", "priv")
+        and field.type != "void*"
+    }
+    assert passed_on == {"PJRT_Profiler_Extension.traceme_context_id"}

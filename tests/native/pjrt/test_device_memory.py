@@ -101,7 +101,7 @@ def live_addresses(allocated: list[Call], freed: list[Call]) -> set[str]:
     ("setting", "value"),
     [
         ("FRAMEDEX_DEVICES", "0"),
-        ("FRAMEDEX_DEVICES", "257"),
+        ("FRAMEDEX_DEVICES", "16385"),
         ("FRAMEDEX_DEVICES", "eight"),
         ("FRAMEDEX_HBM", "-1"),
         ("FRAMEDEX_HBM", "16GiB"),
@@ -118,4 +118,4 @@ def test_a_setting_that_makes_no_sense_is_named(tmp_path: Path, setting: str, va
 def test_with_no_other_platform_allowed_the_reason_is_in_the_exception(tmp_path: Path) -> None:
     done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_DEVICES="0", JAX_PLATFORMS="tpu")
     assert done.status == 1
-    assert "INVALID_ARGUMENT: FRAMEDEX_DEVICES=0 is not a number of devices from 1 to 256." in done.stderr
+    assert "INVALID_ARGUMENT: FRAMEDEX_DEVICES=0 is not a number of devices from 1 to 16384." in done.stderr

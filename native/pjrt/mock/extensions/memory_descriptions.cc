@@ -1,6 +1,6 @@
 #include "pjrt/mock/extensions/memory_descriptions.h"
 
-#include "pjrt/mock/client.h"
+#include "pjrt/mock/tpu_kind.h"
 
 namespace framedex::mock {
 namespace {

@@ -1,0 +1,116 @@
+"""A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`.
+
+Addresses are left out: what is an object of the runtime has a name, and what is not says nothing to a reader.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from framedex import words
+from framedex.errorcodes import error_name
+from framedex.model import CallRow
+from framedex.objects import BoundaryFunction, function_named
+from framedex.plaintext import printable
+
+_LONGEST = 40  # characters of a text
+_MOST = 4  # elements of a list
+_NO_VALUES = {"error_message", "more_values_not_recorded"}
+
+
+def call_text(call: CallRow) -> str:
+    """Function, arguments, and what it returned, on one line without control characters."""
+    return f"{printable(call.function)}({arguments_text(call)}){outcome_text(call)}"
+
+
+def arguments_text(call: CallRow) -> str:
+    """What the function was given."""
+    known = function_named(call.function)
+    return ", ".join(_values(call, known, [name for name in call.arguments if name not in known.outputs]))
+
+
+def objects_text(call: CallRow) -> str:
+    """The objects among the values of a call, each with the name of its argument."""
+    return ", ".join(f"{printable(name)}={_object(named)}" for name, named in call.objects.items())
+
+
+def outcome_text(call: CallRow) -> str:
+    """An arrow and what it returned, or its error; empty where it returned nothing, or never."""
+    if call.error > 0:
+        return f" -> {error_lines(call)[0]}"
+    known = function_named(call.function)
+    results = list(_values(call, known, [name for name in call.arguments if name in known.outputs]))
+    if len(results) == 1:  # the only one needs no name
+        results = [results[0].partition("=")[2] or results[0]]
+    return f" -> {', '.join(results)}" if results else ""
+
+
+def error_lines(call: CallRow) -> list[str]:
+    """The error a call came back with and its message, line by line."""
+    message = str(call.arguments.get("error_message") or "")
+    name = error_name(call.error)
+    # What PJRT plug-ins say often begins with the name of the code.
+    text = message if message.startswith(name) or not message else f"{name}: {message}"
+    return [printable(line) for line in (text or name).split("\n")]
+
+
+def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
+    """The values of these names that say something: objects by their names, an array by its type, shape and size."""
+    types = {field.name: field.type for field in known.objects}
+    first = next(iter(types), None)
+    shape = _shape(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
+    plain: list[str] = []
+    for name in names:
+        value = call.arguments[name]
+        if shape is not None and name in ("type", "dims", "bytes"):
+            if name == "type":
+                yield shape
+            continue
+        if name in _NO_VALUES or _is_unset(call.arguments, name):
+            continue
+        if "." in name and not value:  # of options those that were given say something
+            continue
+        named = call.objects.get(name)
+        if named is not None:
+            is_clear = isinstance(named, list) or name in known.outputs or name in (first, types.get(name))
+            yield _object(named) if is_clear else f"{name}={_object(named)}"
+        elif words.tells(value):
+            plain.append(f"{printable(name)}={_plain(name, value)}")
+    yield from plain
+
+
+def _shape(arguments: dict[str, Any]) -> str | None:
+    kind, dims = arguments.get("type"), arguments.get("dims")
+    if not isinstance(kind, str) or not isinstance(dims, list):
+        return None
+    return words.arguments_short({"type": kind, "dims": dims, "bytes": arguments.get("bytes")})
+
+
+def _is_unset(arguments: dict[str, Any], name: str) -> bool:
+    """Whether a value is only the flag of another, or one that its flag says was not set."""
+    return (name.removesuffix("_is_set") in arguments and name.endswith("_is_set")) or (
+        arguments.get(f"{name}_is_set") is False
+    )
+
+
+def _object(named: str | list[str | None]) -> str:
+    if isinstance(named, str):
+        return named
+    return _listed([each or "?" for each in named])
+
+
+def _plain(name: str, value: Any) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and "bytes" in name.split("_"):
+        return words.size(value)
+    if isinstance(value, list):
+        return _listed([json.dumps(element) for element in value])
+    text = value if isinstance(value, str) else json.dumps(value)
+    return printable(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
+
+
+def _listed(elements: list[str]) -> str:
+    if len(elements) > _MOST:
+        elements = [*elements[: _MOST - 1], f"… {len(elements) - _MOST + 1} more"]
+    return f"[{', '.join(elements)}]"

@@ -1,0 +1,69 @@
+"""The options by which verbs choose calls."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from framedex.model import CallFilter
+
+_UNITS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "": 1_000_000_000,
+    "m": 60_000_000_000,
+}
+
+
+class Moment(click.ParamType[int]):
+    """A time: a number with a unit (`250us`, `1.5s`), seconds without one; given in ns."""
+
+    name = "time"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The time in nanoseconds."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|m|)", str(value))
+        if match is None:
+            self.fail(f"'{value}' is no time; write it like 250us, 10ms, 1.5s or 2m.", param, ctx)
+        return round(float(match[1]) * _UNITS[match[2]])
+
+
+_OPTIONS = (
+    click.option(
+        "--function",
+        metavar="NAME[,NAME...]",
+        help="Only calls of these functions; a part of a name is enough, or a pattern: 'PJRT_Buffer_*'.",
+    ),
+    click.option("--thread", metavar="NAME", help="Only calls on threads of this name or id; `main`: the main thread."),
+    click.option("--object", metavar="NAME", help="Only calls with this object: the life of buffer#12."),
+    click.option("--errors", "errors_only", is_flag=True, help="Only calls that came back with an error."),
+    click.option("--slower", "slower_than", type=Moment(), help="Only calls that took longer than this."),
+    click.option("--since", "after", type=Moment(), help="Only calls that began at or after this time."),
+    click.option(
+        "--until", "before", type=Moment(), help="Only calls that began at or before this time into the recording."
+    ),
+    click.option(
+        "--through", metavar="TEXT", help="Only calls whose stack has a function or file with TEXT, or FILE:LINE."
+    ),
+    click.option("--capture", type=int, metavar="ID", help="Only calls of this capture (see `framedex captures`)."),
+)
+
+
+def filter_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options, which it gets as one `CallFilter`, its parameter `wanted`."""
+
+    @functools.wraps(command)
+    def with_filter(*arguments: Any, **options: Any) -> None:
+        chosen = {name: options.pop(name) for name in CallFilter.__dataclass_fields__}
+        command(*arguments, wanted=CallFilter(**chosen), **options)
+
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(_OPTIONS), with_filter)

@@ -1,0 +1,138 @@
+"""Finds the PJRT plug-in that `framedex run --plugin` names, and how a program gets to it through framedex."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from framedex.errors import FramedexError
+
+# The folders of the installed packages that bring a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
+# discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported.
+_INSTALLED = """
+import importlib.metadata, importlib.util, json, pkgutil
+folders = {}
+def look(name, module):
+    try:
+        spec = importlib.util.find_spec(module)
+    except ImportError:
+        return
+    if spec:
+        folders[name] = list(spec.submodule_search_locations or ())
+look("libtpu", "libtpu")
+if spec := importlib.util.find_spec("jax_plugins"):
+    for module in pkgutil.iter_modules(spec.submodule_search_locations):
+        look(module.name, "jax_plugins." + module.name)
+for entry in importlib.metadata.entry_points(group="jax_plugins"):
+    look(entry.name, entry.module)
+print(json.dumps(folders))
+"""
+_TPU = "libtpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A plug-in's library. `name` is what JAX shall register it as, None where an installed package registers it."""
+
+    path: Path
+    name: str | None
+
+    def loaded_by(self, library: Path, current: Mapping[str, str]) -> dict[str, str]:
+        """The variables with which a program that is told where its plug-in is loads framedex's `library` as that."""
+        variables = {"FRAMEDEX_PLUGIN": os.fspath(self.path)}
+        if self.name == "tpu":
+            return variables | {"TPU_LIBRARY_PATH": os.fspath(library)}
+        registered = current.get("PJRT_NAMES_AND_LIBRARY_PATHS")
+        return variables | {"PJRT_NAMES_AND_LIBRARY_PATHS": _with(f"{self.name}:{library}", registered, ",")}
+
+    def met_by(self, preload: Path, current: Mapping[str, str]) -> dict[str, str]:
+        """The variables with which framedex's `preload` is there when a program asks this plug-in for its table."""
+        preloaded = _with(os.fspath(preload), current.get("LD_PRELOAD"), ":")
+        return {"FRAMEDEX_PLUGIN": os.fspath(self.path), "LD_PRELOAD": preloaded}
+
+
+def find_plugin(text: str, python: str) -> Plugin:
+    """The plug-in that PATH, NAME:PATH or the NAME of a package of this Python says.
+
+    Raises FramedexError if there is none, or the file is not a plug-in.
+    """
+    is_path = re.fullmatch(r"(?:(?P<name>\w+):)?(?P<path>.*/.*|.*\.so(?:\.\d+)*)", text)
+    if not is_path:
+        return _installed_plugin(text, python)
+    path = Path(is_path["path"]).expanduser().absolute()
+    _check(path)
+    if is_path["name"]:
+        return Plugin(path, is_path["name"])
+    if "tpu" in path.name:
+        return Plugin(path, "tpu")
+    if path.resolve() in {library.resolve() for library in _installed(python).values() if library}:
+        return Plugin(path, None)
+    raise FramedexError(
+        f"JAX does not know {path.name} by itself.",
+        f"Say as what it is to be registered, its platform's name: --plugin NAME:{text}",
+    )
+
+
+def _installed_plugin(name: str, python: str) -> Plugin:
+    installed = _installed(python)
+    matches = [name] if name in installed else [known for known in installed if name in known]
+    if len(matches) != 1:
+        names = ", ".join(sorted(installed)) or "none"
+        raise FramedexError(
+            f"{python} has {'several plug-ins' if matches else 'no plug-in'} called {name!r}.",
+            f"Installed: {names}. A path does as well: --plugin NAME:/path/to/plugin.so",
+        )
+    library = installed[matches[0]]
+    if library is None:
+        raise FramedexError(
+            f"The package {matches[0]} has no library with the function GetPjrtApi.",
+            "Name the library itself: --plugin NAME:/path/to/plugin.so",
+        )
+    return Plugin(library, "tpu" if matches[0] == _TPU else None)
+
+
+def _installed(python: str) -> dict[str, Path | None]:
+    """The plug-ins that are installed for a Python, each with its library if it has one."""
+    try:
+        answer = subprocess.run([python, "-c", _INSTALLED], check=True, capture_output=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise FramedexError(f"{python} cannot say which plug-ins it has: {error}.", "Check --python.") from None
+    folders: dict[str, list[str]] = json.loads(answer)
+    return {name: _library([Path(folder) for folder in paths]) for name, paths in folders.items()}
+
+
+def _library(folders: list[Path]) -> Path | None:
+    files = (path for folder in folders for path in sorted(folder.rglob("*.so*")))
+    return next((path for path in files if path.is_file() and not _why_no_plugin(path)), None)
+
+
+def _check(path: Path) -> None:
+    if not path.is_file():
+        raise FramedexError(f"There is no plug-in {path}.", "Check --plugin.")
+    if why := _why_no_plugin(path):
+        raise FramedexError(f"{path} is not a PJRT plug-in: {why}.", "Name the plug-in's library: --plugin PATH")
+
+
+def _why_no_plugin(path: Path) -> str:
+    """Why a file cannot be a plug-in, empty if it can: as far as can be told without loading it."""
+    try:
+        with path.open("rb") as file:
+            symbols = ELFFile(file).get_section_by_name(".dynsym")
+            if not isinstance(symbols, SymbolTableSection) or not symbols.get_symbol_by_name("GetPjrtApi"):
+                return "it has no function GetPjrtApi"
+    except (ELFError, OSError) as error:
+        return f"it cannot be read as a library ({error})"
+    return ""
+
+
+def _with(first: str, others: str | None, separator: str) -> str:
+    return f"{first}{separator}{others}" if others else first

@@ -1,0 +1,23 @@
+"""Which call was made inside which: boundary functions call others, such as the mock TPU's allocator."""
+
+from __future__ import annotations
+
+from framedex.model import Calls
+
+
+def enclosing_calls(calls: Calls) -> list[int | None]:
+    """For each call the place of the innermost call of its thread during which it was made, None outside all.
+
+    A call that never returned encloses nothing: nobody knows when it ended.
+    """
+    found: list[int | None] = []
+    open_calls: dict[int, list[tuple[int, int]]] = {}  # by thread: (end, place), innermost last
+    rows = zip(calls.thread.tolist(), calls.start.tolist(), calls.duration.tolist(), strict=True)
+    for place, (thread, start, duration) in enumerate(rows):
+        stack = open_calls.setdefault(thread, [])
+        while stack and stack[-1][0] <= start:
+            stack.pop()
+        found.append(stack[-1][1] if stack else None)
+        if duration >= 0:
+            stack.append((start + duration, place))
+    return found

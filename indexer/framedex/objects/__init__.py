@@ -1,0 +1,29 @@
+"""The objects of the runtime that calls speak of: which of a call's values are objects, and how long each one lived."""
+
+from typing import TYPE_CHECKING, Any
+
+from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
+
+if TYPE_CHECKING:
+    from framedex.objects.lifetimes import Lifetimes, RecordedObject, Violation, ViolationKind, follow_objects
+
+__all__ = [
+    "BoundaryFunction",
+    "Lifetimes",
+    "ObjectField",
+    "RecordedObject",
+    "Role",
+    "Violation",
+    "ViolationKind",
+    "follow_objects",
+    "function_named",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Those who show names need the table only; following lifetimes takes numpy.
+    if name in __all__:
+        from framedex.objects import lifetimes
+
+        return getattr(lifetimes, name)
+    raise AttributeError(name)

@@ -1,0 +1,134 @@
+"""What the C API says of a function's values: which are outputs, which are objects, and what becomes of those.
+
+The table is made from the ABI's description (see `native/abi/generate_objects.py`) and reads captures of every version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+class Role(StrEnum):
+    """What a call does with an object that is one of its values."""
+
+    CREATES = "creates"  # the caller has to destroy it
+    NAMES = "names"  # handed out, and owned by another object
+    USES = "uses"
+    DELETES = "deletes"  # gives up what it holds; the object itself is still to be destroyed
+    DESTROYS = "destroys"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectField:
+    """A recorded value that is an object of `type` (`loaded_executable`), or a list of such."""
+
+    name: str
+    type: str
+    role: Role
+    is_list: bool
+
+    @property
+    def is_result(self) -> bool:
+        """Whether the call hands it out, so that it is there from the call's end on."""
+        return self.role in (Role.CREATES, Role.NAMES)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryFunction:
+    """A function's values, as far as they are outputs or objects.
+
+    `inputs` are the objects that it is given, `results` those that it hands out; it `reads` the content of its inputs
+    where it creates something of them.
+    `sizes` are the created objects whose size in bytes is the value `bytes`. `takes_callback`: what it was given may be
+    used, and destroyed, before it returns. `identifies` is the object whose own number the value `id` is;
+    `tells_deleted` the value that says whether the object has been deleted.
+    """
+
+    outputs: frozenset[str] = frozenset()
+    inputs: tuple[ObjectField, ...] = ()
+    results: tuple[ObjectField, ...] = ()
+    reads: bool = False
+    sizes: frozenset[str] = frozenset()
+    takes_callback: bool = False
+    identifies: str | None = None
+    tells_deleted: str | None = None
+
+    @property
+    def objects(self) -> tuple[ObjectField, ...]:
+        """All its objects, those that it is given first."""
+        return self.inputs + self.results
+
+
+def function_named(name: str) -> BoundaryFunction:
+    """What is known of a boundary function; nothing of one that is not of the PJRT C API."""
+    return _functions().get(name, BoundaryFunction())
+
+
+def address_of(value: object) -> int:
+    """The address that a recorded value is; 0 where it is none."""
+    try:
+        return int(value, 16) if isinstance(value, str) and value.startswith("0x") else 0
+    except ValueError:
+        return 0
+
+
+def elements(known: ObjectField, value: object) -> Iterator[object]:
+    """What may be objects in a recorded value: itself, or the elements of a list or of a list for each device."""
+    if not known.is_list:
+        yield value
+    elif isinstance(value, list):
+        for element in value:
+            yield from elements(known, element) if isinstance(element, list) else (element,)
+
+
+def functions_with(kind: str) -> dict[str, list[str]]:
+    """The values that are objects of this type, by name, each with the functions that have it."""
+    found: dict[str, list[str]] = {}
+    for name, function in _functions().items():
+        for field in function.objects:
+            if field.type == kind:
+                found.setdefault(field.name, []).append(name)
+    return found
+
+
+@cache
+def destroyed_types() -> frozenset[str]:
+    """The types of objects that have to be destroyed by whom they were created for."""
+    fields = (field for function in _functions().values() for field in function.objects)
+    return frozenset(field.type for field in fields if field.role is Role.DESTROYS)
+
+
+@cache
+def created_types() -> frozenset[str]:
+    """The types of objects whose creation is a value of some call; others come from elsewhere (errors, callbacks)."""
+    fields = (field for function in _functions().values() for field in function.results)
+    return frozenset(field.type for field in fields)
+
+
+@cache
+def _functions() -> dict[str, BoundaryFunction]:
+    text = files("framedex.objects").joinpath("pjrt_objects.json").read_text(encoding="utf-8")
+    return {name: _function(entry) for name, entry in json.loads(text)["functions"].items()}
+
+
+def _function(entry: dict[str, Any]) -> BoundaryFunction:
+    objects = [
+        ObjectField(field, known["type"], Role(known["role"]), known.get("list", False))
+        for field, known in entry.get("objects", {}).items()
+    ]
+    return BoundaryFunction(
+        outputs=frozenset(entry.get("outputs", ())),
+        inputs=tuple(field for field in objects if not field.is_result),
+        results=tuple(field for field in objects if field.is_result),
+        reads=any(field.role is Role.CREATES for field in objects),
+        sizes=frozenset(entry.get("sizes", ())),
+        takes_callback=entry.get("takes_callback", False),
+        identifies=entry.get("identifies"),
+        tells_deleted=entry.get("tells_deleted"),
+    )

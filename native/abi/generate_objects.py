@@ -1,0 +1,143 @@
+"""Write the indexer's table of PJRT objects: `python generate_objects.py`; a test holds it against the data.
+
+For every function of the C API and its extensions it says which recorded values are outputs, and which of them are
+objects: of which type, and what the call does to them. All of it follows from the types of the argument structs and
+from how the C API names its functions; what its comments alone tell is in `OWNED_BY_CLIENT`.
+
+The table is committed beside its reader, because an index outlives the build that recorded a capture: names are only
+ever added to the C API, so the newest table reads the older captures as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pjrt_abi
+from decoding import values
+from pjrt_abi import Abi, Field, Struct
+
+DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
+TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
+
+# pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
+OWNED_BY_CLIENT = {("PJRT_Client_TopologyDescription", "topology")}
+
+
+def main() -> None:
+    """Write the table where the indexer reads it."""
+    TARGET.write_text(table(pjrt_abi.load(DATA)))
+
+
+def table(abi: Abi) -> str:
+    """The table as JSON, one function per line."""
+    types = _object_types(abi)
+    functions = {name: _function(abi, name, struct, types) for name, struct in _functions(abi).items()}
+    lines = [f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in functions.items() if entry]
+    about = "Made by native/abi/generate_objects.py; do not edit."
+    return f'{{\n  "about": "{about}",\n  "functions": {{\n' + ",\n".join(lines) + "\n  }\n}\n"
+
+
+def _functions(abi: Abi) -> dict[str, Struct]:
+    """The argument struct of every function, those of extensions and of callbacks included, by the function's name."""
+    arguments = [name for name in abi.structs if name.startswith("PJRT_") and name.endswith("_Args")]
+    named = {name.removesuffix("_Args"): name for name in arguments}
+    for name, target in abi.typedefs.items():  # a few are not named for their struct
+        signature = re.search(r"\((\w+)\*\)$", target)
+        if signature and signature[1] in arguments:
+            named[name] = signature[1]
+    return {name: abi.structs[struct] for name, struct in named.items()}
+
+
+def _object_types(abi: Abi) -> dict[str, str | None]:
+    """The types of objects, each with the function that destroys them (None: they belong to another object).
+
+    An object is what a function takes first, behind a pointer whose target the C API keeps to itself.
+    """
+    receivers = {
+        _target(fields[0])
+        for struct in _functions(abi).values()
+        if (fields := [field for field in struct.fields if field.name not in ("struct_size", "extension_start")])
+    }
+    found: dict[str, str | None] = {name: None for name in sorted(receivers) if name and _is_opaque(abi, name)}
+    for word in ("Delete", "Destroy"):  # where a type has both, Delete leaves the object to be destroyed
+        for name, struct in _functions(abi).items():
+            objects = [target for field in struct.fields if (target := _target(field)) in found]
+            if re.search(f"_{word}(_|[A-Z]|$)", name) and len(objects) == 1:
+                found[objects[0]] = name
+    return found
+
+
+def _is_opaque(abi: Abi, name: str) -> bool:
+    if name in abi.structs:
+        return {field.name for field in abi.structs[name].fields} == {"vtable"}
+    return abi.typedefs.get(name) == name
+
+
+def _function(abi: Abi, name: str, struct: Struct, types: dict[str, str | None]) -> dict[str, Any]:
+    outputs: list[str] = []
+    objects: dict[str, dict[str, Any]] = {}
+    for value in values(abi, struct):
+        if value.is_output:
+            outputs.append(value.name)
+        field = _field(abi, struct, value.name)
+        target = _target(field) if field is not None else ""
+        if field is not None and target in types:
+            role = _role(name, field, types[target], value.is_output)
+            objects[value.name] = {"type": _word(target), "role": role}
+            if field.type.count("*") > 1:
+                objects[value.name]["list"] = True
+    entry: dict[str, Any] = {}
+    if outputs:
+        entry["outputs"] = outputs
+    if objects:
+        entry["objects"] = objects
+    if objects and any("(" in field.type or field.type.endswith("Callback") for field in struct.fields):
+        entry["takes_callback"] = True
+    if (number := struct.field("id")) and number.type == "int" and objects:
+        entry["identifies"] = list(objects)[-1]
+    arrays = [field for field, known in objects.items() if known["role"] == "creates" and known["type"] in _arrays(abi)]
+    if arrays and any(value.name == "bytes" for value in values(abi, struct)):
+        entry["sizes"] = arrays
+    if name.endswith("_IsDeleted"):
+        entry["tells_deleted"] = "is_deleted"
+    return entry
+
+
+def _arrays(abi: Abi) -> set[str]:
+    """The types of objects that have a shape, and so a size."""
+    return {_word(name.removesuffix("_Dimensions")) for name in _functions(abi) if name.endswith("_Dimensions")}
+
+
+def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -> str:
+    if is_output:
+        return "names" if destroyer is None or (function, field.name) in OWNED_BY_CLIENT else "creates"
+    if function == destroyer:
+        return "destroys"
+    # A buffer that was donated is as good as deleted: only its handle is left.
+    return "deletes" if re.search(r"_(Delete|Donate\w*)$", function) else "uses"
+
+
+def _field(abi: Abi, struct: Struct, name: str) -> Field | None:
+    """The field behind the name of a recorded value, dotted where it is in a nested struct."""
+    first, _, rest = name.partition(".")
+    field = struct.field(first)
+    if field is None or not rest:
+        return field
+    return _field(abi, abi.structs[_target(field)], rest)
+
+
+def _target(field: Field) -> str:
+    """What a field points to, or is, without qualifiers."""
+    return re.sub(r"\bconst\b|[*\s]", "", field.type)
+
+
+def _word(name: str) -> str:
+    """`PJRT_LoadedExecutable` -> `loaded_executable`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.removeprefix("PJRT_")).lower()
+
+
+if __name__ == "__main__":
+    main()

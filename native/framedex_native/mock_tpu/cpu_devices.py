@@ -1,0 +1,60 @@
+"""The CPU client, and which of its devices stands in for which of the mock TPU's."""
+
+from __future__ import annotations
+
+import atexit
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+from jax._src import distributed
+from jaxlib import _jax, xla_client
+
+_ADDRESS_KEY = "framedex/mock_tpu/coordinator"
+_TIMEOUT_MS = 60_000
+
+
+def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, list[Any], bool]:
+    """A CPU client for devices that belong to these processes.
+
+    Returns it, its devices in the order of `processes`, and whether it runs programs together with other processes':
+    it does if the processes are those that jax.distributed.initialize() has connected, and else all devices are here.
+    """
+    state = distributed.global_state
+    is_distributed = state.client is not None and state.num_processes == len(set(processes)) > 1
+    if not is_distributed:
+        client: Any = xla_client.make_cpu_client(asynchronous=True, num_devices=len(processes))
+        return client, sorted(client.devices(), key=lambda device: device.id), False
+    connection = _connect(state)
+    client = xla_client.make_cpu_client(
+        asynchronous=True,
+        distributed_client=connection,
+        node_id=own_process,
+        num_nodes=state.num_processes,
+        collectives=_jax.make_gloo_tcp_collectives(distributed_client=connection),
+        num_devices=list(processes).count(own_process),
+    )
+    of_process: dict[int, list[Any]] = {}
+    for device in sorted(client.devices(), key=lambda device: device.id):
+        of_process.setdefault(device.process_index, []).append(device)
+    return client, [of_process[process].pop(0) for process in processes], True
+
+
+def _connect(state: Any) -> Any:
+    """A connection of the mock's own between the processes: under JAX's, its own CPU backend has told who is there.
+
+    The first process offers the service, and tells the others where through JAX's connection.
+    """
+    if state.process_id == 0:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::", 0))
+            port = probe.getsockname()[1]
+        service = _jax.get_distributed_runtime_service(f"[::]:{port}", state.num_processes)
+        atexit.register(service.shutdown)
+        host = state.coordinator_address.rsplit(":", 1)[0]
+        state.client.key_value_set(_ADDRESS_KEY, f"{host}:{port}")
+    address = state.client.blocking_key_value_get(_ADDRESS_KEY, _TIMEOUT_MS)
+    connection = _jax.get_distributed_runtime_client(address, state.process_id)
+    connection.connect()
+    atexit.register(connection.shutdown)
+    return connection

@@ -1,0 +1,39 @@
+#include "pjrt/extension_chain.h"
+
+namespace framedex::pjrt {
+namespace {
+
+bool is_in_chain(const PJRT_Extension_Base* chain, PJRT_Extension_Type type) {
+  for (; chain != nullptr; chain = chain->next) {
+    if (chain->type == type) return true;
+  }
+  return false;
+}
+
+// nullptr for what is passed on as it is: of an unknown type, or behind another of its type, where nobody finds it.
+PJRT_Extension_Base* traced_copy(const PJRT_Extension_Base* extension, const PJRT_Extension_Base* chain) {
+  bool is_traceable = extension->struct_size >= sizeof(PJRT_Extension_Base) && !is_in_chain(chain, extension->type);
+  return is_traceable ? traced_extension(extension) : nullptr;
+}
+
+}  // namespace
+
+PJRT_Extension_Base* traced_chain(PJRT_Extension_Base* first) {
+  PJRT_Extension_Base* chain = nullptr;
+  PJRT_Extension_Base** end = &chain;
+  PJRT_Extension_Base* untraced = nullptr;
+  for (PJRT_Extension_Base* extension = first; extension != nullptr; extension = extension->next) {
+    PJRT_Extension_Base* copy = traced_copy(extension, chain);
+    if (copy == nullptr) {
+      if (untraced == nullptr) untraced = extension;
+      continue;
+    }
+    copy->next = nullptr;
+    *end = copy;
+    end = &copy->next;
+  }
+  *end = untraced;
+  return chain;
+}
+
+}  // namespace framedex::pjrt

@@ -1,0 +1,119 @@
+#include "pjrt/interposer.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <stdexcept>
+
+#include "pjrt/extension_chain.h"
+#include "pjrt/traced_call.h"
+
+namespace framedex::pjrt {
+namespace {
+
+using GetTable = const PJRT_Api* (*)();
+
+const PJRT_Api* table_of(void* library, const std::string& path) {
+  for (const char* entry_point : {"framedex_mock_pjrt_api", "GetPjrtApi"}) {
+    if (auto get_table = reinterpret_cast<GetTable>(dlsym(library, entry_point))) return get_table();
+  }
+  throw std::runtime_error(path + " is not a PJRT plug-in: it has no function GetPjrtApi.");
+}
+
+void check(const Plugin& plugin) {
+  size_t header = offsetof(PJRT_Api, pjrt_api_version) + sizeof(PJRT_Api_Version);
+  if (plugin.api == nullptr) throw std::runtime_error(plugin.path + ": its GetPjrtApi returned no table.");
+  if (plugin.api->struct_size < header) {
+    throw std::runtime_error(plugin.path + ": its table of " + std::to_string(plugin.api->struct_size) +
+                             " bytes is too short to be one of the PJRT C API.");
+  }
+  const PJRT_Api_Version& version = plugin.api->pjrt_api_version;
+  if (version.major_version != PJRT_API_MAJOR) {
+    throw std::runtime_error(plugin.path + " speaks version " + std::to_string(version.major_version) + "." +
+                             std::to_string(version.minor_version) + " of the PJRT C API; framedex knows " +
+                             std::to_string(PJRT_API_MAJOR) + "." + std::to_string(PJRT_API_MINOR) +
+                             ", and the major versions have to agree.");
+  }
+}
+
+std::string name_of(PJRT_Extension_Type type) {
+  const char* name = enumerator(type);
+  return name != nullptr ? name : std::to_string(static_cast<int>(type));
+}
+
+std::string names(const PJRT_Extension_Base* extension) {
+  std::string text;
+  for (; extension != nullptr; extension = extension->next)
+    text += (text.empty() ? "" : ", ") + name_of(extension->type);
+  return text;
+}
+
+// Where the chain of the table goes on in the plug-in's own: the extensions from there on that no copy stands for.
+std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extension_Base* plugin) {
+  std::string text;
+  for (; plugin != nullptr; plugin = plugin->next) {
+    const PJRT_Extension_Base* found = traced;
+    while (found->type != plugin->type) found = found->next;
+    if (found == plugin) text += (text.empty() ? "" : ", ") + name_of(plugin->type);
+  }
+  return text;
+}
+
+const char* const kValueNames[] = {"plugin",     "major_version",       "minor_version",     "struct_size",
+                                   "extensions", "untraced_extensions", "untraced_functions"};
+
+void record(const Plugin& plugin, const PJRT_Api& table) {
+  static const recorder::Function function = {"pjrt", "GetPjrtApi", kValueNames, std::size(kValueNames)};
+  recorder::Call call(recorder::register_functions(&function, 1));
+  if (!call.is_recording()) return;
+  const PJRT_Api& api = *plugin.api;
+  std::string extensions = names(api.extension_start);
+  std::string untraced = untraced_names(table.extension_start, api.extension_start);
+  size_t newer = api.struct_size > sizeof(PJRT_Api) ? (api.struct_size - sizeof(PJRT_Api)) / sizeof(void*) : 0;
+  recorder::ArgumentWriter& writer = call.arguments();
+  writer.text_or_size(0, plugin.path.data(), plugin.path.size());
+  writer.integer(1, api.pjrt_api_version.major_version);
+  writer.integer(2, api.pjrt_api_version.minor_version);
+  writer.integer(3, static_cast<int64_t>(api.struct_size));
+  writer.text_or_size(4, extensions.data(), extensions.size());
+  writer.text_or_size(5, untraced.data(), untraced.size());
+  writer.integer(6, static_cast<int64_t>(newer));
+  call.enter();
+  call.leave(0, {});
+}
+
+}  // namespace
+
+Plugin plugin_from_environment() {
+  const char* named = std::getenv("FRAMEDEX_PLUGIN");
+  if (named == nullptr || *named == 0) return {nullptr, {}};
+  std::string path = named;
+  // A bare name would be looked up by the loader, which finds this library first where it is called libtpu.so.
+  if (path.find('/') == std::string::npos) {
+    throw std::runtime_error("FRAMEDEX_PLUGIN=" + path + " is not a path: name the plug-in's file, as in ./" + path +
+                             ".");
+  }
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(std::string("the plug-in cannot be loaded: ") + dlerror());
+  return {table_of(library, path), path};
+}
+
+const PJRT_Api* interpose(const Plugin& plugin) {
+  static std::mutex mutex;
+  static std::string traced_path;
+  static const PJRT_Api* table = nullptr;
+  std::lock_guard lock(mutex);
+  if (table != nullptr && (plugin.api == table || plugin.path == traced_path)) return table;
+  check(plugin);
+  if (table != nullptr) {
+    throw std::runtime_error(plugin.path + " is not recorded: one plug-in is recorded in a process, here " +
+                             traced_path + ".");
+  }
+  table = trace(plugin.api);
+  traced_path = plugin.path;
+  record(plugin, *table);
+  return table;
+}
+
+}  // namespace framedex::pjrt

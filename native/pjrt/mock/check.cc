@@ -1,0 +1,29 @@
+// Says before a program is started whether its mock TPU can be opened: for `framedex run`.
+#include <cstring>
+#include <string>
+
+#include "pjrt/mock/faults.h"
+#include "pjrt/mock/settings.h"
+#include "recorder/export.h"
+
+// `variables` is a list like environ: NAME=VALUE, ended by nullptr. Returns what is wrong with those of the mock,
+// nullptr if nothing is; the text is good until the thread's next call.
+extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* variables) {
+  using namespace framedex::mock;
+  static thread_local std::string problem;
+  Environment environment = [variables](const char* name) -> const char* {
+    size_t length = std::strlen(name);
+    for (const char* const* variable = variables; *variable != nullptr; ++variable) {
+      if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return *variable + length + 1;
+    }
+    return nullptr;
+  };
+  try {
+    check_faults(environment);
+    read_machine(environment, std::nullopt);
+  } catch (const InvalidSetting& invalid) {
+    problem = invalid.what();
+    return problem.c_str();
+  }
+  return nullptr;
+}

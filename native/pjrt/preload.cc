@@ -1,0 +1,138 @@
+// libframedex_preload.so, for LD_PRELOAD: records the PJRT plug-in that a program loads, wherever it finds it.
+//
+// Every framework asks for a plug-in's table with dlsym(library, "GetPjrtApi"). Asked for that name, this library's
+// dlsym answers with a function that hands out the traced table; asked for any other, it jumps to the real one, so that
+// this sees its caller, whom RTLD_NEXT and RTLD_DEFAULT are about. What traces is in libtpu.so beside this library, and
+// is loaded only when a plug-in is.
+//
+// It becomes part of every program that inherits LD_PRELOAD, so it needs nothing but the C library.
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "pjrt_c_api.h"
+#include "recorder/export.h"
+
+namespace {
+
+using GetTable = const PJRT_Api* (*)();
+using Interpose = const PJRT_Api* (*)(const PJRT_Api*, const char*);
+
+// The plug-in that is recorded: the first one that FRAMEDEX_PLUGIN allows. Set once, under the mutex.
+struct {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  GetTable get_table = nullptr;
+  char path[PATH_MAX] = {};
+} plugin;
+
+// The file that holds the code or data at an address, empty if none does.
+void find_file(const void* address, char (&path)[PATH_MAX]) {
+  Dl_info info;
+  path[0] = 0;
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return;
+  if (realpath(info.dli_fname, path) == nullptr) std::snprintf(path, sizeof(path), "%s", info.dli_fname);
+}
+
+bool is_wanted(const char* path) {
+  const char* named = std::getenv("FRAMEDEX_PLUGIN");
+  if (named == nullptr || *named == 0) return true;
+  char wanted[PATH_MAX];
+  return realpath(named, wanted) != nullptr && std::strcmp(path, wanted) == 0;
+}
+
+void* load_tracer() {
+  char path[PATH_MAX];
+  find_file(&plugin, path);
+  char* name = std::strrchr(path, '/');
+  if (name == nullptr || name + sizeof("/libtpu.so") > path + sizeof(path)) return nullptr;
+  std::strcpy(name, "/libtpu.so");
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// What the program gets in place of the plug-in's GetPjrtApi.
+const PJRT_Api* traced_table() {
+  const PJRT_Api* table = plugin.get_table();
+  void* tracer = load_tracer();
+  auto interpose = tracer == nullptr ? nullptr : reinterpret_cast<Interpose>(dlsym(tracer, "framedex_interpose"));
+  if (interpose != nullptr) return interpose(table, plugin.path);
+  std::fprintf(stderr, "framedex: nothing is recorded: %s\n", dlerror());
+  return table;
+}
+
+// Whether this plug-in is the one to record.
+bool take(GetTable get_table) {
+  char path[PATH_MAX];
+  find_file(reinterpret_cast<const void*>(get_table), path);
+  if (!is_wanted(path)) return false;
+  pthread_mutex_lock(&plugin.mutex);
+  if (plugin.get_table == nullptr) {
+    std::strcpy(plugin.path, path);
+    plugin.get_table = get_table;
+  }
+  bool is_taken = std::strcmp(plugin.path, path) == 0;
+  pthread_mutex_unlock(&plugin.mutex);
+  if (!is_taken) {
+    std::fprintf(stderr,
+                 "framedex: %s is not recorded: one plug-in is recorded in a process, here %s. FRAMEDEX_PLUGIN says "
+                 "which.\n",
+                 path, plugin.path);
+  }
+  return is_taken;
+}
+
+}  // namespace
+
+extern "C" {
+
+using Dlsym = void* (*)(void*, const char*);
+__attribute__((visibility("hidden"))) Dlsym framedex_real_dlsym = nullptr;
+
+// What dlsym is to answer here, nullptr if that is the real one's affair.
+__attribute__((visibility("hidden"))) void* framedex_answer(void* library, const char* name) {
+  if (framedex_real_dlsym == nullptr) {
+    void* real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+    if (real == nullptr) real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    framedex_real_dlsym = reinterpret_cast<Dlsym>(real);
+  }
+  if (std::strcmp(name, "GetPjrtApi") != 0 || library == RTLD_NEXT || library == RTLD_DEFAULT) return nullptr;
+  auto get_table = reinterpret_cast<GetTable>(framedex_real_dlsym(library, name));
+  // A library of framedex's own records by itself.
+  if (get_table == nullptr || framedex_real_dlsym(library, "framedex_mock_pjrt_api") != nullptr) return nullptr;
+  dlerror();  // callers may look there whether the name was found
+  return take(get_table) ? reinterpret_cast<void*>(&traced_table) : nullptr;
+}
+
+// The real dlsym looks at its return address, so it is jumped to with the stack as the caller left it.
+FRAMEDEX_EXPORT void* dlsym(void* library, const char* name) noexcept;
+asm(R"(
+    .pushsection .text
+    .globl dlsym
+    .type dlsym, @function
+dlsym:
+    .cfi_startproc
+    pushq %rdi
+    .cfi_adjust_cfa_offset 8
+    pushq %rsi
+    .cfi_adjust_cfa_offset 8
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    call framedex_answer
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    popq %rsi
+    .cfi_adjust_cfa_offset -8
+    popq %rdi
+    .cfi_adjust_cfa_offset -8
+    testq %rax, %rax
+    jz 1f
+    ret
+1:  jmp *framedex_real_dlsym(%rip)
+    .cfi_endproc
+    .size dlsym, .-dlsym
+    .popsection
+)");
+}

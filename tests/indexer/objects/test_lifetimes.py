@@ -1,0 +1,199 @@
+"""Whose lives are followed and what is held against a call; by hand only where no program makes it happen on demand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from framedex.captures import read_capture
+from framedex.model import Calls, Capture, Function, Thread
+from framedex.objects import Lifetimes, RecordedObject, ViolationKind, follow_objects
+from tests.running import run
+
+Row = tuple[int, str, int, int, dict[str, object]]  # thread, function, start, duration, arguments
+
+CREATE, DESTROY, USE = "PJRT_Event_Create", "PJRT_Event_Destroy", "PJRT_Event_IsReady"
+CLIENT = (0, "PJRT_Client_Create", 0, 1, {"client": "0x1"})
+
+
+def capture_of(*rows: Row, errors: dict[int, int] | None = None) -> Capture:
+    """A capture of these calls, in the order of their starts."""
+    names = list(dict.fromkeys(row[1] for row in rows))
+    threads = sorted({row[0] for row in rows})
+    return Capture(
+        path=Path("/made/by/hand"),
+        metadata={},
+        modules=(),
+        codes=(),
+        frames=(),
+        stacks=(),
+        functions=tuple(Function("pjrt", name) for name in names),
+        threads=tuple(Thread(100 + thread, "") for thread in threads),
+        calls=Calls(
+            thread=np.array([threads.index(row[0]) for row in rows], np.uint32),
+            function=np.array([names.index(row[1]) for row in rows], np.uint32),
+            stack=np.zeros(len(rows), np.uint32),
+            start=np.array([row[2] for row in rows], np.int64),
+            duration=np.array([row[3] for row in rows], np.int64),
+            error=np.array([(errors or {}).get(place, 0) for place in range(len(rows))], np.int32),
+            arguments=tuple(json.dumps(row[4]) for row in rows),
+        ),
+        problems=(),
+    )
+
+
+def of_type(lifetimes: Lifetimes, kind: str) -> list[RecordedObject]:
+    return [found for found in lifetimes.objects if found.type == kind]
+
+
+def kinds(lifetimes: Lifetimes) -> list[ViolationKind]:
+    return [violation.kind for violation in lifetimes.violations]
+
+
+def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destruction(tmp_path: Path) -> None:
+    capture = read_capture(run("arrays.py", folder=tmp_path).capture)
+
+    lifetimes = follow_objects(capture)
+
+    created = [found for found in lifetimes.objects if found.created_call is not None]
+    assert len([found for found in created if found.type == "buffer"]) > 100
+    assert all(found.destroyed_call is not None for found in created)
+    assert len({found.address for found in created}) < len(created), "addresses are used again"
+    assert lifetimes.violations == ()
+    names = [(found.type, found.number) for found in lifetimes.objects]
+    assert len(set(names)) == len(names)
+
+
+def test_threads_that_free_and_allocate_at_once_are_not_blamed(tmp_path: Path) -> None:
+    capture = read_capture(run("threads.py", folder=tmp_path).capture)
+
+    lifetimes = follow_objects(capture)
+
+    assert len(of_type(lifetimes, "buffer")) == 8 * 200
+    assert lifetimes.violations == ()
+
+
+def test_an_address_that_is_used_again_is_another_object() -> None:
+    lifetimes = follow_objects(
+        capture_of(
+            (0, CREATE, 10, 5, {"event": "0xa"}),
+            (0, DESTROY, 20, 5, {"event": "0xa"}),
+            (0, CREATE, 30, 5, {"event": "0xa"}),
+            (0, USE, 40, 5, {"event": "0xa"}),
+        )
+    )
+
+    first, second = lifetimes.objects
+    assert (first.number, first.destroyed_call, second.number, second.destroyed_call) == (1, 1, 2, None)
+    assert (second.born, second.uses) == (35, 1)
+
+
+def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object() -> None:
+    """Given a creation that began before a destruction and ended after it, then its object is alive."""
+    lifetimes = follow_objects(
+        capture_of(
+            (0, CREATE, 10, 5, {"event": "0xa"}),
+            (1, CREATE, 20, 100, {"event": "0xa"}),
+            (0, DESTROY, 30, 5, {"event": "0xa"}),
+            (1, USE, 200, 5, {"event": "0xa"}),
+        )
+    )
+
+    assert kinds(lifetimes) == []
+    assert [found.destroyed_call for found in lifetimes.objects] == [2, None]
+
+
+def test_clocks_of_two_threads_may_differ_a_little() -> None:
+    """Given an object that another thread uses, by its clock, some nanoseconds before its creation ended, then no more
+    is made of it than that."""
+    lifetimes = follow_objects(
+        capture_of(CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"}))
+    )
+
+    assert kinds(lifetimes) == []
+    assert [found.destroyed_call for found in of_type(lifetimes, "event")] == [2]
+
+
+def test_one_pointer_handed_out_twice_has_to_be_destroyed_twice() -> None:
+    rows = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, CREATE, 20, 5, {"event": "0xa"})]
+    destroys = [(0, DESTROY, 30 + 10 * place, 5, {"event": "0xa"}) for place in range(3)]
+
+    assert kinds(follow_objects(capture_of(*rows, *destroys[:2]))) == []
+    assert kinds(follow_objects(capture_of(*rows, *destroys))) == [ViolationKind.DOUBLE_DESTROY]
+
+
+def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
+    """Given an error's address that comes back after another call failed, then it is taken for a new error."""
+    use = "PJRT_Error_Message"
+    rows: list[Row] = [
+        (0, CREATE, 10, 5, {}),
+        (0, use, 20, 5, {"error": "0xe"}),
+        (0, "PJRT_Error_Destroy", 30, 5, {"error": "0xe"}),
+        (0, CREATE, 40, 5, {}),
+        (0, use, 50, 5, {"error": "0xe"}),
+    ]
+
+    assert kinds(follow_objects(capture_of(CLIENT, *rows, errors={1: 8, 4: 8}))) == []
+
+
+def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
+    """Given an execution whose list of outputs was cut short, then an unknown buffer may be one of them."""
+    execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, {"executable": "0xf", "output_lists": "0x77"})
+    destroy = (0, "PJRT_Buffer_Destroy", 30, 5, {"buffer": "0xb"})
+    again = (0, "PJRT_Buffer_Destroy", 50, 5, {"buffer": "0xb"})
+    second = (0, "PJRT_LoadedExecutable_Execute", 40, 5, {"executable": "0xf", "output_lists": "0x78"})
+
+    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy))) == []
+    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy, second, again))) == []
+    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy, again))) == [ViolationKind.DOUBLE_DESTROY]
+
+
+def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
+    outputs = {"output_lists": [["0xb1"], ["0xb2"]], "device_complete_events": ["0xe1"]}
+    inputs = {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]]}
+    execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, inputs | outputs)
+
+    lifetimes = follow_objects(capture_of(execute))
+
+    assert [found.created_call for found in of_type(lifetimes, "buffer")] == [None, 0, 0]
+    assert [found.created_call for found in of_type(lifetimes, "event")] == [0]
+
+
+def test_a_recording_that_began_later_blames_nobody_for_what_was_there() -> None:
+    destroy = (0, DESTROY, 10, 5, {"event": "0xa"})
+
+    assert kinds(follow_objects(capture_of(destroy))) == []
+    assert kinds(follow_objects(capture_of(CLIENT, destroy))) == [ViolationKind.UNKNOWN_DESTROY]
+
+
+def test_what_answered_with_an_error_was_not_destroyed() -> None:
+    rows: list[Row] = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, DESTROY, 20, 5, {"event": "0xa"})]
+
+    lifetimes = follow_objects(capture_of(*rows, (0, USE, 30, 5, {"event": "0xa"}), errors={1: 12}))
+
+    assert kinds(lifetimes) == []
+    assert lifetimes.objects[0].destroyed_call is None
+
+
+def test_objects_are_numbered_by_the_runtimes_own_ids_where_all_have_one() -> None:
+    devices = (0, "PJRT_Client_Devices", 10, 5, {"client": "0x1", "devices": ["0xd7", "0xd9"]})
+    look_ups = [
+        (0, "PJRT_Client_LookupDevice", 20 + place, 1, {"client": "0x1", "id": number, "device": f"0xd{number}"})
+        for place, number in enumerate((9, 7))
+    ]
+
+    def numbers(capture: Capture) -> list[int]:
+        return [found.number for found in of_type(follow_objects(capture), "device")]
+
+    assert numbers(capture_of(CLIENT, devices, *look_ups)) == [7, 9]
+    assert numbers(capture_of(CLIENT, devices, look_ups[0])) == [1, 2]
+
+
+def test_arguments_of_a_damaged_capture_are_passed_over() -> None:
+    whole = capture_of((0, CREATE, 10, 5, {"event": "0xa"}), (0, USE, 20, 5, {"event": "0xa"}))
+    damaged = replace(whole, calls=replace(whole.calls, arguments=('{"event": "0xzz"}', "no JSON")))
+
+    assert follow_objects(damaged) == Lifetimes()

@@ -1,0 +1,88 @@
+"""Failures on demand: calls, events and devices that fail when rules say so, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.reading import calls_of
+from tests.running import Run, run
+
+PUT = "PJRT_Client_BufferFromHostBuffer"
+# Three puts on device 0, one on device 1; then for each array a wait and a read; then a move to device 1.
+STEPS = 4 + 4 * 2 + 1
+
+
+def failing(folder: Path, rules: str) -> Run:
+    """`failing.py` under these rules, on three devices."""
+    return run("failing.py", folder=folder, FRAMEDEX_DEVICES="3", FRAMEDEX_FAIL=rules)
+
+
+def failures(done: Run) -> dict[int, str]:
+    """The steps that failed, with their errors."""
+    return {index: text for index, text in enumerate(done.result["steps"]) if text != "ok"}
+
+
+def test_without_rules_nothing_fails(tmp_path: Path) -> None:
+    done = failing(tmp_path, "")
+    assert done.result == {"steps": ["ok"] * STEPS, "usable": True}
+
+
+def test_the_nth_call_fails_and_is_recorded_as_the_functions_own_error(tmp_path: Path) -> None:
+    done = failing(tmp_path, f"{PUT}:2=RESOURCE_EXHAUSTED:no room today")
+    assert failures(done) == {1: "RESOURCE_EXHAUSTED: no room today"}
+    assert done.result["usable"] is True
+    calls = calls_of(done.capture, PUT)
+    assert [call.error for call in calls] == [0, 8, 0, 0, 0]
+    assert calls[1].arguments["error_message"] == "no room today"
+
+
+def test_every_call_from_the_nth_on_fails(tmp_path: Path) -> None:
+    done = failing(tmp_path, f"{PUT}:3+=INTERNAL;PJRT_Buffer_CopyToMemory=ABORTED;PJRT_Buffer_CopyToDevice=ABORTED")
+    # The program ends with its last put, which it does not expect to fail.
+    assert done.status == 1
+    assert (
+        "INTERNAL: This failure was asked for (framedex run --fail 'PJRT_Client_BufferFromHostBuffer:3+" in done.stderr
+    )
+    assert [call.error for call in calls_of(done.capture, PUT)] == [0, 0, 13, 13, 13]
+
+
+def test_an_event_becomes_an_error(tmp_path: Path) -> None:
+    done = failing(tmp_path, "event:PJRT_Buffer_ReadyEvent:1=DATA_LOSS:bits fell out")
+    assert failures(done) == {4: "DATA_LOSS: bits fell out"}
+    # The call that hands out the event is not what fails.
+    assert {call.error for call in calls_of(done.capture, "PJRT_Buffer_ReadyEvent")} == {0}
+
+
+def test_what_a_failed_device_is_asked_to_do_is_unavailable(tmp_path: Path) -> None:
+    done = failing(tmp_path, "device:1")
+    text = "UNAVAILABLE: TPU_1 has failed. This failure was asked for (framedex run --fail 'device:1')."
+    # The put on device 1, and the move to it; its array was never made.
+    assert done.result["steps"].count("ok") == STEPS - 2 - 2
+    assert failures(done) == {3: text, STEPS - 1 - 2: text}
+    assert done.result["usable"] is True
+
+
+def test_a_device_fails_from_a_moment_on(tmp_path: Path) -> None:
+    rules = "device:0@999999ms=INTERNAL;device:1@0ms=INTERNAL:melted"
+    assert set(failures(failing(tmp_path, rules)).values()) == {"INTERNAL: TPU_1 has failed. melted"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("PJRT_Client_Compil=INTERNAL", "names no function of the PJRT table that can fail"),
+        ("PJRT_Error_Message=INTERNAL", "names no function of the PJRT table that can fail"),
+        ("PJRT_Client_Compile", "has no error code after '='; the codes are CANCELLED, UNKNOWN,"),
+        ("PJRT_Client_Compile=OK", "has no error code after '='"),
+        ("PJRT_Client_Compile:0=INTERNAL", "has no number of a call after the function, such as :3 or :3+"),
+        ("PJRT_Client_Compile:x=INTERNAL", "has no number of a call after the function"),
+        ("event:PJRT_Client_Compile=INTERNAL", "names no function that hands out events; those are PJRT_Client_Buffer"),
+        ("device:one", "has no device's id after 'device:'"),
+        ("device:1@soon", "has no moment after '@', such as 100ms or 5executes"),
+    ],
+)
+def test_a_rule_that_makes_no_sense_is_refused_with_what_does(tmp_path: Path, rule: str, message: str) -> None:
+    done = run("endings.py", "returns", folder=tmp_path, FRAMEDEX_FAIL=rule)
+    assert f"framedex: the mock TPU cannot be opened: the failure '{rule}' {message}" in done.stderr

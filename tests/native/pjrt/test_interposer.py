@@ -1,0 +1,215 @@
+"""A PJRT plug-in behind framedex: what its callers see, and what is recorded of it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import framedex_native
+from tests.reading import Call, calls_of
+from tests.running import Run, build_small_plugin, run
+
+MINOR = 112
+FUNCTIONS = 138
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small plug-in, built."""
+    return build_small_plugin(tmp_path_factory.mktemp("small plugin"))
+
+
+@pytest.fixture
+def interposed(plugin: Path, tmp_path: Path) -> Any:
+    """Runs `interposed.py` on a kind of the plug-in: the run."""
+
+    def start(kind: str, *questions: str, library: Path = plugin) -> Run:
+        variables = {"FRAMEDEX_PLUGIN": str(library), "SMALL_PLUGIN": kind}
+        folder = tmp_path / kind
+        folder.mkdir(exist_ok=True)
+        return run("interposed.py", str(plugin), *questions, folder=folder, **variables)
+
+    return start
+
+
+def only(calls: list[Call], function: str) -> Call:
+    """The one call of a function."""
+    found = [call for call in calls if call.function == function]
+    assert len(found) == 1, function
+    return found[0]
+
+
+def test_the_first_call_of_a_capture_says_which_plugin_it_is(interposed: Any, plugin: Path) -> None:
+    first = calls_of(interposed("usual").capture)[0]
+    assert first.function == "GetPjrtApi"
+    assert first.arguments == {
+        "plugin": str(plugin),
+        "major_version": 0,
+        "minor_version": MINOR,
+        "struct_size": 40 + 8 * FUNCTIONS,
+        "extensions": "FFI, Layouts, 99, Profiler",
+        "untraced_extensions": "99",
+        "untraced_functions": 0,
+    }
+
+
+def test_every_known_extension_is_traced_and_an_unknown_one_passed_on(interposed: Any) -> None:
+    result = interposed("usual", "extensions").result
+    assert result["types"] == result["types_of_the_plugin"]
+    assert result["unknown_is_the_plugins_own"]
+    assert result["known_are_not"]
+    assert result["serialized"] == "{1,0}"
+
+
+def test_an_extension_keeps_the_size_that_the_plugin_gave_it(interposed: Any) -> None:
+    result = interposed("usual", "extensions").result
+    assert result["lacking"] is None
+    assert result["beyond_a_shorter_struct"] is None
+    assert result["added"] == 42
+
+
+def test_calls_into_extensions_are_recorded_with_their_arguments(interposed: Any) -> None:
+    calls = calls_of(interposed("usual", "extensions").capture)
+    serialized = only(calls, "PJRT_Layouts_MemoryLayout_Serialize").arguments
+    assert (serialized["layout"], serialized["serialized_bytes"]) == ("0x42", "{1,0}")
+    layouts = only(calls, "PJRT_Layouts_PJRT_Executable_GetOutputLayouts").arguments
+    assert layouts == {"executable": "0x43", "layouts": ["0x510", "0x520"]}
+
+
+def test_errors_of_extensions_and_of_the_profiler_are_recorded(interposed: Any) -> None:
+    calls = calls_of(interposed("usual", "extensions").capture)
+    failed = only(calls, "PJRT_FFI_UserData_Add")
+    assert (failed.error, failed.arguments["error_message"]) == (5, "no user data")
+    profiler = only(calls, "PLUGIN_Profiler_Create")
+    assert (profiler.error, profiler.arguments["error_message"]) == (5, "no profiler here")
+
+
+def test_the_lists_of_an_execution_are_recorded_by_device(interposed: Any) -> None:
+    calls = calls_of(interposed("usual", "execute").capture, "PJRT_LoadedExecutable_Execute")
+    for call in calls:
+        assert call.arguments["argument_lists"] == [["0xa1", "0xa2"], ["0xb1", "0xb2"]]
+        assert call.arguments["output_lists"] == [["0x1000", "0x1001", "0x1002"], ["0x2000", "0x2001", "0x2002"]]
+        assert call.arguments["device_complete_events"] == ["0xe00", "0xe01"]
+    assert len(calls) == 6
+
+
+def test_a_plugin_is_asked_once_for_an_executables_outputs_until_that_is_destroyed(interposed: Any) -> None:
+    ended = interposed("usual", "execute")
+    assert ended.result["asked"] == [1, 1, 2, 2, 3, 3]
+    assert not calls_of(ended.capture, "PJRT_Executable_NumOutputs")
+
+
+def test_a_plugin_that_cannot_say_how_many_outputs_there_are_is_not_asked(interposed: Any) -> None:
+    call, *_ = calls_of(interposed("older", "execute").capture, "PJRT_LoadedExecutable_Execute")
+    assert call.arguments["argument_lists"] == [["0xa1", "0xa2"], ["0xb1", "0xb2"]]
+    assert call.arguments["output_lists"] == []
+
+
+def test_an_older_plugin_lacks_what_it_lacks(interposed: Any) -> None:
+    result = interposed("older", "table").result
+    assert result["minor"] == 54
+    assert result["struct_size"] < 40 + 8 * FUNCTIONS
+    assert result["slots"][-1] == "PJRT_Executable_GetCompiledMemoryStats"
+    assert "PJRT_Client_Create" not in result["slots"]
+    assert result["platform"] == "small"
+
+
+def test_what_an_older_plugin_never_wrote_is_not_recorded(interposed: Any) -> None:
+    function = "PJRT_Executable_GetCompiledMemoryStats"
+    assert only(calls_of(interposed("usual", "table").capture), function).arguments["total_size_in_bytes"] == 0x5A5A
+    older = only(calls_of(interposed("older", "table").capture), function).arguments
+    assert older["generated_code_size_in_bytes"] == 7
+    assert "total_size_in_bytes" not in older
+
+
+def test_a_newer_plugin_is_recorded_as_far_as_it_is_known(interposed: Any) -> None:
+    ended = interposed("newer", "table")
+    assert ended.result["minor"] == MINOR + 5
+    assert ended.result["added"] == [42, 42, 42]
+    assert ended.result["create"] == ["NOT_FOUND", "there is no such device"]
+    calls = calls_of(ended.capture)
+    assert calls[0].arguments["untraced_functions"] == 3
+    assert only(calls, "PJRT_Client_Create").arguments["error_message"] == "there is no such device"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (
+            "major",
+            "speaks version 1.112 of the PJRT C API; framedex knows 0.112, and the major versions have to agree.",
+        ),
+        ("short", "its table of 16 bytes is too short to be one of the PJRT C API."),
+        ("none", "its GetPjrtApi returned no table."),
+    ],
+)
+def test_what_cannot_be_traced_is_refused_with_the_reason(interposed: Any, kind: str, message: str) -> None:
+    assert_refused(interposed(kind, "refused"), message)
+
+
+def test_what_is_no_plugin_is_refused_with_the_reason(interposed: Any, tmp_path: Path) -> None:
+    recorder = framedex_native.library_path().with_name("libframedex_recorder.so")
+    assert_refused(
+        interposed("usual", "refused", library=recorder), "is not a PJRT plug-in: it has no function GetPjrtApi"
+    )
+    missing = tmp_path / "missing.so"
+    assert_refused(interposed("usual", "refused", library=missing), f"the plug-in cannot be loaded: {missing}")
+    assert_refused(interposed("usual", "refused", library=Path("small.so")), "FRAMEDEX_PLUGIN=small.so is not a path")
+
+
+def assert_refused(ended: Run, message: str) -> None:
+    """The program has a table that says why, and stderr says it as well."""
+    assert message in next(line for line in ended.stderr.splitlines() if line.startswith("framedex: "))
+    for code, text in ended.result["answers"]:
+        assert code == "FAILED_PRECONDITION"
+        assert message in text
+
+
+def test_a_second_copy_of_framedex_is_recorded_once(tmp_path: Path) -> None:
+    """Given a copy of the mock as the plug-in, when JAX uses its devices, then every call is there once."""
+    copy = tmp_path / "copy_of_the_mock.so"
+    shutil.copy(framedex_native.library_path(), copy)
+    ended = run("devices.py", folder=tmp_path, FRAMEDEX_PLUGIN=str(copy), FRAMEDEX_DEVICES="8")
+    assert ended.status == 0, ended.stderr
+    calls = calls_of(ended.capture)
+    assert calls[0].arguments["plugin"] == str(copy)
+    only(calls, "PJRT_Client_Create")
+    only(calls, "PJRT_Client_Devices")
+
+
+def test_a_program_that_finds_its_plugin_by_itself_is_recorded(plugin: Path, tmp_path: Path) -> None:
+    """Given LD_PRELOAD, when a program loads the plug-in by its own path, then what it calls is recorded."""
+    ended = preloaded(plugin, tmp_path)
+    assert ended.result["slots"]
+    calls = calls_of(ended.capture)
+    assert calls[0].arguments["plugin"] == str(plugin)
+    assert only(calls, "PJRT_Client_PlatformName").arguments["platform_name"] == "small"
+
+
+def test_another_plugin_than_the_one_that_is_named_is_left_alone(plugin: Path, tmp_path: Path) -> None:
+    ended = preloaded(plugin, tmp_path, FRAMEDEX_PLUGIN=str(tmp_path / "other.so"))
+    assert ended.result["slots"]
+    assert ended.captures == ()
+
+
+def test_a_second_plugin_is_refused_by_name_and_works(plugin: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second.so"
+    shutil.copy(plugin, second)
+    ended = preloaded(plugin, tmp_path, library=second)
+    assert ended.result["slots"]
+    assert f"{second} is not recorded: one plug-in is recorded in a process, here {plugin}." in ended.stderr
+
+
+def preloaded(plugin: Path, folder: Path, library: Path | None = None, **variables: str) -> Run:
+    """`preloaded.py`, which loads the plug-in and then `library`, with framedex's library in LD_PRELOAD."""
+    preload = {"LD_PRELOAD": str(framedex_native.preload_path()), "TPU_LIBRARY_PATH": str(plugin)}
+    return run("preloaded.py", str(library or plugin), folder=folder, **preload | variables)
+
+
+def test_asking_again_gives_the_same_table(interposed: Any) -> None:
+    ended = interposed("usual")
+    assert ended.result["is_the_same_again"]
+    only(calls_of(ended.capture), "GetPjrtApi")

@@ -1,0 +1,118 @@
+"""The machine that settings ask for: its kind, its shape, its slices, and what JAX's own helpers make of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pythons import ROOT
+from tests.running import run
+
+KINDS = {kind["name"]: kind for kind in json.loads((ROOT / "native/pjrt/mock/tpu_kinds.json").read_text())["kinds"]}
+
+
+def machine(folder: Path, **environment: str) -> dict[str, Any]:
+    """What `machine.py` sees under these settings."""
+    seen: dict[str, Any] = run("machine.py", folder=folder, **environment).result
+    return seen
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_alone_is_its_smallest_slice(tmp_path: Path, name: str) -> None:
+    kind = KINDS[name]
+    chip = next(entry for entry in kind["configurations"] if entry["name"] == kind["client"])
+    seen = machine(tmp_path, FRAMEDEX_DEVICE=name)
+    x, y, z = kind["smallest_slice"]
+    devices = seen["devices"]
+    assert len(devices) == x * y * z * chip["devices_per_chip"]
+    assert {device["kind"] for device in devices} == {kind["device_kind"]}
+    assert {device["num_cores"] for device in devices} == {chip["cores_per_device"]}
+    assert [device["id"] for device in devices] == list(range(len(devices)))
+    assert devices[-1]["coords"] == [x - 1, y - 1, z - 1]
+    assert devices[-1]["core_on_chip"] == chip["devices_per_chip"] - 1
+    assert seen["statistics"]["bytes_limit"] == seen["statistics"]["bytes_reservable_limit"] == chip["memory"]
+    assert seen["memories"] == [["device", "pinned_host", "unpinned_host"]] * len(devices)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_pallas_knows_the_chip_as_the_table_does(tmp_path: Path, name: str) -> None:
+    core = machine(tmp_path, FRAMEDEX_DEVICE=name)["tensor_core"]
+    assert {size: core[size] for size in ("vmem", "smem", "cmem")} == KINDS[name]["tensor_core"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "last"),
+    [
+        ({"FRAMEDEX_DEVICES": "8"}, [1, 3, 0]),
+        ({"FRAMEDEX_DEVICES": "6"}, [1, 2, 0]),
+        ({"FRAMEDEX_DEVICES": "4"}, [1, 1, 0]),
+        ({"FRAMEDEX_DEVICE": "v4", "FRAMEDEX_DEVICES": "2"}, [0, 1, 0]),
+        ({"FRAMEDEX_DEVICE": "v4", "FRAMEDEX_DEVICES": "16"}, [1, 1, 3]),
+        ({"FRAMEDEX_DEVICE": "v3", "FRAMEDEX_DEVICES": "16"}, [1, 3, 0]),
+        ({"FRAMEDEX_DEVICE": "v5p:2x2x4"}, [1, 1, 3]),
+        ({"FRAMEDEX_DEVICE": "TPU v5 lite:4x2"}, [3, 1, 0]),
+    ],
+    ids=str,
+)
+def test_devices_stand_in_the_shape_asked_for_or_in_the_usual_one(
+    tmp_path: Path, settings: dict[str, str], last: list[int]
+) -> None:
+    seen = machine(tmp_path, **settings)
+    assert seen["devices"][-1]["coords"] == last
+    assert seen["local"] == [device["id"] for device in seen["devices"]]
+
+
+@pytest.mark.parametrize("device", ["v5e:2x4", "v4:2x2x2", "v6e:2x4", "v5p:2x2x2", "v3:2x2", "tpu7x:2x2x1"])
+def test_jax_makes_meshes_of_it(tmp_path: Path, device: str) -> None:
+    seen = machine(tmp_path, FRAMEDEX_DEVICE=device)
+    ids = sorted(entry["id"] for entry in seen["devices"])
+    for mesh in ("make_mesh", "device_mesh", "hybrid_mesh"):
+        assert sorted(id for row in seen[mesh] for id in row) == ids, mesh
+
+
+def test_slices_of_one_process_have_ids_and_texts_as_libtpu_gives_them(tmp_path: Path) -> None:
+    seen = machine(tmp_path, FRAMEDEX_DEVICE="v5e:2x2", FRAMEDEX_SLICES="2")
+    assert [device["id"] for device in seen["devices"]] == [*range(100000, 100004), *range(200000, 200004)]
+    assert [device["slice_index"] for device in seen["devices"]] == [0] * 4 + [1] * 4
+    assert seen["devices"][-1]["debug_text"] == ("MegaScalePjRtDevice(wrapped=TPU_3(process=0,(1,1,0,0)), slice_id=1)")
+    assert seen["hybrid_mesh"] and all(len({id // 100000 for id in row}) == 1 for row in seen["hybrid_mesh"])
+
+
+def test_with_several_hosts_this_process_has_its_own_devices_only(tmp_path: Path) -> None:
+    seen = machine(tmp_path, FRAMEDEX_DEVICE="v5e:4x4", FRAMEDEX_HOSTS="4", FRAMEDEX_HOST_ID="1")
+    assert seen["process"] == [1, 4]
+    assert seen["local"] == [2, 3, 6, 7]
+    assert [device["process_index"] for device in seen["devices"]] == [i // 4 for i in range(16)]
+    own = [device["local_hardware_id"] for device in seen["devices"] if device["process_index"] == 1]
+    assert own == [0, 1, 2, 3]
+    assert {device["local_hardware_id"] for device in seen["devices"] if device["process_index"] != 1} == {None}
+    assert "MemoryStats is only supported for addressable" in seen["foreign_statistics"]
+    assert len(seen["memories"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"FRAMEDEX_DEVICE": "v9"}, "no TPU kind 'v9'; the kinds are v2, v3, v4, v5e, v5p, v6e, tpu7x."),
+        ({"FRAMEDEX_DEVICE": "v5e:3"}, "FRAMEDEX_DEVICE=v5e:3 has no shape of chips after the colon, such as v5e:2x4."),
+        ({"FRAMEDEX_DEVICE": "v5e:200x200"}, "1 x v5e:200x200 is more than the 16384 devices that can be simulated."),
+        ({"FRAMEDEX_DEVICE": "v3", "FRAMEDEX_DEVICES": "3"}, "a v3 chip has 2 devices."),
+        ({"FRAMEDEX_DEVICE": "v5e:2x2", "FRAMEDEX_DEVICES": "8"}, "has 4 devices, and FRAMEDEX_DEVICES=8 asks for"),
+        ({"FRAMEDEX_DEVICE": "v5e:4x4", "FRAMEDEX_HOSTS": "3"}, "as many as these can: 1, 2, 4, 8, 16."),
+        (
+            {"FRAMEDEX_HOSTS": "2", "FRAMEDEX_HOST_ID": "2"},
+            "FRAMEDEX_HOST_ID=2 is not the number of a host, from 0 to 1",
+        ),
+        ({"FRAMEDEX_SLICES": "2", "FRAMEDEX_HOSTS": "3"}, "3 hosts cannot be shared evenly by 2 slices."),
+    ],
+    ids=str,
+)
+def test_a_machine_that_cannot_be_is_refused_with_what_can(
+    tmp_path: Path, settings: dict[str, str], message: str
+) -> None:
+    done = run("endings.py", "returns", folder=tmp_path, **settings)
+    assert "framedex: the mock TPU cannot be opened: " in done.stderr
+    assert message in done.stderr

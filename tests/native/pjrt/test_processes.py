@@ -1,0 +1,57 @@
+"""A program of several processes: each opens its own host's share of one machine."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.running import PROGRAMS, TIMEOUT, mock_environment
+
+COUNT = 2
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each of two processes sees of a v5e:4x2."""
+    folder = tmp_path_factory.mktemp("processes")
+    with socket.create_server(("localhost", 0)) as server:
+        port = server.getsockname()[1]
+    processes = [start(folder, index, port) for index in range(COUNT)]
+    outputs = [process.communicate(timeout=TIMEOUT) for process in processes]
+    assert [process.returncode for process in processes] == [0] * COUNT, outputs
+    return [json.loads(stdout.splitlines()[-1]) for stdout, _ in outputs]
+
+
+def start(folder: Path, index: int, port: int) -> subprocess.Popen[str]:
+    """One process of `distributed.py`."""
+    return subprocess.Popen(
+        [sys.executable, str(PROGRAMS / "distributed.py"), str(index), str(COUNT), str(port)],
+        env=mock_environment(folder) | {"FRAMEDEX_DEVICE": "v5e:4x2"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_agree_on_the_machine(seen: list[dict[str, Any]]) -> None:
+    assert [process["process"] for process in seen] == [[0, COUNT], [1, COUNT]]
+    assert seen[0]["devices"] == seen[1]["devices"]
+    assert [device[:2] for device in seen[0]["devices"]] == [
+        [0, 0], [1, 0], [4, 0], [5, 0], [2, 1], [3, 1], [6, 1], [7, 1],
+    ]  # fmt: skip
+
+
+def test_each_has_its_own_devices(seen: list[dict[str, Any]]) -> None:
+    assert [process["local"] for process in seen] == [[0, 1, 4, 5], [2, 3, 6, 7]]
+
+
+def test_each_holds_its_shards_of_a_global_array(seen: list[dict[str, Any]]) -> None:
+    assert {tuple(process["shape"]) for process in seen} == {(8,)}
+    values = [sorted(value for (value,) in process["shards"].values()) for process in seen]
+    assert values == [[0, 1, 2, 3], [100, 101, 102, 103]]

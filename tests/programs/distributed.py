@@ -1,0 +1,28 @@
+"""One process of several: `distributed.py INDEX COUNT PORT`. Prints its view of machine and array."""
+
+import json
+import sys
+
+import jax
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
+
+index, count, port = map(int, sys.argv[1:])
+jax.distributed.initialize(f"localhost:{port}", count, index)
+devices = jax.devices()
+mesh = jax.make_mesh((len(devices),), ("x",))
+rows = np.arange(jax.local_device_count()) + 100 * index
+array = jax.make_array_from_process_local_data(NamedSharding(mesh, PartitionSpec("x")), rows)
+print(
+    json.dumps(
+        {
+            "process": [jax.process_index(), jax.process_count()],
+            "devices": [[device.id, device.process_index, list(device.coords)] for device in devices],
+            "local": [device.id for device in jax.local_devices()],
+            "shape": array.shape,
+            "shards": {shard.device.id: np.asarray(shard.data).tolist() for shard in array.addressable_shards},
+        }
+    ),
+    flush=True,
+)
+jax.distributed.shutdown()

@@ -1,0 +1,9 @@
+"""Puts a scalar onto the first device of the backend that is named, and prints the device's platform and the scalar."""
+
+import sys
+
+import jax
+import numpy as np
+
+device = jax.devices(sys.argv[1])[0]
+print(device.platform, np.asarray(jax.device_put(np.float32(1.5), device)))

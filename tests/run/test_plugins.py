@@ -1,0 +1,125 @@
+"""`framedex run --plugin`: which plug-in is found, how JAX gets to it, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import framedex_native
+from tests import pythons
+from tests.reading import Call, calls_of
+from tests.run.invoking import Ended, framedex_run, program
+from tests.running import build_small_plugin
+
+PUT = program("put_through_plugin.py")
+# What a package that brings a plug-in does when JAX asks it to: it registers its own library by its own path.
+REGISTERING = """
+from pathlib import Path
+from jax._src import xla_bridge
+def initialize():
+    xla_bridge.register_plugin("small", priority=500, library_path=str(Path(__file__).with_name("small.so")))
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small plug-in, built."""
+    return build_small_plugin(tmp_path_factory.mktemp("small plugin"))
+
+
+@pytest.fixture
+def copied_mock(tmp_path: Path) -> Path:
+    """A copy of the mock, which stands for a plug-in that works."""
+    return Path(shutil.copy(framedex_native.library_path(), tmp_path / "other_mock.so"))
+
+
+def calls(ended: Ended, folder: Path) -> list[Call]:
+    """The calls that a run in `folder` recorded."""
+    return calls_of(folder / ended.capture)
+
+
+def test_a_plugin_for_tpus_by_path(copied_mock: Path, tmp_path: Path) -> None:
+    ended = framedex_run("--plugin", f"tpu:{copied_mock}", PUT, "tpu", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
+    recorded = calls(ended, tmp_path)
+    assert recorded[0].arguments["plugin"] == str(copied_mock)
+    assert [call.function for call in recorded].count("PJRT_Client_BufferFromHostBuffer") == 1
+
+
+def test_a_plugin_that_jax_registers_under_a_name_keeps_its_own_platform(copied_mock: Path, tmp_path: Path) -> None:
+    ended = framedex_run("--plugin", f"elsewhere:{copied_mock}", PUT, "elsewhere", folder=tmp_path)
+    assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
+    assert calls(ended, tmp_path)[0].arguments["plugin"] == str(copied_mock)
+
+
+@pytest.mark.parametrize("name", ["libtpu", "tpu"])
+def test_an_installed_libtpu_by_name(copied_mock: Path, tmp_path: Path, name: str) -> None:
+    package = tmp_path / "packages" / "libtpu"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise ImportError('a plug-in is found without being imported')")
+    library = shutil.copy(copied_mock, package / "libtpu.so")
+    ended = framedex_run("--plugin", name, PUT, "tpu", folder=tmp_path, PYTHONPATH=str(package.parent))
+    assert (ended.status, ended.stdout) == (0, b"tpu 1.5\n"), ended.stderr
+    assert calls(ended, tmp_path)[0].arguments["plugin"] == str(library)
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_plugin_that_registers_itself(small: Path, tmp_path: Path, by_path: bool) -> None:
+    """Given a package of jax_plugins, when JAX opens what it registers, then that is recorded at its own path."""
+    package = tmp_path / "packages" / "jax_plugins" / "xla_small12"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(REGISTERING)
+    library = Path(shutil.copy(small, package / "small.so"))
+    wanted = str(library) if by_path else "small"
+    ended = framedex_run(
+        "--plugin", wanted, PUT, "small", folder=tmp_path, PYTHONPATH=str(package.parents[1]), JAX_PLATFORMS="small"
+    )
+    assert b"there is no such device" in ended.stderr
+    recorded = calls(ended, tmp_path)
+    assert recorded[0].arguments["plugin"] == str(library)
+    assert "PJRT_Client_Create" in {call.function for call in recorded}
+
+
+def test_a_program_that_never_loads_the_plugin(small: Path, tmp_path: Path) -> None:
+    ended = framedex_run(
+        "--plugin", f"tpu:{small}", program("endings.py"), "returns", folder=tmp_path, JAX_PLATFORMS="cpu"
+    )
+    assert ended.said == [f"framedex: nothing was recorded: the program never loaded {small}, or ended before that."]
+
+
+def test_a_python_without_jax_but_with_torch_xla(tmp_path: Path) -> None:
+    bare = next((p for v in pythons.RECORDABLE for p in pythons.found(v) if not p.has_jax), None)
+    if bare is None:
+        pytest.skip("every Python here has JAX")
+    metadata = tmp_path / "packages" / "torch_xla-2.9.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: torch_xla\nVersion: 2.9.0\n")
+    (tmp_path / "program.py").write_text("print('ran')")
+    packages = str(tmp_path / "packages")
+    ended = framedex_run("--python", bare.path, "program.py", folder=tmp_path, PYTHONPATH=packages)
+    assert (ended.status, ended.stdout) == (0, b"ran\n"), ended.stderr
+
+
+def test_what_cannot_be_a_plugin(small: Path, tmp_path: Path) -> None:
+    missing, text, other = tmp_path / "missing.so", tmp_path / "text.so", tmp_path / "other.so"
+    text.write_text("not a library")
+    shutil.copy(framedex_native.library_path().with_name("libframedex_recorder.so"), other)
+    for plugin, message in (
+        (missing, f"There is no plug-in {missing}."),
+        (text, f"{text} is not a PJRT plug-in: it cannot be read as a library"),
+        (other, f"{other} is not a PJRT plug-in: it has no function GetPjrtApi."),
+        (small, "JAX does not know small.so by itself."),
+        ("nothing", "has no plug-in called 'nothing'."),
+    ):
+        ended = framedex_run("--plugin", str(plugin), PUT, "tpu", folder=tmp_path)
+        assert ended.status == 1
+        assert ended.stdout == b""
+        assert message in ended.said[0]
+
+
+def test_options_of_the_mock_do_not_go_with_a_plugin(small: Path, tmp_path: Path) -> None:
+    ended = framedex_run("--plugin", str(small), "--devices", "2", PUT, folder=tmp_path)
+    assert ended.status == 2
+    assert b"are about the mock TPU: a plug-in has its own" in ended.stderr

@@ -1,0 +1,68 @@
+"""Google's own libtpu behind framedex, compiling ahead of time without a TPU.
+
+FRAMEDEX_TEST_LIBTPU=1 runs this: it installs the wheel (some 200 MB) from the package registry.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reading import Call, calls_of
+from tests.run.invoking import framedex_run, program
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("FRAMEDEX_TEST_LIBTPU") != "1", reason="installs libtpu: FRAMEDEX_TEST_LIBTPU=1 runs it"
+)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[Call]:
+    """The calls of a compilation for four chips of a v5e."""
+    folder = tmp_path_factory.mktemp("libtpu")
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder / "packages")]
+    subprocess.run([*install, wanted_libtpu()], check=True)
+    ended = framedex_run(
+        "--plugin",
+        "libtpu",
+        program("ahead_of_time.py"),
+        folder=folder,
+        PYTHONPATH=str(folder / "packages"),
+        JAX_PLATFORMS="cpu",
+        TPU_SKIP_MDS_QUERY="1",
+    )
+    assert (ended.status, ended.stdout) == (0, b"TPU v5 lite 4 8437760\n"), ended.stderr
+    return calls_of(Path(folder / ended.capture))
+
+
+def wanted_libtpu() -> str:
+    """The requirement on libtpu that the installed JAX states."""
+    requirements = importlib.metadata.requires("jax") or []
+    return next(match[0] for text in requirements if (match := re.match(r"libtpu[=<>~!.*,\d]+", text)))
+
+
+def test_the_compilation_is_recorded(recorded: list[Call]) -> None:
+    compilation = next(call for call in recorded if call.function == "PJRT_Compile")
+    assert compilation.error == 0
+    assert compilation.arguments["program.format"] == "mlir"
+    assert any("ahead_of_time.py" in frame.file for frame in compilation.frames)
+
+
+def test_every_extension_of_it_is_known(recorded: list[Call]) -> None:
+    arguments = recorded[0].arguments
+    assert {"Layouts", "MemoryDescriptions", "TpuTopology", "Profiler"} <= set(arguments["extensions"].split(", "))
+    assert arguments["untraced_extensions"] == ""
+    assert arguments["untraced_functions"] == 0
+
+
+def test_calls_into_its_extensions_are_recorded(recorded: list[Call]) -> None:
+    layouts = [call for call in recorded if call.function == "PJRT_Layouts_MemoryLayout_Serialize"]
+    assert "{1,0:T(8,128)}" in {call.arguments["serialized_bytes"] for call in layouts}
+    outputs = next(call for call in recorded if call.function == "PJRT_Layouts_PJRT_Executable_GetOutputLayouts")
+    assert len(outputs.arguments["layouts"]) == 1
