@@ -9,7 +9,25 @@ import jax
 import jax.numpy as jnp
 from pjrt_table import ABI, STRUCTS, Table
 
-jax.devices()
+
+def register_type(name):
+    """Register a type of FFI for the TPU; where its id will be."""
+    type_id = ctypes.c_int64()
+    capsule = new_capsule(ctypes.addressof(type_id), None, None)
+    if hasattr(jax.ffi, "register_ffi_type"):
+        jax.ffi.register_ffi_type(name, {"type_id": capsule}, platform="tpu")
+    else:
+        jax.ffi.register_ffi_type_id(name, capsule, platform="tpu")
+    return type_id
+
+
+new_capsule = ctypes.pythonapi.PyCapsule_New
+new_capsule.restype = ctypes.py_object
+new_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+types = [register_type("framedex.before")]
+(jnp.ones(1) + 1).block_until_ready()
+types.append(register_type("framedex.after"))
+
 table = Table()
 extensions = table.extensions()
 client = table.call("PJRT_Client_Create")["client"]
@@ -80,6 +98,7 @@ def profiled(**options):
         }
 
 
+result["types"] = [type_id.value for type_id in types]
 result["profile"] = profiled()
 result["host_only"] = profiled(advanced_configuration={"tpu_trace_mode": "TRACE_ONLY_HOST"})
 print(json.dumps(result))

@@ -6,13 +6,20 @@ from typing import Any
 
 import pytest
 
-from tests.running import run
+from tests.reading import calls_of
+from tests.running import Run, run
 
 
 @pytest.fixture(scope="module")
-def result(python: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What `extensions.py` printed, run once for each Python."""
-    found: dict[str, Any] = run("extensions.py", folder=tmp_path_factory.mktemp("extensions"), python=python).result
+def ran(python: str, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """`extensions.py` run once for each Python."""
+    return run("extensions.py", folder=tmp_path_factory.mktemp("extensions"), python=python)
+
+
+@pytest.fixture(scope="module")
+def result(ran: Run) -> dict[str, Any]:
+    """What it printed."""
+    found: dict[str, Any] = ran.result
     return found
 
 
@@ -36,3 +43,14 @@ def test_a_profile_shows_which_programs_ran_on_the_device_and_when(result: dict[
 
 def test_a_profile_of_the_host_alone_shows_no_device(result: dict[str, Any]) -> None:
     assert result["host_only"] == {}
+
+
+def test_a_type_of_ffi_for_the_tpu_is_known_to_the_cpu_that_runs_it(result: dict[str, Any]) -> None:
+    before_jax_looks, afterwards = result["types"]
+    assert 0 < before_jax_looks < afterwards
+
+
+def test_calls_of_extensions_are_recorded(ran: Run) -> None:
+    recorded = {call.function for call in calls_of(ran.capture)}
+    assert {"PJRT_Layouts_MemoryLayout_Serialize", "PJRT_MemoryDescription_Kind"} <= recorded
+    assert any(name.startswith("PLUGIN_Profiler") for name in recorded)
