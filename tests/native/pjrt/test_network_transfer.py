@@ -15,5 +15,5 @@ def test_arrays_move_over_the_network_and_described_devices_have_memories(python
         "device": True,
         "memories": ["device", "pinned_host", "unpinned_host"],
         "default": "device",
-        "lowered": 2,
+        "lowered": True,
     }
