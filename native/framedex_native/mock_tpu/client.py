@@ -40,6 +40,9 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
         _jax.register_custom_call_target(name, function, host, api_version, traits)
 
     xla_client.register_custom_call_handler(PLATFORM, for_cpu)
+    # Since jaxlib 0.9 types are registered with what is known of them, before with an id alone.
+    register_type = "register_custom_type" if hasattr(xla_client, "register_custom_type") else "register_custom_type_id"
+    getattr(xla_client, f"{register_type}_handler")(PLATFORM, getattr(_jax, register_type))
 
 
 class Client:

@@ -113,11 +113,24 @@ class Reader {
   bool failed_ = false;
 };
 
+Layout read_layout(Reader& reader) {
+  Layout layout{reader.integers("minor_to_major"), {}, {}};
+  reader.each("tiles", [&](Object* tile) {
+    size_t rank = python::size(tile);
+    layout.tile_ranks.push_back(rank);
+    for (size_t i = 0; i < rank; ++i) {
+      Reference dim = python::item(tile, i);
+      if (dim) layout.tile_dims.push_back(reader.taken(python::to_integer(dim.get())));
+    }
+  });
+  return layout;
+}
+
 bool read_value(Object* object, std::vector<ProgramValue>& values) {
   Reader reader(object);
   auto type = static_cast<PJRT_Buffer_Type>(reader.integer("type"));
   std::vector<int64_t> dims = reader.integers("dims");
-  std::vector<int64_t> layout = reader.integers("minor_to_major");
+  Layout layout = read_layout(reader);
   values.push_back({std::make_shared<Shape>(type, std::move(dims), std::move(layout)), reader.text("memory_kind")});
   return !reader.has_failed();
 }

@@ -7,13 +7,14 @@
 
 namespace framedex::mock {
 
-PJRT_Error* Status::to_error() const { return code == PJRT_Error_Code_OK ? nullptr : make_error(code, message); }
+PJRT_Error* Status::to_error() const { return is_ok() ? nullptr : make_error(*this); }
 
 void EventState::set(Status status) {
   std::vector<std::function<void(const Status&)>> actions;
   {
     std::lock_guard lock(mutex_);
     if (ready_) return;
+    failed_ = !status.is_ok();
     ready_ = true;
     status_ = status;
     actions.swap(actions_);
@@ -23,6 +24,8 @@ void EventState::set(Status status) {
 }
 
 bool EventState::is_ready() const { return ready_.load(std::memory_order_acquire); }
+
+bool EventState::has_succeeded() const { return is_ready() && !failed_.load(std::memory_order_relaxed); }
 
 Status EventState::status() const {
   std::lock_guard lock(mutex_);

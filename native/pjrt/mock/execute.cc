@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "pjrt/mock/buffer.h"
+#include "pjrt/mock/device_activity.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/executable.h"
 #include "pjrt/mock/execution_threads.h"
@@ -336,6 +337,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
   if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
   collect_callbacks(args, *execution);
+  watch_execution(*execution->done, execution->program);
 
   bool is_deferred = !is_startable(*execution);
   std::optional<Status> ended;

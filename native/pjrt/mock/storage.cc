@@ -56,6 +56,20 @@ char* Storage::address(Status& status) {
   return known;
 }
 
+Status Storage::share(std::shared_ptr<Storage> other, const Shape& shape) {
+  if (shape.bytes == 0) return {};
+  Status status;
+  if (other->is_result() && packed_bits(shape.type) != 0) {
+    bytes_.reset(new char[static_cast<size_t>(shape.bytes)], std::default_delete<char[]>());
+    status = other->read(shape, bytes_.get());
+  } else if (char* address = other->address(status)) {
+    ++other->pending_reads;
+    bytes_.reset(address, [other = std::move(other)](char*) { --other->pending_reads; });
+  }
+  address_.store(bytes_.get(), std::memory_order_release);
+  return status;
+}
+
 void Storage::set_array(python::Held array) {
   array_ = std::move(array);
   is_started_.store(true, std::memory_order_release);

@@ -22,7 +22,9 @@ class Storage {
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
   // Whether a program can be started with it now: its bytes are written, or the program that makes it was started.
-  bool is_startable() const { return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->is_ready(); }
+  bool is_startable() const {
+    return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->has_succeeded();
+  }
   // Only of bytes of the mock's own.
   char* own_bytes() const { return bytes_.get(); }
   // The memory that the device accounts for. A result takes over that of a donated argument.
@@ -35,8 +37,11 @@ class Storage {
   // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
   char* address(Status& status);
 
-  // Copies that will be made when it is ready, and programs that will be started with it. No other program may reuse
-  // the memory before.
+  // Makes this the bytes of `other`, which is ready, seen as an array of this shape. Before this is ready itself.
+  Status share(std::shared_ptr<Storage> other, const Shape& shape);
+
+  // Who else will read the memory: copies to the host that wait for it to be ready, storages that share it,
+  // programs that will be started with it. No other program must reuse it before.
   std::atomic<int> pending_reads{0};
 
   // ---- With the GIL.
