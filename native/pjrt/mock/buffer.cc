@@ -11,6 +11,15 @@
 namespace framedex::mock {
 namespace {
 
+PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
+  MemoryStatistics statistics = memory.pool->statistics();
+  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
+                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
+                        " bytes are in use, the largest free block has " +
+                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+}
+
 int64_t element_bytes(PJRT_Buffer_Type type) { return pjrt::element_bits(type) / 8; }
 
 // A buffer of the mock's own memory, ready when `ready` is.
@@ -57,7 +66,7 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   int64_t size = element_bytes(shape->type);
   auto* target = static_cast<char*>(args->dst);
   Strides strides = strides_of(args->host_layout, shape->dims, size);
-  args->event = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
+  auto copied = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
     Strides dense = row_major(shape->dims, size);
     if (strides == dense) return source.read(*shape, target);
     std::vector<char> bytes(static_cast<size_t>(shape->bytes));
@@ -65,6 +74,7 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
     if (status.is_ok()) strided_copy(target, strides, bytes.data(), dense, shape->dims, size);
     return status;
   });
+  args->event = event_of(copied);
   return nullptr;
 }
 
@@ -75,7 +85,7 @@ struct RawCopy {
   int64_t offset;
   int64_t size;
 
-  PJRT_Event* start(void* target) const {
+  std::shared_ptr<EventState> start(void* target) const {
     return when_readable(storage, [copy = *this, target](Storage& source) {
       std::vector<char> bytes(static_cast<size_t>(copy.shape->bytes));
       Status status = source.read(*copy.shape, bytes.data());
@@ -95,7 +105,7 @@ PJRT_Error* check_raw_copy(const RawCopy& copy, const char* function) {
 PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
   RawCopy copy{args->buffer->shape, args->buffer->storage(), args->offset, args->transfer_size};
   if (PJRT_Error* error = check_raw_copy(copy, "PJRT_Buffer_CopyRawToHost")) return error;
-  args->event = copy.start(args->dst);
+  args->event = event_of(copy.start(args->dst));
   return nullptr;
 }
 
@@ -108,9 +118,7 @@ struct AwaitedCopy {
     if (args.error_code != PJRT_Error_Code_OK) {
       return done->set({args.error_code, std::string(args.error_message, args.error_message_size)});
     }
-    PJRT_Event* copied = copy.start(args.dst);
-    copied->state->on_ready([done = done](const Status& status) { done->set(status); });
-    delete copied;
+    copy.start(args.dst)->on_ready([done = done](const Status& status) { done->set(status); });
   }
 };
 
@@ -119,7 +127,7 @@ PJRT_Error* raw_to_host_later(PJRT_Buffer_CopyRawToHostFuture_Args* args) {
   if (PJRT_Error* error = check_raw_copy(copy, "PJRT_Buffer_CopyRawToHostFuture")) return error;
   ++copy.storage->pending_reads;
   auto* awaited = new AwaitedCopy{std::move(copy), std::make_shared<EventState>()};
-  args->event = new PJRT_Event{awaited->done};
+  args->event = event_of(awaited->done);
   args->callback_data = awaited;
   args->future_ready_callback = [](PJRT_Buffer_CopyRawToHostFuture_Callback_Args* ready) {
     std::unique_ptr<AwaitedCopy> own(static_cast<AwaitedCopy*>(ready->callback_data));
@@ -138,11 +146,10 @@ PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** tar
   auto shape = keeps_layout ? source.shape : std::make_shared<const Shape>(source.shape->type, source.shape->dims);
   if (PJRT_Error* error = create(std::move(shape), memory, ready, target)) return error;
   std::shared_ptr<Storage> copy = (*target)->storage();
-  PJRT_Event* copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {
+  auto copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {
     return original.read(*shape, copy->own_bytes());
   });
-  copied->state->on_ready([ready](const Status& status) { ready->set(status); });
-  delete copied;
+  copied->on_ready([ready](const Status& status) { ready->set(status); });
   return nullptr;
 }
 
@@ -228,20 +235,25 @@ PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>*
     python::release_dropped_with_gil();
     *allocated = memory.allocate(bytes);
   }
-  if (*allocated != nullptr) return nullptr;
-  MemoryStatistics statistics = memory.pool->statistics();
-  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
-                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
-                        " bytes are in use, the largest free block has " +
-                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+  return *allocated != nullptr ? nullptr : exhausted(memory, bytes);
+}
+
+PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
+  std::optional<Reservation> found = memory.reserve(bytes);
+  if (!found) {
+    python::release_dropped_with_gil();
+    found = memory.reserve(bytes);
+  }
+  if (!found) return exhausted(memory, bytes);
+  *reserved = std::move(*found);
+  return nullptr;
 }
 
 PJRT_Error* deleted_buffer(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }
 
-PJRT_Event* when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
+std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
   auto done = std::make_shared<EventState>();
   ++storage->pending_reads;
   EventState& ready = *storage->ready();
@@ -250,7 +262,7 @@ PJRT_Event* when_readable(std::shared_ptr<Storage> storage, std::function<Status
     --storage->pending_reads;
     done->set(std::move(ended));
   });
-  return new PJRT_Event{std::move(done)};
+  return done;
 }
 
 void add_buffer_functions(PJRT_Api& api) {
@@ -279,7 +291,7 @@ void add_buffer_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Buffer_ReadyEvent = [](PJRT_Buffer_ReadyEvent_Args* args) -> PJRT_Error* {
-    args->event = new PJRT_Event{args->buffer->ready};
+    args->event = event_of(args->buffer->ready);
     return nullptr;
   };
   api.PJRT_Buffer_UnsafePointer = [](PJRT_Buffer_UnsafePointer_Args* args) {

@@ -47,8 +47,10 @@ class EventState {
 
 // What is ready, without error.
 const std::shared_ptr<EventState>& ready_state();
-// A handle to it.
+// The handle to it, which is always the same.
 PJRT_Event* ready_event();
+// A handle to an event; the one above if it has become ready without error.
+PJRT_Event* event_of(const std::shared_ptr<EventState>& state);
 
 void add_event_functions(PJRT_Api& api);
 

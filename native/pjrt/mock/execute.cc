@@ -130,9 +130,9 @@ PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& 
   for (size_t i = 0; i < executable.result_memories.size(); ++i) {
     size_t result = i % program.results.size();
     int64_t bytes = program.results[result].shape->bytes;
-    std::shared_ptr<char> memory;
+    Reservation memory;
     if (!takes_over[result]) {
-      if (PJRT_Error* error = allocate(*executable.result_memories[i], bytes, &memory)) return error;
+      if (PJRT_Error* error = reserve(*executable.result_memories[i], bytes, &memory)) return error;
     }
     execution.results.push_back(
         std::make_shared<Storage>(std::move(memory), bytes, execution.done, execution.delegate));
@@ -308,7 +308,7 @@ void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, const Exec
   }
   if (args->device_complete_events == nullptr) return;
   for (size_t device = 0; device < args->num_devices; ++device) {
-    args->device_complete_events[device] = new PJRT_Event{execution.told};
+    args->device_complete_events[device] = event_of(execution.told);
   }
 }
 
@@ -320,7 +320,7 @@ void delete_donated(Execution& execution) {
       const Argument& argument = execution.arguments[device * execution.argument_count + parameter];
       argument.buffer->remove();
       if (result < 0) continue;
-      execution.results[device * results + static_cast<size_t>(result)]->keep_memory(argument.storage->memory());
+      execution.results[device * results + static_cast<size_t>(result)]->take_memory(*argument.storage);
     }
   }
 }

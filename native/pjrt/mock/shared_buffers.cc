@@ -72,10 +72,9 @@ PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args*
 }  // namespace
 
 void Awaited::share(std::shared_ptr<Storage> source) const {
-  PJRT_Event* shared = when_readable(
+  auto shared = when_readable(
       source, [source, storage = storage, shape = shape](Storage&) { return storage->share(source, *shape); });
-  shared->state->on_ready([ready = ready](const Status& status) { ready->set(status); });
-  delete shared;
+  shared->on_ready([ready = ready](const Status& status) { ready->set(status); });
 }
 
 void add_shared_buffer_functions(PJRT_Api& api) {

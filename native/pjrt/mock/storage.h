@@ -7,6 +7,7 @@
 
 #include "pjrt/mock/delegate.h"
 #include "pjrt/mock/event.h"
+#include "pjrt/mock/memory.h"
 #include "pjrt/mock/program.h"
 
 namespace framedex::mock {
@@ -16,7 +17,7 @@ class Storage {
   // Bytes in the mock's own memory; they may be written until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
   // The result of a program, of so many bytes. `reserved` is the memory that the device accounts for it.
-  Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
+  Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
   ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
@@ -27,9 +28,8 @@ class Storage {
   }
   // Only of bytes of the mock's own.
   char* own_bytes() const { return bytes_.get(); }
-  // The memory that the device accounts for. A result takes over that of a donated argument.
-  const std::shared_ptr<char>& memory() const { return bytes_; }
-  void keep_memory(std::shared_ptr<char> memory) { bytes_ = std::move(memory); }
+  // Takes over the memory that the device accounts for an argument that was donated to this result.
+  void take_memory(Storage& donated);
 
   // Copies `shape.bytes` bytes, elements of less than a byte one to a byte, to `target`. Only when ready, without
   // error. The first time, the GIL is taken to ask where the array is.
@@ -59,6 +59,7 @@ class Storage {
   python::Object* piece();
 
   std::shared_ptr<char> bytes_;
+  Reservation reserved_;
   std::shared_ptr<EventState> ready_;
   Delegate* delegate_ = nullptr;
   int64_t result_bytes_ = 0;
