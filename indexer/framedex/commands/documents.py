@@ -4,13 +4,16 @@ Keys are stable; new ones may be added. A frame has `source_is_here` too, a call
 summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries and stack hits
 are the types of `framedex.model` field by field, times in nanoseconds: a location is `{"path", "line", "how"}` or null,
 a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "arguments", "stack",
-"parent", "objects"}`. With --stack a call has `line`, of the types of findings: `{"function", "location"}` or null.
+"parent", "objects"}`. With --stack a call has `line`, of the types of findings: `{"function", "location", "link"}` or
+null, where `link` says how a line is known that is not on the call's own stack. What had a call made is
+`{"how", "thread", "frames", "location"}`.
 
     captures   {"captures": [capture]}
     calls      {"total": int, "calls": [call]}
     summary    {"capture": capture, "functions": [function totals]}
     check      {"capture": capture, "findings": [finding], "unjudged": [str]}
-    trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null}
+    trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
+                "dispatched": [what had the call made]}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
@@ -56,12 +59,12 @@ def captures_document(captures: Sequence[CaptureRow]) -> Document:
     return {"captures": [asdict(capture) for capture in captures]}
 
 
-def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine]) -> Document:
-    """The calls shown, and how many there are in all; `lines` by stack where they were asked for."""
+def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine] | None) -> Document:
+    """The calls shown, and how many there are in all; `lines` by call where they were asked for."""
     documents = [_call(call) for call in calls]
     for call, document in zip(calls, documents, strict=True):
-        if lines:
-            line = lines.get(call.stack)
+        if lines is not None:
+            line = lines.get(call.id)
             document["line"] = None if line is None else asdict(line)
     return {"total": total, "calls": documents}
 
@@ -86,6 +89,9 @@ def trace_document(trace: Trace) -> Document:
         "call": _call(trace.call),
         "frames": [_frame(frame) for frame in trace.frames],
         "python": [_frame(frame) for frame in trace.python],
+        "dispatched": [
+            asdict(each) | {"frames": [_frame(frame) for frame in each.frames]} for each in trace.dispatched
+        ],
     }
 
 

@@ -111,9 +111,12 @@ class Index:
         """
         return object_named(self._reader, name, capture)
 
-    def python_lines(self, stacks: Iterable[int]) -> dict[int, PythonLine]:
-        """The line of Python that led to the calls of each stack, of the program itself where there is one."""
-        return python_lines(self._reader, stacks)
+    def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
+        """The line of Python that led to each call, by its id: of the program itself where there is one.
+
+        Of a call on a thread without Python, the line that had it made, if that is known to be one.
+        """
+        return python_lines(self._reader, {call.id: call.stack for call in calls})
 
     def call(self, call_id: int) -> CallRow | None:
         """The call with this id."""
