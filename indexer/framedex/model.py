@@ -155,7 +155,7 @@ class LinkHow(StrEnum):
     """How it is known which Python had a call made that its own stack does not show. An inference, but for the last."""
 
     HANDED_OVER = "handed-over"  # a thread waited around the call, and then was the first to be given what it made
-    BETWEEN = "between"  # the only thread that made no call meanwhile, but just before and after, from one line
+    BETWEEN = "between"  # the only thread that made no call meanwhile, but just before and after, from these frames
     CANDIDATES = "candidates"  # several threads of that kind; all are listed
     TOLD = "told by JAX"  # JAX's own word, passed along with the call (`jax_send_traceback_to_runtime`)
 
@@ -402,6 +402,21 @@ class StackHit:
     total_duration: int
     frame: FrameRow
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedCalls:
+    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way.
+
+    `latest_call` is one of them in the latest capture that has any.
+    """
+
+    function: str
+    boundary: str
+    how: LinkHow
+    calls: int
+    total_duration: int
+    latest_call: int
 
 
 @dataclass(frozen=True, slots=True)

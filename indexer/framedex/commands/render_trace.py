@@ -8,13 +8,18 @@ from itertools import groupby
 from framedex import words
 from framedex.calltext import error_lines, objects_text
 from framedex.commands.terminal import Line, Span, place_line, source_is_here, text_line
-from framedex.model import FrameRow, How, Language, Role, Trace
+from framedex.model import FrameRow, How, Language, LinkHow, Role, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
 
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 
 _WIDEST_NAME = 72
+_BECAUSE = {
+    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to be given what was made",
+    LinkHow.BETWEEN: "the only thread that made no calls meanwhile, but just before and just after from these frames",
+    LinkHow.CANDIDATES: "one of the threads that made no calls meanwhile, but before and after from these frames",
+}
 
 
 def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
@@ -50,6 +55,7 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
         else:
             thread = f"thread {printable(dispatch.thread)}"
             yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
+            yield text_line(f"  {_BECAUSE[dispatch.how]}", "dim")
             yield from frames(dispatch.frames[::step], terminal_width)
 
 

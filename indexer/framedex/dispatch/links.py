@@ -85,7 +85,8 @@ class _Finder:
                 return
         elif self._destroys(call):  # which nobody waits for
             return
-        pauses = [pause for pause in pauses if pause.is_one_line]
+        # A thread that went on to another line may have waited for something else, unless it is the only one.
+        pauses = [pause for pause in pauses if pause.is_one_line or len(self._with_python) == 1]
         if self._lacks_calls() or len(pauses) > _MOST_CANDIDATES:
             return
         yield from ((pause, LinkHow.BETWEEN if len(pauses) == 1 else LinkHow.CANDIDATES) for pause in pauses)

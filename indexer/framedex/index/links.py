@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from framedex.index.interning import link_nodes
 from framedex.index.rows import IN_JSON, Reader, chain, frames_by_id, placeholders
-from framedex.model import CallRow, Dispatch, How, LinkHow, Location
+from framedex.model import CallRow, Dispatch, How, LinkedCalls, LinkHow, Location
 
 if TYPE_CHECKING:
     from framedex.dispatch import CallLink
@@ -64,6 +64,32 @@ def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[i
     ):
         found.setdefault(call, []).append((node, LinkHow(how)))
     return found
+
+
+def linked_calls(reader: Reader, path: str, line: int) -> list[LinkedCalls]:
+    """The calls on threads without Python that were dispatched from a line, most calls first.
+
+    Not those of candidates: they were dispatched from one of several places.
+    """
+    rows = reader.rows(
+        "WITH RECURSIVE up(origin, node) AS ("
+        " SELECT DISTINCT node, node FROM call_links WHERE how <> ?3"
+        " UNION SELECT up.origin, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
+        "), through(origin) AS ("
+        " SELECT DISTINCT up.origin FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
+        " WHERE fr.file = (SELECT id FROM files WHERE path = ?1) AND fr.line = ?2"
+        ") SELECT b.name, b.boundary, l.how, count(*) AS calls, sum(max(c.duration, 0)), c.id, max(p.started)"
+        " FROM through t JOIN call_links l ON l.node = t.origin AND l.how <> ?3 JOIN calls c ON c.id = l.call"
+        " JOIN boundaries b ON b.id = c.boundary JOIN captures p ON p.id = c.capture"
+        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name",
+        path,
+        line,
+        LinkHow.CANDIDATES.value,
+    )
+    return [
+        LinkedCalls(function, boundary, LinkHow(how), calls, duration, latest)
+        for function, boundary, how, calls, duration, latest, _ in rows
+    ]
 
 
 def _told_by_jax(call: CallRow) -> Location | None:
