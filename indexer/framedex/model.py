@@ -406,10 +406,7 @@ class StackHit:
 
 @dataclass(frozen=True, slots=True)
 class LinkedCalls:
-    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way.
-
-    `latest_call` is one of them in the latest capture that has any.
-    """
+    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way."""
 
     function: str
     boundary: str

@@ -72,24 +72,13 @@ def linked_calls(reader: Reader, path: str, line: int) -> list[LinkedCalls]:
     Not those of candidates: they were dispatched from one of several places.
     """
     rows = reader.rows(
-        "WITH RECURSIVE up(origin, node) AS ("
-        " SELECT DISTINCT node, node FROM call_links WHERE how <> ?3"
-        " UNION SELECT up.origin, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
-        "), through(origin) AS ("
-        " SELECT DISTINCT up.origin FROM up JOIN nodes n ON n.id = up.node JOIN frames fr ON fr.id = n.frame"
-        " WHERE fr.file = (SELECT id FROM files WHERE path = ?1) AND fr.line = ?2"
-        ") SELECT b.name, b.boundary, l.how, count(*) AS calls, sum(max(c.duration, 0)), c.id, max(p.started)"
-        " FROM through t JOIN call_links l ON l.node = t.origin AND l.how <> ?3 JOIN calls c ON c.id = l.call"
-        " JOIN boundaries b ON b.id = c.boundary JOIN captures p ON p.id = c.capture"
-        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name",
+        "SELECT b.name, b.boundary, l.how, l.calls, l.duration, l.latest_call FROM line_links l"
+        " JOIN boundaries b ON b.id = l.boundary WHERE l.file = (SELECT id FROM files WHERE path = ?) AND l.line = ?"
+        " ORDER BY l.calls DESC, b.name",
         path,
         line,
-        LinkHow.CANDIDATES.value,
     )
-    return [
-        LinkedCalls(function, boundary, LinkHow(how), calls, duration, latest)
-        for function, boundary, how, calls, duration, latest, _ in rows
-    ]
+    return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]
 
 
 def _told_by_jax(call: CallRow) -> Location | None:

@@ -195,6 +195,9 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
     line = {"file": int, "line": int}
     keys = [("file", "files"), ("boundary", "boundaries")]
     _table(database, "line_calls", line | {"boundary": int} | totals, keys, ("file", "line", "boundary"))
+    # The calls on threads without Python that a line had made, which do not pass it.
+    linked = line | {"boundary": int, "how": str} | totals
+    _table(database, "line_links", linked, keys, ("file", "line", "boundary", "how"))
     _table(database, "line_samples", line | {"arguments": int}, [("file", "files")], ("file", "line", "arguments"))
     # Neighbours in stacks, as frames and as functions: `steps` and `edges` the direct ones, `code_...` those that
     # remain when interpreter and glue frames are passed over, `readable_steps` without frames that have no source too.

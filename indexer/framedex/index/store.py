@@ -201,6 +201,8 @@ class Store:
                 aggregates.add_stack_calls(self._connection, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
+                if links:
+                    aggregates.rebuild_linked_lines(self._connection)
             return identifier
 
     def _forget_calls(self, capture_id: int) -> None:

@@ -135,6 +135,9 @@ def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp
     again = Index.open(tmp_path / "index.db")
     links = [len(again.trace(call.id).dispatched) for call in again.calls(CallFilter())]  # type: ignore[union-attr]
     assert links == [len(compiled.trace(call).dispatched) for call in compiled.index.calls(CallFilter())]
+    for text in ("program(number)(", "program(3)(x)"):
+        place = str(SOURCE), _line(text)
+        assert again.linked_calls(*place) == compiled.index.linked_calls(*place)
 
 
 def test_the_line_that_asked_is_told_with_how_it_is_known(compiled: Compiled) -> None:
