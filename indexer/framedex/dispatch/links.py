@@ -57,7 +57,7 @@ class _Finder:
         self._thread = capture.calls.thread.tolist()
         has_python = np.array([_has_python(capture, stack) for stack in capture.stacks] or [False], np.bool_)
         self._with_python = frozenset(np.unique(capture.calls.thread[has_python[capture.calls.stack]]).tolist())
-        self._pauses = cache(self._shared)
+        self._shared = cache(self._compare)
 
     def links(self) -> Iterator[CallLink]:
         calls = self._capture.calls
@@ -99,18 +99,16 @@ class _Finder:
         for thread in sorted(self._with_python):
             rows = np.flatnonzero((calls.thread == thread) & (outermost == np.arange(len(calls))))
             after = np.searchsorted(calls.start[rows], end[pool])
-            inside = (after > 0) & (after < len(rows))
             busy_until = np.maximum.accumulate(end[rows])
-            for call, place in zip(pool[inside].tolist(), after[inside].tolist(), strict=True):
-                if busy_until[place - 1] > calls.start[call]:
-                    continue
+            paused = (after > 0) & (after < len(rows)) & (busy_until[np.maximum(after - 1, 0)] <= calls.start[pool])
+            for call, place in zip(pool[paused].tolist(), after[paused].tolist(), strict=True):
                 first, second = (int(calls.stack[rows[each]]) for each in (place - 1, place))
-                frames, is_one_line = self._pauses(first, second)
+                frames, is_one_line = self._shared(first, second)
                 if frames:
                     found.setdefault(call, []).append(_Pause(thread, int(rows[place]), frames, is_one_line))
         return found
 
-    def _shared(self, first: int, second: int) -> tuple[tuple[int, ...], bool]:
+    def _compare(self, first: int, second: int) -> tuple[tuple[int, ...], bool]:
         """The frames that two stacks share from the outermost on, and whether all Python frames of both are among them.
 
         Empty where no Python frame is.
