@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from framedex.errors import FramedexError
+from framedex.index.links import dispatches
 from framedex.index.objects import calls_of_object, name_objects
 from framedex.index.rows import (
     CALL_COLUMNS,
@@ -110,6 +111,7 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
         frames=tuple(frames[frame] for frame in native),
         python=tuple(frames[frame] for frame in python),
         reason=reason or None,
+        dispatched=dispatches(reader, found),
     )
 
 

@@ -47,6 +47,16 @@ def stack_ids(
     return [(connection.execute(query, key).fetchone()[0], key[0], key[1]) for key in leaves]
 
 
+def link_nodes(
+    connection: sqlite3.Connection, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]
+) -> list[int]:
+    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for `stack_ids`."""
+    tree = _Tree(connection)
+    nodes = [tree.leaf(chain, frames) for chain in chains]
+    tree.write()
+    return nodes
+
+
 class _Tree:
     """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
 

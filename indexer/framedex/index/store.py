@@ -11,10 +11,12 @@ from types import TracebackType
 
 import numpy as np
 
+from framedex.dispatch import CallLink
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.interning import frame_ids, stack_ids
 from framedex.index.lines import SAMPLES
+from framedex.index.links import add_links, forget_links
 from framedex.index.nesting import enclosing_calls
 from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FrameRecord, KnownCapture
@@ -148,13 +150,14 @@ class Store:
         identity: str = "",
         signature: str = "",
         lifetimes: Lifetimes | None = None,
+        links: Sequence[CallLink] = (),
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
         `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
-        `lifetimes` are the objects that its calls speak of.
+        `lifetimes` are the objects that its calls speak of, `links` say what had calls made.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -190,6 +193,7 @@ class Store:
             new = self._add_calls(identifier, capture, stacks) if len(capture.calls) else None
             if lifetimes is not None and len(capture.calls):
                 add_objects(self._connection, identifier, lifetimes)
+            add_links(self._connection, identifier, links, ids)
             if known is not None:
                 aggregates.rebuild(self._connection)
             elif new is not None:
@@ -197,6 +201,8 @@ class Store:
                 aggregates.add_stack_calls(self._connection, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
+                if links:
+                    aggregates.rebuild_linked_lines(self._connection)
             return identifier
 
     def _forget_calls(self, capture_id: int) -> None:
@@ -206,6 +212,7 @@ class Store:
             self._connection.execute(
                 "DELETE FROM arguments WHERE id IN (SELECT arguments FROM calls WHERE id BETWEEN ? AND ?)", span
             )
+            forget_links(self._connection, *span)
             self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
         forget_objects(self._connection, capture_id)
         self._connection.execute("DELETE FROM threads WHERE capture = ?", (capture_id,))
