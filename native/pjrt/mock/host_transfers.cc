@@ -10,18 +10,22 @@
 
 namespace framedex::mock {
 
-// An end that waits for the executions beside it.
-struct HostTransfers::Ending {
-  std::shared_ptr<EventState> told;
-  Status status;
-  ~Ending() { told->set(status); }
-};
-
 class HostTransfers::Execution {
  public:
+  // Whether a run can still take callbacks of it.
+  bool is_on_offer() const { return runs.size() < callbacks.size(); }
+
   std::map<int, HostCallbacks> callbacks;
   std::map<int, int64_t> runs;  // by device: the run that uses the callbacks
   std::vector<std::shared_ptr<Ending>> held_back;
+};
+
+// An end that waits for the executions which may use the callbacks of the one that ended.
+struct HostTransfers::Ending {
+  std::shared_ptr<Execution> execution;
+  std::shared_ptr<EventState> told;
+  Status status;
+  ~Ending() { told->set(status); }
 };
 
 namespace {
@@ -164,30 +168,50 @@ HostTransfers::~HostTransfers() {
 std::shared_ptr<HostTransfers::Execution> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
   auto execution = std::make_shared<Execution>();
   execution->callbacks = std::move(callbacks);
+  std::vector<std::shared_ptr<Ending>> endings;
   std::lock_guard lock(mutex_);
+  endings = untold();
+  for (const auto& ending : endings) {
+    if (ending->execution->is_on_offer()) execution->held_back.push_back(ending);
+  }
   under_way_.push_back(execution);
   return execution;
 }
 
 void HostTransfers::end(const std::shared_ptr<Execution>& execution, std::shared_ptr<EventState> told, Status status) {
-  auto ending = std::make_shared<Ending>();
-  ending->told = std::move(told);
-  ending->status = std::move(status);
+  std::shared_ptr<Ending> ending(new Ending{execution, std::move(told), std::move(status)});
   std::vector<std::shared_ptr<Ending>> let_go;
   std::lock_guard lock(mutex_);
   under_way_.erase(std::remove(under_way_.begin(), under_way_.end(), execution), under_way_.end());
   for (const auto& other : under_way_) other->held_back.push_back(ending);
   let_go.swap(execution->held_back);
+  untold_.erase(std::remove_if(untold_.begin(), untold_.end(), [](const auto& other) { return other.expired(); }),
+                untold_.end());
+  if (!under_way_.empty()) untold_.push_back(ending);
+}
+
+std::vector<std::shared_ptr<HostTransfers::Ending>> HostTransfers::untold() const {
+  std::vector<std::shared_ptr<Ending>> endings;
+  for (const auto& untold : untold_) {
+    if (std::shared_ptr<Ending> ending = untold.lock()) endings.push_back(std::move(ending));
+  }
+  return endings;
 }
 
 const HostCallbacks* HostTransfers::callbacks(int64_t run, int device) {
+  std::vector<std::shared_ptr<Ending>> endings;
   std::lock_guard lock(mutex_);
+  endings = untold();
+  // What is left of those that ended goes first, so that their ends need not wait for still others.
+  std::vector<Execution*> known;
+  for (const auto& ending : endings) known.push_back(ending->execution.get());
+  for (const auto& execution : under_way_) known.push_back(execution.get());
   Execution* free = nullptr;
-  for (const auto& execution : under_way_) {
+  for (Execution* execution : known) {
     auto used = execution->runs.find(device);
     if (used != execution->runs.end() && used->second == run) return &execution->callbacks.at(device);
     bool is_free = used == execution->runs.end() && execution->callbacks.count(device) != 0;
-    if (is_free && free == nullptr) free = execution.get();
+    if (is_free && free == nullptr) free = execution;
   }
   if (free == nullptr) return nullptr;
   free->runs[device] = run;

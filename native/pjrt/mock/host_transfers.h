@@ -21,12 +21,13 @@ struct HostCallbacks {
   std::map<int64_t, PJRT_RecvCallbackInfo> receives;
 };
 
-// The executions of one program that are under way, and which run on the CPU uses whose callbacks.
+// The executions of one program, and which runs on the CPU use whose callbacks.
 //
 // Nothing tells which run belongs to which execution, and nothing needs to: the callbacks of a program's executions
 // differ only in what they have received so far, so a run takes the first that no other has. But the caller drops the
-// callbacks when their execution has ended, while another's run may still use them: so the end of an execution is not
-// told before the ends of all that were under way beside it.
+// callbacks when their execution has ended, while another's run may still use them, or take them because its own were
+// taken: so the end of an execution is not told before the ends of all that were under way beside it, nor before the
+// ends of those that began while its callbacks could still be taken.
 class HostTransfers {
  public:
   // The program's own, by its key. Null for a program that is not loaded any more.
@@ -40,16 +41,20 @@ class HostTransfers {
   // The execution ended; `told` becomes ready, with `status`, as soon as its callbacks are not used any more.
   void end(const std::shared_ptr<Execution>& execution, std::shared_ptr<EventState> told, Status status);
 
-  // The callbacks for this run on this device; null if every execution's are taken.
+  // The callbacks for this run on this device; null if all are taken.
   const HostCallbacks* callbacks(int64_t run, int device);
 
  private:
   explicit HostTransfers(int64_t program) : program_(program) {}
 
   struct Ending;
+  // With the lock; to be let go of without it, since the last to do so tells the end.
+  std::vector<std::shared_ptr<Ending>> untold() const;
+
   const int64_t program_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<Execution>> under_way_;
+  std::vector<std::weak_ptr<Ending>> untold_;
 };
 
 // The FFI handler.

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +21,18 @@ def pure_callback():
     function = jax.jit(lambda x: jax.pure_callback(np.sin, SHAPE, x) + 1)
     close(function(X), np.sin(X) + 1)
     close(function(X * 2), np.sin(X * 2) + 1)
+
+
+@check
+def a_call_that_waits_while_another_overtakes_it():
+    def slowly(x):
+        time.sleep(0.05)
+        return np.asarray(x) + 1
+
+    function = jax.jit(lambda x: jax.pure_callback(slowly, SHAPE, jax.pure_callback(slowly, SHAPE, x) * 2))
+    first, second = function(function(X)), function(X + 10)
+    close(second, (X + 11) * 2 + 1)
+    close(first, ((X + 1) * 2 + 2) * 2 + 1)
 
 
 @check
