@@ -44,6 +44,10 @@ PJRT_Error* invalid(const std::string& message) { return make_error(PJRT_Error_C
 
 // ---- Before it is started.
 
+bool is_device_of(const PJRT_LoadedExecutable& executable, const PJRT_Device* device) {
+  return std::find(executable.devices.begin(), executable.devices.end(), device) != executable.devices.end();
+}
+
 PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
   const PJRT_LoadedExecutable& executable = *args->executable;
   const Program& program = *executable.executable.program;
@@ -55,15 +59,15 @@ PJRT_Error* check(const PJRT_LoadedExecutable_Execute_Args* args) {
                       "framedex's mock TPU runs programs on the CPU client of the process's jaxlib, which is not there "
                       "any more: Python is ending, or this process was forked after JAX was used.");
   }
-  if (args->execute_device != nullptr && args->execute_device != executable.devices.front()) {
-    return make_error(PJRT_Error_Code_UNIMPLEMENTED,
-                      "framedex's mock TPU runs a program on the devices it was compiled for only.");
-  }
   if (executable.devices.size() != program.device_ids.size() && !executable.delegate->is_distributed()) {
     return make_error(PJRT_Error_Code_UNIMPLEMENTED,
                       program.name +
                           " runs on devices of other processes, which are only simulated: start the "
                           "processes, and connect them with jax.distributed.initialize().");
+  }
+  if (args->execute_device != nullptr && !is_device_of(executable, args->execute_device)) {
+    return make_error(PJRT_Error_Code_UNIMPLEMENTED,
+                      "framedex's mock TPU runs a program on the devices it was compiled for only.");
   }
   if (args->num_devices != executable.devices.size()) {
     return invalid(program.name + " runs on " + std::to_string(executable.devices.size()) + " devices, there are " +
