@@ -30,6 +30,7 @@ struct Execution {
   std::vector<Argument> arguments;                // device by device
   std::vector<std::shared_ptr<Storage>> results;  // device by device
   std::vector<bool> is_donated;                   // of each parameter: the caller agrees
+  bool is_deferred = false;                       // not started by the caller: it counts among its arguments' readers
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
   std::shared_ptr<HostTransfers::Execution> callbacks;
@@ -165,17 +166,22 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
 
 // ---- Starting it, with the GIL.
 
-// The array of parameter `i` on one device. A program that will write into memory which somebody still reads, or which
-// the caller keeps, gets a copy.
+// Whether the program needs a copy of parameter `i`: it will write into memory which the caller keeps, or which
+// somebody else still reads.
+bool needs_copy(const Execution& execution, size_t i, const Storage& storage) {
+  const auto& donated = execution.program->donated;
+  bool is_written = std::any_of(donated.begin(), donated.end(), [i](const auto& entry) { return entry.first == i; });
+  int own_reads = execution.is_deferred ? 1 : 0;
+  return is_written && (!execution.is_donated[i] || storage.pending_reads > own_reads);
+}
+
+// The array of parameter `i` on one device.
 Reference piece_of(Execution& execution, size_t i, size_t device) {
   const Argument& argument = execution.arguments[device * execution.argument_count + i];
   int device_id = execution.devices[device]->description->id;
   python::Object* array = argument.storage->array(*execution.delegate, *argument.shape, device_id);
   if (array == nullptr) return {};
-  bool is_written = std::any_of(execution.program->donated.begin(), execution.program->donated.end(),
-                                [i](const auto& donated) { return donated.first == i; });
-  bool is_needed = is_written && (!execution.is_donated[i] || argument.storage->pending_reads > 0);
-  return is_needed ? execution.delegate->copied(array) : python::share(array);
+  return needs_copy(execution, i, *argument.storage) ? execution.delegate->copied(array) : python::share(array);
 }
 
 // The array that all pieces of a parameter came out of a program as, if it is to be had whole.
@@ -184,12 +190,10 @@ python::Object* whole_of(const Execution& execution, size_t i) {
   if (whole == nullptr || whole->device_count != execution.device_count()) return nullptr;
   for (size_t device = 0; device < execution.device_count(); ++device) {
     const Storage& storage = *execution.arguments[device * execution.argument_count + i].storage;
-    bool is_shared = storage.whole() == whole && storage.index() == device && storage.pending_reads == 0;
+    bool is_shared = storage.whole() == whole && storage.index() == device && !needs_copy(execution, i, storage);
     if (!is_shared) return nullptr;
   }
-  bool is_kept = std::any_of(execution.program->donated.begin(), execution.program->donated.end(),
-                             [&](const auto& donated) { return donated.first == i && !execution.is_donated[i]; });
-  return is_kept ? nullptr : whole->array.get();
+  return whole->array.get();
 }
 
 Reference argument_array(Execution& execution, size_t i) {
@@ -343,9 +347,9 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   collect_callbacks(args, *execution);
   watch_execution(*execution->done, execution->program);
 
-  bool is_deferred = !is_startable(*execution);
+  execution->is_deferred = !is_startable(*execution);
   std::optional<Status> ended;
-  if (!is_deferred) {
+  if (!execution->is_deferred) {
     python::Gil gil;
     Status status = start(*execution, ended);
     if (!status.is_ok()) return status.to_error();
@@ -353,7 +357,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   }
   delete_donated(*execution);
   hand_out_results(args, *execution);
-  if (is_deferred) {
+  if (execution->is_deferred) {
     // Until it is started, no other program may write into them.
     for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
     ExecutionThreads::instance().run([execution] { start_when_possible(*execution); });

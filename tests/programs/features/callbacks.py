@@ -36,6 +36,20 @@ def a_call_that_waits_while_another_overtakes_it():
 
 
 @check
+def a_callback_in_a_donated_loop():
+    def step(x):
+        jax.debug.callback(lambda _: None, x[0])
+        return x + 1
+
+    function = jax.jit(step, donate_argnums=0)
+    x = function(function(np.zeros(1000, np.float32)))
+    place = x.unsafe_buffer_pointer()
+    x = function(x)
+    assert x.unsafe_buffer_pointer() == place
+    same(x, np.full(1000, 3, np.float32))
+
+
+@check
 def pure_callback_of_many_arrays():
     def host(a, tree):
         return {"sum": a + tree[0], "type": tree[1].astype(np.int32)}
