@@ -7,6 +7,20 @@
 
 namespace framedex::mock {
 
+namespace {
+
+// Has the GIL taken to release what was dropped; by one thread, however many arrays go at once.
+void release_soon() {
+  static std::atomic<bool> is_asked_for{false};
+  if (is_asked_for.exchange(true)) return;
+  ExecutionThreads::instance().run_if_open([] {
+    is_asked_for = false;
+    python::release_dropped_with_gil();
+  });
+}
+
+}  // namespace
+
 Storage::Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready)
     : bytes_(std::move(bytes)), ready_(std::move(ready)), address_(bytes_.get()) {}
 
@@ -21,7 +35,7 @@ Storage::~Storage() {
   if (can_wait || !delegate_->is_usable()) return;
   array_ = {};
   whole_ = nullptr;
-  ExecutionThreads::instance().run_if_open(python::release_dropped_with_gil);
+  release_soon();
 }
 
 void Storage::take_memory(Storage& donated) {

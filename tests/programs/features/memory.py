@@ -1,6 +1,7 @@
 """Donation, deletion, kinds of memory, layouts, and what the device says of its memory."""
 
 import gc
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +18,11 @@ def in_use():
     """Bytes that the device has given away."""
     gc.collect()
     return DEVICE.memory_stats()["bytes_in_use"]
+
+
+def threads():
+    """The threads of this process, whoever started them."""
+    return len(list(Path("/proc/self/task").iterdir()))
 
 
 @check
@@ -100,6 +106,17 @@ def results_take_memory_and_give_it_back():
     assert in_use() - before >= 1 << 20
     del result
     assert in_use() == before
+
+
+@check
+def many_big_results_go_at_once():
+    function = jax.jit(lambda x: x + 1)
+    x = jax.device_put(np.ones(1 << 18, np.float32))
+    results = jax.block_until_ready([function(x) for _ in range(200)])
+    before = threads()
+    del results
+    gc.collect()
+    assert threads() < before + 10
 
 
 @check
