@@ -164,11 +164,7 @@ PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* arg
 PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
   std::shared_ptr<Storage> storage = buffer.storage();
   if (storage == nullptr) return deleted_buffer("Address");
-  Status status = buffer.ready->status();
-  if (!buffer.ready->is_ready()) {
-    python::WithoutGil without_gil;
-    status = buffer.ready->wait();
-  }
+  Status status = buffer.ready->wait();
   if (status.is_ok()) *address = buffer.shape->bytes == 0 ? nullptr : storage->address(status);
   return status.to_error();
 }

@@ -33,6 +33,8 @@ Status EventState::status() const {
 }
 
 Status EventState::wait() {
+  if (is_ready()) return status();
+  python::WithoutGil without_gil;
   std::unique_lock lock(mutex_);
   became_ready_.wait(lock, [this] { return ready_.load(); });
   return status_;
@@ -83,9 +85,6 @@ void add_event_functions(PJRT_Api& api) {
   api.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) {
     // The handle may be destroyed by another thread while this one waits.
     std::shared_ptr<EventState> state = args->event->state;
-    if (state->is_ready()) return state->status().to_error();
-    // What makes it ready may need the GIL.
-    python::WithoutGil without_gil;
     return state->wait().to_error();
   };
   api.PJRT_Event_OnReady = [](PJRT_Event_OnReady_Args* args) -> PJRT_Error* {

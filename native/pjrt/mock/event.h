@@ -32,6 +32,7 @@ class EventState {
   // Ready, and without error. Takes no lock.
   bool has_succeeded() const;
   Status status() const;
+  // Lets go of the GIL: what makes it ready may need it.
   Status wait();
   // Runs `action` when the event is ready: at once if it already is. Never under the event's lock.
   void on_ready(std::function<void(const Status&)> action);
