@@ -68,7 +68,10 @@ class Reader {
   int64_t integer(const char* name) { return value(python::to_integer, name); }
   std::string text(const char* name) { return value(python::to_text, name); }
   std::string bytes(const char* name) { return value(python::to_bytes, name); }
-  bool boolean(const char* name) { return python::is_true(member(name).get()); }
+  bool boolean(const char* name) {
+    Reference found = member(name);
+    return found && python::is_true(found.get());
+  }
   python::Held object(const char* name) { return member(name); }
 
   // Calls `read(element)` with each element of a sequence.
@@ -258,6 +261,10 @@ std::shared_ptr<const Program> Delegate::compile(ProgramSource source, Status& s
   Reference format = python::text(source.format);
   Reference options = python::bytes(source.options);
   Reference key = python::integer(program->key);
+  if (!code || !format || !options || !key) {
+    status = python::take_error();
+    return nullptr;
+  }
   Reference compiled = python::call(compile_.get(), {code.get(), format.get(), options.get(), key.get()});
   if (!compiled || !read_program(compiled.get(), *program)) {
     status = python::take_error();
