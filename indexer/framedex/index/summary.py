@@ -43,7 +43,7 @@ def _columns(reader: Reader, wanted: CallFilter, thread: str) -> Integers:
         calls = _array(
             reader.rows(
                 f"SELECT c.id, c.boundary, {thread}, c.duration, c.error, 0 FROM calls c"
-                f" WHERE c.id BETWEEN ? AND ?{restriction}",
+                f" WHERE c.id BETWEEN ? AND ?{restriction} ORDER BY c.id",
                 first,
                 last,
                 *parameters,

@@ -178,6 +178,14 @@ def test_time_in_calls_made_inside_is_not_a_functions_own(talk: Recorded) -> Non
     assert sum(shares) == pytest.approx(100, abs=2)
 
 
+def test_a_functions_totals_are_the_same_whichever_others_are_asked_for(talk: Recorded) -> None:
+    all_totals = talk.read("summary")["functions"]
+
+    shown = talk.read("summary", "--function", "PJRT_*")["functions"]
+
+    assert shown == [each for each in all_totals if each["function"].startswith("PJRT_")]
+
+
 def test_totals_are_ordered_and_told_by_thread_on_demand(talk: Recorded) -> None:
     counts = [each["calls"] for each in talk.read("summary", "--sort", "calls")["functions"]]
     names = [each["function"] for each in talk.read("summary", "--sort", "name")["functions"]]
