@@ -3,6 +3,8 @@
 import json
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 from jax.experimental import mesh_utils
 
 devices = jax.devices()
@@ -62,4 +64,17 @@ def tensor_core():
 
 
 result["tensor_core"] = attempt(tensor_core)
+
+
+def donated_while_read():
+    """What comes of a result that is donated while its copy to another device waits for it, and of the copy."""
+    busy = jax.jit(lambda x: jax.lax.fori_loop(0, 200, lambda _, y: jnp.tanh(y @ x), x) * 0)
+    taking = jax.jit(lambda x: x + 1, donate_argnums=0)
+    taking(busy(jax.device_put(np.ones((300, 300), np.float32), local[-1]))).block_until_ready()  # compiles both
+    x = busy(jax.device_put(np.ones((300, 300), np.float32), local[-1]))
+    copy = jax.device_put(x, local[0])
+    return [float(taking(x)[0, 0]), float(copy[0, 0])]
+
+
+result["donated_while_read"] = attempt(donated_while_read)
 print(json.dumps(result))

@@ -120,9 +120,7 @@ class Client:
         """A copy, for a program that will donate its argument although the caller keeps it."""
         (device,) = array.devices()
         values = np.array(array)
-        return _jax.batched_device_put(
-            array.aval, self._single[device.id], [values], [device], force_copy=True, enable_x64=True
-        )
+        return _jax.batched_device_put(array.aval, array.sharding, [values], [device], force_copy=True, enable_x64=True)
 
 
 class _Memory:

@@ -78,6 +78,7 @@ def test_slices_of_one_process_have_ids_and_texts_as_libtpu_gives_them(tmp_path:
     assert [device["id"] for device in seen["devices"]] == [*range(100000, 100004), *range(200000, 200004)]
     assert [device["slice_index"] for device in seen["devices"]] == [0] * 4 + [1] * 4
     assert seen["devices"][-1]["debug_text"] == ("MegaScalePjRtDevice(wrapped=TPU_3(process=0,(1,1,0,0)), slice_id=1)")
+    assert seen["donated_while_read"] == [1, 0]
     assert seen["hybrid_mesh"] and all(len({id // 100000 for id in row}) == 1 for row in seen["hybrid_mesh"])
 
 
