@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from .main_function import (
     remove_memory_kinds,
     signature_of,
 )
-from .program import Program, Value
+from .program import DEVICE_MEMORY, Program, Value
 from .rewriting import rewrite
 
 if TYPE_CHECKING:
@@ -120,7 +121,11 @@ def _program(
     sharding = client.sharding(device_ids)
     parameter_values = [_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)]
     result_values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
-    statistics = loaded.get_compiled_memory_stats()
+    donated = donations(proto)
+    memory = _memory(loaded.get_compiled_memory_stats())
+    _move_to_host(memory, "argument", zip(parameters, signature.parameters, strict=True))
+    _move_to_host(memory, "output", zip(results, signature.results, strict=True))
+    _move_to_host(memory, "alias", ((parameters[number], signature.parameters[number]) for number, _ in donated))
     return Program(
         name=module.name,
         replicas=assignment.replica_count(),
@@ -130,10 +135,10 @@ def _program(
         device_assignment=assignment.serialize(),
         parameters=parameter_values,
         results=result_values,
-        donated=donations(proto),
+        donated=donated,
         optimized=module_with_config(proto, parameter_values, result_values),
         costs=sorted(_costs(loaded).items()),
-        memory=[(name, int(getattr(statistics, name, 0))) for name in _MEMORY_STATISTICS],
+        memory=list(memory.items()),
         fingerprint=fingerprint,
         has_transfers=has_transfers,
         execute=loaded.execute_sharded,
@@ -150,6 +155,21 @@ def _flat(shapes: Sequence[Any]) -> list[Any]:
 def _value(client: Client, shape: Any, place: Place) -> Value:
     dims = tuple(shape.dimensions()) if shape.is_array() else ()
     return Value(client.type_number(shape), dims, place.order(len(dims)), place.tiles, place.memory_kind)
+
+
+def _memory(statistics: Any) -> dict[str, int]:
+    return {name: int(getattr(statistics, name, 0)) for name in _MEMORY_STATISTICS}
+
+
+def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any, Place]]) -> None:
+    """Count what lies in the host's memory as that: the CPU's compiler, which counted it, knows one memory only."""
+    on_host = sum(
+        math.prod(shape.dimensions()) * shape.numpy_dtype().itemsize
+        for shape, place in values
+        if place.memory_kind != DEVICE_MEMORY
+    )
+    memory[f"{part}_size_in_bytes"] -= on_host
+    memory[f"host_{part}_size_in_bytes"] += on_host
 
 
 def _costs(loaded: Any) -> dict[str, float]:

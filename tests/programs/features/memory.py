@@ -159,6 +159,15 @@ def an_input_in_host_memory():
 
 
 @check
+def what_lies_in_host_memory_is_not_counted_as_the_devices():
+    function = jax.jit(lambda x: (x * 2, jax.device_put(x[:10], ON_DEVICE)), out_shardings=(HOST, ON_DEVICE))
+    compiled = function.lower(jax.device_put(np.ones(1000, np.float32), HOST)).compile()
+    sizes = compiled.memory_analysis()
+    assert (sizes.argument_size_in_bytes, sizes.host_argument_size_in_bytes) == (0, 4000), sizes
+    assert sizes.host_output_size_in_bytes == 4000 and 40 <= sizes.output_size_in_bytes < 100, sizes
+
+
+@check
 def activations_are_offloaded():
     policy = jax.checkpoint_policies.save_and_offload_only_these_names(
         names_which_can_be_saved=[], names_which_can_be_offloaded=["y"], offload_src="device", offload_dst="pinned_host"
