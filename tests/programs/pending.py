@@ -69,6 +69,13 @@ def callback_is_running():
     return slow_callback(1.0)
 
 
+def chain_of_callbacks_is_pending():
+    x = np.float32(1)
+    for _ in range(5):
+        x = slow_callback(x)
+    return x
+
+
 def callback_of_a_dropped_result_is_running():
     slow_callback(1.0)
 

@@ -286,14 +286,8 @@ bool is_startable(const Execution& execution) {
                      [](const Argument& argument) { return argument.storage->is_startable(); });
 }
 
-// On a thread of its own. An argument that failed fails the program.
-void start_when_possible(Execution& execution) {
-  Status status;
-  for (const Argument& argument : execution.arguments) {
-    if (argument.storage->is_startable()) continue;
-    Status ready = argument.storage->ready()->wait();
-    if (!ready.is_ok()) status = ready;
-  }
+// On a thread of its own, once the arguments are there, or one of them has failed with `status`.
+void start_and_wait(Execution& execution, Status status) {
   std::optional<Status> ended;
   if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended."};
   if (status.is_ok()) {
@@ -304,6 +298,19 @@ void start_when_possible(Execution& execution) {
   if (!status.is_ok()) return tell(execution, status);
   if (ended) return tell(execution, *ended);
   wait_and_tell(execution);
+}
+
+// Starts the program when its arguments, from the `next` on, are there; until then it takes no thread.
+void start_when_possible(const std::shared_ptr<Execution>& execution, size_t next, const Status& status) {
+  const std::vector<Argument>& arguments = execution->arguments;
+  while (next < arguments.size() && arguments[next].storage->is_startable()) ++next;
+  if (next == arguments.size()) {
+    return ExecutionThreads::instance().run([execution, status] { start_and_wait(*execution, status); });
+  }
+  std::shared_ptr<EventState> ready = arguments[next].storage->ready();
+  ready->on_ready([execution, next, status](const Status& ended) {
+    start_when_possible(execution, next + 1, status.is_ok() ? ended : status);
+  });
 }
 
 // ---- The call.
@@ -360,7 +367,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (execution->is_deferred) {
     // Until it is started, no other program may write into them.
     for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
-    ExecutionThreads::instance().run([execution] { start_when_possible(*execution); });
+    start_when_possible(execution, 0, {});
   } else if (!ended) {
     ExecutionThreads::instance().run([execution] { wait_and_tell(*execution); });
   }

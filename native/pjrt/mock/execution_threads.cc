@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <optional>
+#include <utility>
 
 #include "pjrt/mock/python.h"
 
@@ -11,6 +12,7 @@ namespace framedex::mock {
 namespace {
 
 ExecutionThreads* threads = nullptr;
+thread_local bool is_execution_thread = false;
 
 }  // namespace
 
@@ -34,9 +36,9 @@ void ExecutionThreads::run_if_open(std::function<void()> task) { give(task); }
 
 bool ExecutionThreads::give(std::function<void()>& task) {
   std::lock_guard lock(mutex_);
-  if (is_closed_) return false;
+  if (is_closed_ && !is_execution_thread) return false;
   tasks_.push_back(std::move(task));
-  if (free_ > 0) {
+  if (free_ > 0 && !is_closed_) {
     --free_;
   } else {
     threads_.emplace_back([this] { work(); });
@@ -46,6 +48,7 @@ bool ExecutionThreads::give(std::function<void()>& task) {
 }
 
 void ExecutionThreads::work() {
+  is_execution_thread = true;
   // Signals are for the program's own threads.
   sigset_t all;
   sigfillset(&all);
@@ -74,14 +77,16 @@ void ExecutionThreads::work() {
 
 void ExecutionThreads::close() {
   python::WithoutGil without_gil;
-  std::vector<std::thread> ending;
-  {
-    std::lock_guard lock(mutex_);
-    is_closed_ = true;
-    ending.swap(threads_);
-  }
+  std::unique_lock lock(mutex_);
+  is_closed_ = true;
   has_work_.notify_all();
-  for (std::thread& thread : ending) thread.join();
+  // What is running may start others.
+  while (!threads_.empty()) {
+    std::vector<std::thread> ending = std::exchange(threads_, {});
+    lock.unlock();
+    for (std::thread& thread : ending) thread.join();
+    lock.lock();
+  }
 }
 
 }  // namespace framedex::mock

@@ -16,11 +16,11 @@ class ExecutionThreads {
   // The process's own; a forked child has new ones.
   static ExecutionThreads& instance();
 
-  // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's.
+  // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's, unless that is one of these.
   void run(std::function<void()> task);
   // The same, but only while open.
   void run_if_open(std::function<void()> task);
-  // Waits for what is running, without the GIL, and ends the threads: Python is about to go.
+  // Waits for what is running, and for what that starts, without the GIL, and ends the threads: Python is about to go.
   void close();
 
  private:

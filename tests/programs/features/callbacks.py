@@ -4,6 +4,7 @@ import contextlib
 import io
 import threading
 import time
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -47,6 +48,21 @@ def a_callback_in_a_donated_loop():
     x = function(x)
     assert x.unsafe_buffer_pointer() == place
     same(x, np.full(1000, 3, np.float32))
+
+
+@check
+def a_long_chain_of_slow_callbacks_takes_few_threads():
+    def slowly(x):
+        time.sleep(0.005)
+        return np.asarray(x) + 1
+
+    function = jax.jit(lambda x: jax.pure_callback(slowly, SHAPE, x))
+    x = jax.block_until_ready(function(X))
+    before = len(list(Path("/proc/self/task").iterdir()))
+    for _ in range(100):
+        x = function(x)
+    assert len(list(Path("/proc/self/task").iterdir())) < before + 30
+    close(x, X + 101)
 
 
 @check
