@@ -195,6 +195,14 @@ int64_t next_key() {
 Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
   static std::mutex mutex;
   static auto* const delegates = new std::map<std::vector<int>, std::unique_ptr<Delegate>>;
+  static const MadeHere made_here;
+  if (!made_here) {
+    status = {
+        PJRT_Error_Code_FAILED_PRECONDITION,
+        "This process was forked after JAX was used, and jaxlib's CPU client, which runs the mock TPU's programs, "
+        "does not survive that. Fork first, or start the process anew (multiprocessing's `spawn`)."};
+    return nullptr;
+  }
   // Whoever has the GIL must not wait for a thread that opens a delegate, which needs it.
   python::WithoutGil without_gil;
   std::lock_guard lock(mutex);
@@ -205,13 +213,6 @@ Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int 
     return nullptr;
   }
   std::unique_ptr<Delegate>& delegate = (*delegates)[key_of(devices, process_index)];
-  if (delegate != nullptr && !delegate->is_usable()) {
-    status = {
-        PJRT_Error_Code_FAILED_PRECONDITION,
-        "This process was forked after JAX was used, and jaxlib's CPU client, which runs the mock TPU's programs, "
-        "does not survive that. Fork first, or start the process anew (multiprocessing's `spawn`)."};
-    return nullptr;
-  }
   if (delegate == nullptr) {
     std::unique_ptr<Delegate> opened(new Delegate);
     Gil gil;

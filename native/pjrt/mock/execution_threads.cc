@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "pjrt/mock/python.h"
@@ -37,12 +38,16 @@ void ExecutionThreads::run_if_open(std::function<void()> task) { give(task); }
 bool ExecutionThreads::give(std::function<void()>& task) {
   std::lock_guard lock(mutex_);
   if (is_closed_ && !is_execution_thread) return false;
-  tasks_.push_back(std::move(task));
   if (free_ > 0 && !is_closed_) {
     --free_;
   } else {
-    threads_.emplace_back([this] { work(); });
+    try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // the system has no more
+      return false;
+    }
   }
+  tasks_.push_back(std::move(task));
   has_work_.notify_one();
   return true;
 }
