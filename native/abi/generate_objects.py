@@ -2,7 +2,7 @@
 
 For every function of the C API and its extensions it says which recorded values are outputs, and which of them are
 objects: of which type, and what the call does to them. All of it follows from the types of the argument structs and
-from how the C API names its functions; what its comments alone tell is in `OWNED_BY_CLIENT`.
+from how the C API names its functions; what its comments alone tell is in `OWNED_BY_ANOTHER`.
 
 The table is committed beside its reader, because an index outlives the build that recorded a capture: names are only
 ever added to the C API, so the newest table reads the older captures as well.
@@ -23,7 +23,12 @@ DATA = Path(__file__).with_name("pjrt_c_api_0.112.json")
 TARGET = Path(__file__).parents[2] / "indexer" / "framedex" / "objects" / "pjrt_objects.json"
 
 # pjrt_c_api.h: "topology is owned by the client and should not be deleted by the caller."
-OWNED_BY_CLIENT = {("PJRT_Client_TopologyDescription", "topology")}
+# pjrt_c_api_layouts_extension.h: layouts of an executable are owned by it and live as long.
+OWNED_BY_ANOTHER = {
+    ("PJRT_Client_TopologyDescription", "topology"),
+    ("PJRT_Layouts_PJRT_Executable_GetOutputLayouts", "layouts"),
+    ("PJRT_Layouts_PJRT_Executable_GetParameterLayouts", "layouts"),
+}
 
 
 def main() -> None:
@@ -113,7 +118,7 @@ def _arrays(abi: Abi) -> set[str]:
 
 def _role(function: str, field: Field, destroyer: str | None, is_output: bool) -> str:
     if is_output:
-        return "names" if destroyer is None or (function, field.name) in OWNED_BY_CLIENT else "creates"
+        return "names" if destroyer is None or (function, field.name) in OWNED_BY_ANOTHER else "creates"
     if function == destroyer:
         return "destroys"
     # A buffer that was donated is as good as deleted: only its handle is left.

@@ -10,7 +10,7 @@ from framedex.commands.render_check import check_lines
 from framedex.model import Severity
 from framedex.objects import ViolationKind
 
-_KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *ViolationKind]
+_KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)]
 
 
 @click.command()

@@ -70,7 +70,9 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], r
     from framedex.ingest import ingest_captures, rebuild_index
 
     project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
-    wanted = captures or capture_folders(captures_below(project))
+    # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
+    folders = dict.fromkeys((captures_below(project), captures_below(Path.cwd())))
+    wanted = captures or tuple(capture for folder in folders for capture in capture_folders(folder))
     if not wanted and not sources and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(
             f"There is nothing to index: no captures in {captures_below(project)}.",

@@ -42,6 +42,8 @@ def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     """The environment variables of the chosen options; those that were not given are left out."""
+    if "" in chosen.get("fail", ()):
+        raise click.UsageError("--fail is empty: write a rule such as 'device:1', or leave it out.")
     texts = {name: ";".join(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
     return {_VARIABLES[name]: str(text) for name, text in texts.items() if text not in (None, "")}
 

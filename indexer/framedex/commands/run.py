@@ -64,6 +64,8 @@ def run(
         raise click.UsageError(f"There is no script {program[0]!r}.")
     if ring and limit is None:
         raise click.UsageError("--ring needs a size: --limit BYTES.")
+    if plugin == "":
+        raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
     variables = machine_variables(machine)
     if plugin and variables:
         raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")

@@ -62,6 +62,11 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
             f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
             " so it does not tell what was created and destroyed."
         )
+    elif any("stops early" in problem for problem in capture.problems):
+        yield (
+            "Objects are not judged: the recording stops early on some thread (`framedex captures` says why),"
+            " so it does not tell what was created and destroyed."
+        )
 
 
 def _launcher(capture: CaptureRow) -> dict[str, Any]:
