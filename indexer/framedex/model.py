@@ -160,6 +160,14 @@ class How(StrEnum):
     CANDIDATES = "candidates"  # several definitions fit; all are listed
 
 
+class Join(StrEnum):
+    """How it is known which `ffi_call` a run of a handler is of."""
+
+    EXACT = "exact"  # the compiled program says it
+    SINGLE = "single"  # the only one that it can be
+    AMBIGUOUS = "ambiguous"  # one of several
+
+
 class Language(StrEnum):
     """The language of a frame."""
 
@@ -356,14 +364,43 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class FfiSite:
+    """A place in Python from which a target is called, with its whole stack, outermost frame first.
+
+    `lines` are those of the program, innermost first: that of the `ffi_call` (the first outside of JAX), and of what
+    led to it those outside of installed packages. `key` is the same in every capture. `from_metadata`: the stack is
+    that of the compiled program, without JAX's own frames. All is empty where no capture has met the site.
+    """
+
+    id: int
+    key: str
+    target: str
+    lines: tuple[PythonLine, ...]
+    frames: tuple[FrameRow, ...]
+    from_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The `ffi_call` that a run of a handler is of; several sites, any of which it may be, where `how` is ambiguous."""
+
+    how: Join
+    sites: tuple[FfiSite, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
-    """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed."""
+    """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed.
+
+    `origin` is set for runs of FFI handlers, as far as it is known.
+    """
 
     call: CallRow
     capture: CaptureRow
     frames: tuple[FrameRow, ...]
     python: tuple[FrameRow, ...] = ()
     reason: str | None = None
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -458,6 +495,117 @@ class CallFilter:
     errors_only: bool = False
     slower_than: int | None = None
     object: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What an FFI handler takes, decoded from its C++ type: dtypes with ranks (`f32`, `f32 of rank 2`, `any`), types of
+    attributes (`f32`, `string`) in the order in which the handler binds them. Of what follows an argument or result
+    that may be there or not (`...`), nothing is known.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FfiHandler:
+    """The native function that is a stage of a target, and the function that it was made from, where that is known."""
+
+    stage: str
+    function: FunctionRow
+    location: Location | None
+    implementation: FunctionRow | None
+    signature: Signature | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiRegistration:
+    """That a target was registered for a platform, and the line of the program that did it, if it was the program."""
+
+    platform: str
+    api_version: int
+    stages: tuple[str, ...]
+    is_wrapped: bool
+    line: PythonLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What some runs of a handler came to; times in nanoseconds, of those that returned."""
+
+    runs: int
+    errors: int
+    never_returned: int
+    total: int
+    median: int
+    p99: int
+
+
+@dataclass(frozen=True, slots=True)
+class FfiSiteTotals:
+    """The runs of a site. Those that are ambiguous are with each site that they may be of, and so told apart."""
+
+    site: FfiSite
+    how: Join
+    totals: RunTotals
+    latest_call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiShapes:
+    """A way in which a handler was run: dtypes and shapes, and attributes, as text; how often and with which errors."""
+
+    stage: str
+    arguments: str
+    results: str
+    attributes: str
+    runs: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class FfiTrouble:
+    """What went wrong with a target, the lines of Python that caused it, and what to do about it.
+
+    `call` is the latest run that it happened in, None where the program was not even compiled.
+    """
+
+    message: str
+    explanation: str
+    remedy: str
+    count: int
+    lines: tuple[PythonLine, ...]
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiTarget:
+    """An FFI target in one capture. `unjoined` counts the runs without any site."""
+
+    name: str
+    registrations: tuple[FfiRegistration, ...]
+    handlers: tuple[FfiHandler, ...]
+    sites: tuple[FfiSiteTotals, ...]
+    totals: RunTotals
+    unjoined: int
+    shapes: tuple[FfiShapes, ...]
+    troubles: tuple[FfiTrouble, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FfiUse:
+    """A target that a line of source has to do with: as a line on the stack of its sites, or in its handlers' source.
+
+    `shapes` are a few ways in which it was run, most often first; `sites` where it is called.
+    """
+
+    target: str
+    handlers: tuple[FfiHandler, ...]
+    sites: tuple[FfiSite, ...]
+    totals: RunTotals
+    shapes: tuple[str, ...]
 
 
 # --- sources ----------------------------------------------------------------------------------------------------------

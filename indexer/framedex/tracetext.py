@@ -18,7 +18,9 @@ The format, version 1, is UTF-8 text, line by line:
 A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
 exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
-such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`.
+such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. The run of an
+FFI handler has one more section for the Python stack of each `ffi_call` that it may be of, headed
+`ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 """
 
@@ -95,12 +97,17 @@ def _sections(trace: Trace) -> Iterator[str]:
     if trace.reason is None:
         yield "frames, most recent call last:"
         yield from _frames(trace.frames)
-        return
-    yield "native frames, most recent call last:"
-    yield from _frames(trace.frames)
-    yield ""
-    yield "Python frames, most recent call last:"
-    yield from _frames(trace.python)
+    else:
+        yield "native frames, most recent call last:"
+        yield from _frames(trace.frames)
+        yield ""
+        yield "Python frames, most recent call last:"
+        yield from _frames(trace.python)
+    if trace.origin is not None:
+        for site in trace.origin.sites:
+            yield ""
+            yield f"ffi_call [{trace.origin.how.value}], most recent call last:"
+            yield from _frames(site.frames)
 
 
 def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:

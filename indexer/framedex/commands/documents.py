@@ -10,7 +10,11 @@ a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "dur
     calls      {"total": int, "calls": [call]}
     summary    {"capture": capture, "functions": [function totals]}
     check      {"capture": capture, "findings": [finding], "unjudged": [str]}
-    trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null}
+    trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
+                "origin": {"how", "sites": [site]} | null}
+    ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
+                "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
+                "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
@@ -29,11 +33,15 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.commands.terminal import source_is_here
 from framedex.errorcodes import error_name
+from framedex.ffi.explain import platform_name
 from framedex.model import (
     CallRow,
     CaptureRow,
     Check,
     Edge,
+    FfiRegistration,
+    FfiSite,
+    FfiTarget,
     Finding,
     FrameRow,
     FunctionRow,
@@ -86,6 +94,22 @@ def trace_document(trace: Trace) -> Document:
         "call": _call(trace.call),
         "frames": [_frame(frame) for frame in trace.frames],
         "python": [_frame(frame) for frame in trace.python],
+        "origin": None
+        if trace.origin is None
+        else {"how": trace.origin.how.value, "sites": [_site(site) for site in trace.origin.sites]},
+    }
+
+
+def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
+    """The FFI targets of a capture."""
+    return {
+        "capture": asdict(capture),
+        "targets": [
+            asdict(target)
+            | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
+            | {"registrations": [_registration(registration) for registration in target.registrations]}
+            for target in targets
+        ],
     }
 
 
@@ -150,6 +174,14 @@ def _call(call: CallRow) -> Document:
 
 def _frame(frame: FrameRow) -> Document:
     return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
+
+
+def _site(site: FfiSite) -> Document:
+    return asdict(site) | {"frames": [_frame(frame) for frame in site.frames]}
+
+
+def _registration(registration: FfiRegistration) -> Document:
+    return asdict(registration) | {"platform": platform_name(registration.platform)}
 
 
 def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:

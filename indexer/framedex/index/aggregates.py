@@ -33,6 +33,7 @@ class Items:
     stack: Integers
     leaf: Integers
     python_leaf: Integers
+    site_leaf: Integers
     boundary: Integers
     calls: Integers
     duration: Integers
@@ -42,10 +43,10 @@ class Items:
 def all_items(connection: sqlite3.Connection) -> Items:
     """The items of the whole index."""
     rows = connection.execute(
-        "SELECT x.stack, s.leaf, s.python_leaf, x.boundary, x.calls, x.duration, x.latest_call"
+        "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call"
         " FROM stack_calls x JOIN stacks s ON s.id = x.stack"
     ).fetchall()
-    return Items(*np.array(rows, np.int64).reshape(-1, 7).T)
+    return Items(*np.array(rows, np.int64).reshape(-1, 8).T)
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
@@ -208,8 +209,8 @@ class _Walk:
         self._parent = parent = _column(connection, "SELECT id, parent FROM nodes")
         self._frame = _column(connection, "SELECT id, frame FROM nodes")
         everyone = np.arange(len(items.leaf))
-        item = np.concatenate([everyone, everyone])
-        node = np.concatenate([items.leaf, items.python_leaf])
+        item = np.concatenate([everyone, everyone, everyone])
+        node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
         items_seen, nodes_seen = [], []
         while len(node):
             item, node = item[node > 0], node[node > 0]

@@ -177,7 +177,8 @@ def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator
             continue
         for row in reader.rows(
             "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
-            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1) s"
+            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1"
+            " UNION SELECT id FROM stacks WHERE site_leaf = ?1) s"
             " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
             entry.node,
         ):

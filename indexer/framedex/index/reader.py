@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from framedex.index import calls, functions, lines, roads
+from framedex.index import calls, ffi, functions, lines, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.objects import name_objects, object_named
@@ -18,6 +18,8 @@ from framedex.model import (
     CaptureRow,
     Check,
     Edge,
+    FfiTarget,
+    FfiUse,
     FrameRow,
     FunctionRow,
     FunctionTotals,
@@ -208,6 +210,26 @@ class Index:
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
+
+    def ffi_targets(self, capture: int) -> list[FfiTarget]:
+        """The FFI targets of a capture with their handlers, sites and runs, and what went wrong with them.
+
+        Those that took longest come first, then those that failed; those that were only registered come last.
+        """
+        return ffi.targets(self._reader, capture)
+
+    def ffi_captures(self) -> list[int]:
+        """The captures in which FFI targets were run or missing, oldest first."""
+        return ffi.captures_with_uses(self._reader)
+
+    def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
+        """The FFI targets that are called at a line, or whose handlers' source it is in."""
+        return ffi.uses_at(self._reader, path, line)
+
+    def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
+        """The registered functions of the FFI handlers that were made from any of these functions."""
+        found = (self.function(each) for each in ffi.handlers_made_from(self._reader, functions))
+        return [function for function in found if function is not None]
 
     def _file(self) -> tuple[int, int] | None:
         try:

@@ -13,6 +13,7 @@ from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
+from framedex.ingest.ffi import name_ffi
 from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
@@ -49,7 +50,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     grown = store.known_capture(identity) is not None
     described = _started(capture), _command(capture)
     lifetimes = follow_objects(capture)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes)
+    ffi = name_ffi(capture, namer)
+    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, ffi)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
