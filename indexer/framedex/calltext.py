@@ -45,9 +45,9 @@ def outcome_text(call: CallRow) -> str:
     if call.error > 0:
         return f" -> {error_lines(call)[0]}"
     if call.boundary == _FFI:
-        results = _given(call, "results")
+        given = _given(call, "results")
         when = " later" if call.arguments.get("asynchronous") else ""
-        return f" -> {printable(results)}{when}" if results else ""
+        return f" -> {printable(given)}{when}" if given else ""
     known = function_named(call.function)
     results = list(_values(call, known, [name for name in call.arguments if name in known.outputs]))
     if len(results) == 1:  # the only one needs no name

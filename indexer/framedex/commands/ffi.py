@@ -47,7 +47,9 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     for each in shown:
         lines += [(), *(target_lines(each) if target is None else target_details(each))]
     print_lines(lines)
-    if len(shown) < len(targets) and target is None:
+    if not targets:
+        note("No FFI target was registered or called in this capture.")
+    elif len(shown) < len(targets) and target is None:
         note(f"{len(targets) - len(shown):,} more targets are registered and were not called; --all lists them.")
     elif target is None and shown:
         note("Next: `framedex ffi TARGET` shows everything about one, `framedex trace TARGET` the stack of a run.")

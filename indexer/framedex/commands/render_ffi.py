@@ -24,7 +24,6 @@ from framedex.plaintext import printable
 
 _MOST_LINES = 3
 _MOST_SITES = 10
-_INDENT = 2
 
 
 def target_lines(target: FfiTarget) -> Iterator[Line]:
@@ -69,8 +68,12 @@ def site_line(site: FfiSite) -> Line:
     if not site.lines:
         return (Span(f"site {site.key}, which another process made", "dim"),)
     spans: list[Span] = []
-    for line in site.lines[:_MOST_LINES]:
-        spans += [Span(", from ")] if spans else []
+    left_out = len(site.lines) - _MOST_LINES
+    shown = site.lines if left_out <= 0 else (*site.lines[: _MOST_LINES - 1], site.lines[-1])
+    for place, line in enumerate(shown):
+        if place:
+            passed = f", … {left_out} more" if left_out > 0 and place == len(shown) - 1 else ""
+            spans.append(Span(f"{passed}, from "))
         spans += _line(line)
     return tuple(spans)
 

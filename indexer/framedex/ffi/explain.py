@@ -63,11 +63,11 @@ def explain_error(message: str, signature: Signature | None, arguments: Mapping[
     found = _recognised(message, arguments)
     if found is None and not differing:
         return None
-    text = found.text if found is not None else ""
-    told = " ".join(sentence for sentence in differing if not _says(text, sentence))
-    text = " ".join(part for part in (text, told) if part)
+    # What the signature shows says also which argument it is; of attributes it shows no names and no given types.
+    is_of_names = found is not None and "attribute" in found.text
+    text = found.text if found is not None and (is_of_names or not differing) else " ".join(differing)
     remedy = (
-        found.remedy if found is not None else "Make the ffi_call fit the handler's binding, or the binding the call."
+        found.remedy if found is not None else "Make the ffi_call fit the handler's binding, or the other way round."
     )
     return Explanation(text + takes, remedy)
 
@@ -109,11 +109,6 @@ def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | 
             "Python's numbers become s64 and f64: give NumPy's, as in np.float32(eps), of the type of the .Attr<>.",
         )
     return None
-
-
-def _says(text: str, sentence: str) -> bool:
-    """Whether a count that XLA's message told already is told once more."""
-    return text.startswith("The handler takes") and sentence.startswith("It takes")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def follow_ffi(capture: Capture) -> FfiJoins:
     instances = list(map(_instance, described.get("ffi_instance", ())))
     for instance in instances:
         if instance.metadata_site is not None:
-            sites[instance.metadata_site.key] = instance.metadata_site
+            sites.setdefault(instance.metadata_site.key, instance.metadata_site)
     targets = tuple(map(_target, described.get("ffi_target", ())))
     return FfiJoins(
         targets=targets,
@@ -186,27 +186,27 @@ def _of(how: Join, sites: Sequence[str]) -> RunJoin | None:
 def _instance(content: Mapping[str, Any]) -> _Instance:
     number, site = content.get("instance"), content.get("site")
     target = str(content.get("target"))
-    metadata_site = None
-    if not isinstance(site, str):
-        metadata_site = _metadata_site(target, _frames(content.get("frames")))
-        site = metadata_site.key if metadata_site else None
+    metadata_site = _metadata_site(site, target, _frames(content.get("frames")))
     return _Instance(
         number=number if isinstance(number, int) else None,
         how=str(content.get("join")),
         target=target,
-        site=site,
+        site=site if isinstance(site, str) else metadata_site.key if metadata_site else None,
         operands=str(content.get("operands", "")),
         results=str(content.get("results", "")),
         metadata_site=metadata_site,
     )
 
 
-def _metadata_site(target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
-    """The site that the compiled program tells: the only one of what JAX itself, or an exported program, calls."""
+def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
+    """The site as the compiled program tells it: of what JAX itself, or an exported program, calls there is no other.
+
+    It also stands for one that another process has met, until a capture of that process has the whole stack.
+    """
     if not frames:
         return None
     digest = hashlib.blake2b(repr((target, frames)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return Site(f"hlo:{digest}", target, frames, 0, from_metadata=True)
+    return Site(key if isinstance(key, str) else f"hlo:{digest}", target, frames, 0, from_metadata=True)
 
 
 def _site(content: Mapping[str, Any]) -> Site:

@@ -105,19 +105,20 @@ class FfiWriter:
         )
 
     def _add_described_sites(self) -> list[tuple[int, int]]:
-        """Add the sites that the capture describes; (id, leaf) of those of which only the key was known."""
+        """Add the sites that the capture describes; (id, leaf) of those of which less was known."""
         late = []
         flat = iter(frame_ids(self._connection, [frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:
             path = self._tree.path([next(flat) for _ in site.frames])
             key = storable(site.key)
-            known = self._connection.execute("SELECT id, leaf FROM ffi_sites WHERE key = ?", (key,)).fetchone()
+            query = "SELECT id, leaf, from_metadata FROM ffi_sites WHERE key = ?"
+            known = self._connection.execute(query, (key,)).fetchone()
             if known is None:
                 self._connection.execute(
                     "INSERT INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, ?, ?, ?, ?)",
                     (key, storable(site.target), path[-1], path[site.user_frame], site.from_metadata),
                 )
-            elif not known[1]:
+            elif not known[1] or (known[2] and not site.from_metadata):
                 self._connection.execute(
                     "UPDATE ffi_sites SET target = ?, leaf = ?, user_node = ?, from_metadata = ? WHERE id = ?",
                     (storable(site.target), path[-1], path[site.user_frame], site.from_metadata, known[0]),

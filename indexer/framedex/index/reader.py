@@ -153,7 +153,7 @@ class Index:
         return lines.recorded_files(self._reader, ending)
 
     def is_recorded(self, path: str) -> bool:
-        """Whether calls passed through any line of the file."""
+        """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
         return lines.is_recorded(self._reader, path)
 
     def inward(self, path: str, line: int) -> list[Step]:
