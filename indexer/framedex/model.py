@@ -567,7 +567,7 @@ class FfiShapes:
 
 @dataclass(frozen=True, slots=True)
 class FfiTrouble:
-    """What went wrong with a target, the lines of Python that caused it, and what to do about it.
+    """What went wrong with a target, the sites that caused it, and what to do about it.
 
     `call` is the latest run that it happened in, None where the program was not even compiled.
     """
@@ -576,7 +576,7 @@ class FfiTrouble:
     explanation: str
     remedy: str
     count: int
-    lines: tuple[PythonLine, ...]
+    sites: tuple[FfiSite, ...]
     call: int | None
 
 

@@ -107,6 +107,7 @@ def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
         "targets": [
             asdict(target)
             | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
+            | {"troubles": [asdict(each) | {"sites": list(map(_site, each.sites))} for each in target.troubles]}
             | {"registrations": [_registration(registration) for registration in target.registrations]}
             for target in targets
         ],

@@ -140,8 +140,8 @@ def _trouble(trouble: FfiTrouble) -> Iterator[Line]:
     yield text_line(f"  ! {first}{times}", "error")
     for other in others:
         yield text_line(f"    {other}", "error")
-    for line in trouble.lines:
-        yield (Span("    called at "), *_line(line))
+    for site in trouble.sites:
+        yield (Span("    called at "), *site_line(site))
     if trouble.explanation:
         yield text_line(f"    {trouble.explanation}")
     if trouble.remedy:

@@ -17,8 +17,9 @@ from framedex.words import count
 
 _PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
-_WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+)")
-_WRONG_DTYPE = re.compile(r"Wrong buffer dtype: expected (\w+) but got (\w+)")
+# One diagnostic follows the other without anything between them.
+_WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")
+_WRONG_DTYPE = re.compile(r"Wrong buffer dtype: expected (\w+) but got ([A-Z][A-Z0-9]*(?![a-z]))")
 _WRONG_RANK = re.compile(r"Wrong buffer rank: expected (\d+) but got (\d+)")
 _WRONG_ATTRIBUTE = re.compile(r"Wrong (?:attribute type|(?:scalar|array) data type)")
 _REFUSED = re.compile(r"Failed to decode all FFI handler operands|Wrong number of ")

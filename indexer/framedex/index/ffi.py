@@ -236,7 +236,7 @@ class _Known:
             explanation=explained.text if explained is not None else "",
             remedy=explained.remedy if explained is not None else "",
             count=len(failed),
-            lines=_lines_of(self.sites[site] for site in sorted(sites)),
+            sites=tuple(self.sites[site] for site in sorted(sites)),
             call=latest.call,
         )
 
@@ -290,10 +290,6 @@ def _site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
         if frame.location is not None and (place == 0 or not is_installed(frame.location.path))
     ]
     return FfiSite(identifier, key, target, tuple(lines), tuple(frames), bool(from_metadata))
-
-
-def _lines_of(sites: Iterable[FfiSite]) -> tuple[PythonLine, ...]:
-    return tuple(dict.fromkeys(site.lines[0] for site in sites if site.lines))
 
 
 def _totals(runs: Sequence[_Run]) -> RunTotals:
@@ -350,6 +346,6 @@ def _troubles(reader: Reader, problems: Iterable[Problem], target: str) -> list[
             explained = explain_problem(problem)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
             ids = [site for (site,) in reader.rows(query, placeholders(problem.sites))]
-            lines = _lines_of(_sites(reader, ids).values())
-            found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, lines, None))
+            sites = tuple(_sites(reader, ids).values())
+            found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

@@ -14,6 +14,7 @@ from tests.indexer.recorded import Project
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
 RMS_NORM = EXAMPLES / "rms_norm.cc"
+CALL = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_the_overview_has_handlers_sites_counts_and_times(calls: IndexedRun) -> 
     assert "4 runs" in text.splitlines()[0] and "median" in text and "p99" in text
     assert f"{RMS_NORM}:{line_of(RMS_NORM, 'ffi::Error rms_norm(')}" in text
     assert f"registered  for cpu at {EXAMPLE}:" in text
-    call = f"{EXAMPLE}:{line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')} in rms_norm"
+    call = f"{EXAMPLE}:{CALL} in rms_norm"
     assert f"{call}, from {calls.program}:{calls.run.result['rms_norm']} in <module>" in text
 
 
@@ -101,10 +102,10 @@ def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) ->
 
 
 def test_calls_are_readable_and_lead_to_their_line(calls: IndexedRun) -> None:
-    text = calls.invoke("calls", "--function", "rms_norm", "--stack", "line").stdout
+    text = calls.invoke("calls", "--function", "rms_norm,rms_norm_forward", "--stack", "line").stdout
     assert "rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]" in text
     assert "rms_norm_forward(f32[4,8], eps=1e-05) -> f32[4,8], f32[4]" in text
-    assert f"{EXAMPLE}:{line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')} in rms_norm" in text
+    assert f"{EXAMPLE}:{CALL} in rms_norm" in text
     assert "scale_later(f32[4,8], factor=2) -> f32[4,8] later" in calls.invoke("calls").stdout
 
 
@@ -112,7 +113,8 @@ def test_the_trace_of_a_run_ends_with_its_ffi_call(calls: IndexedRun) -> None:
     lines = calls.invoke("trace", "rms_norm_backward").stdout.splitlines()
     handler = next(number for number, line in enumerate(lines) if "N RmsNormBackward" in line)
     assert lines[handler + 1] == ""
-    where = f"{EXAMPLE}:{line_of(EXAMPLE, 'ffi_call("rms_norm_backward"')} in _rms_norm_backward"
+    line = line_of(EXAMPLE, 'ffi_call("rms_norm_backward"')
+    where = f"{EXAMPLE}:{line} in _rms_norm_backward"
     assert lines[handler + 2] == f"called from the ffi_call at {where} [exact]"
     assert lines[-1] == "    … 1 glue frame"
     assert lines[-2].split()[:2] == ["P", "_rms_norm_backward"]
@@ -132,8 +134,7 @@ def test_the_trace_document_has_the_ffi_call_too(calls: IndexedRun, tmp_path: Pa
 
 
 def test_where_counts_the_runs_of_a_line(calls: IndexedRun) -> None:
-    line = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
-    summary = calls.read("where", f"{EXAMPLE}:{line}")["summary"]
+    summary = calls.read("where", f"{EXAMPLE}:{CALL}")["summary"]
     assert {each["function"]: each["calls"] for each in summary["boundaries"]} == {"rms_norm": 4}
 
 

@@ -96,7 +96,9 @@ def test_shapes_attributes_and_errors(calls: IndexedRun) -> None:
     assert (target.totals.runs, target.totals.errors) == (3, 3)
     assert [each.message for each in target.troubles][:2] == ["the handler does not want to", "the handler threw this"]
     for trouble in target.troubles:
-        assert [line.location.line for line in trouble.lines] == [line_of(EXAMPLE, 'jax.ffi.ffi_call("fail"')]
+        assert [places(site)[0] for site in trouble.sites] == [
+            (EXAMPLE.name, line_of(EXAMPLE, 'jax.ffi.ffi_call("fail"'))
+        ]
         assert trouble.explanation == ""
 
 

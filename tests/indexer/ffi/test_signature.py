@@ -81,6 +81,13 @@ def test_a_refused_call_is_explained_also_without_a_signature() -> None:
     assert "ffi_call" in explained.remedy
 
 
+def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> None:
+    twice = 2 * "Wrong buffer dtype: expected F32 but got S32"
+    explained = explain_error(f"Failed to decode all FFI handler operands\n{twice}", None, {})
+    assert explained is not None
+    assert explained.text == "The handler takes an array of f32 where the call gives s32."
+
+
 def test_an_attribute_of_another_type_has_its_remedy() -> None:
     message = "Failed to decode all FFI handler operands (bad operands at: 0)\nWrong scalar data type: expected F32"
     explained = explain_error(message, NORM, {"attributes": "eps=1"})
