@@ -596,15 +596,17 @@ class FfiTarget:
 
 @dataclass(frozen=True, slots=True)
 class FfiUse:
-    """A target that a line of source has to do with: as a line on the stack of its sites, or in its handlers' source.
+    """A target that a line of source has to do with: it is called there, or a handler's source is.
 
-    `shapes` are a few ways in which it was run, most often first; `sites` where it is called.
+    `runs` are those of all captures, `recent` the latest of them; `shapes` are a few ways in which those were run, most
+    often first. `sites` are all from which it was run, or may have been.
     """
 
     target: str
     handlers: tuple[FfiHandler, ...]
     sites: tuple[FfiSite, ...]
-    totals: RunTotals
+    runs: int
+    recent: RunTotals
     shapes: tuple[str, ...]
 
 

@@ -41,6 +41,7 @@ from framedex.model import (
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4
+_RECENT = 2_000
 
 _RUN_COLUMNS = "x.target, x.stage, c.id, c.stack, c.duration, c.error, c.arguments, r.join_id"
 _RUN_TABLES = "ffi_functions x JOIN calls c ON c.boundary = x.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
@@ -98,8 +99,7 @@ def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
         here,
     )
     names = dict.fromkeys(name for (name,) in [*called, *handled])
-    known = _Known.of(reader, _runs_of(reader, names)) if names else None
-    return [known.use(name) for name in names] if known is not None else []
+    return [_use(reader, name) for name in names]
 
 
 def handlers_made_from(reader: Reader, functions: Iterable[int]) -> list[int]:
@@ -157,39 +157,13 @@ class _Known:
         return FfiTarget(
             name=name,
             registrations=tuple(registrations),
-            handlers=self.handlers_of(runs),
+            handlers=_distinct_handlers(((run.stage, run.stack) for run in runs), self.handlers),
             sites=self._site_totals(executed),
             totals=_totals(executed),
             unjoined=sum(run.join is None for run in executed),
-            shapes=self._shapes(runs),
+            shapes=self.shapes(runs),
             troubles=(*troubles, *self._errors(runs)),
         )
-
-    def use(self, name: str) -> FfiUse:
-        runs = self.runs.get(name, [])
-        executed = [run for run in runs if run.stage == _EXECUTE]
-        shapes = (f"({shape.arguments}) -> ({shape.results})" for shape in self._shapes(executed) if shape.arguments)
-        return FfiUse(
-            target=name,
-            handlers=self.handlers_of(runs),
-            sites=tuple(totals.site for totals in self._site_totals(executed)),
-            totals=_totals(executed),
-            shapes=tuple(dict.fromkeys(shapes))[:_MOST_SHAPES],
-        )
-
-    def handlers_of(self, runs: Iterable[_Run]) -> tuple[FfiHandler, ...]:
-        found: dict[tuple[str, int], FfiHandler] = {}
-        for run in runs:
-            if run.stack in self.handlers:
-                frame, implementation, signature = self.handlers[run.stack]
-                found[run.stage, frame.function.id] = FfiHandler(
-                    stage=run.stage,
-                    function=frame.function,
-                    location=frame.location or frame.function.location,
-                    implementation=None if implementation is None else implementation.function,
-                    signature=signature,
-                )
-        return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
 
     def _site_totals(self, runs: Sequence[_Run]) -> tuple[FfiSiteTotals, ...]:
         by_site: dict[tuple[int, Join], list[_Run]] = {}
@@ -204,7 +178,7 @@ class _Known:
         ]
         return tuple(sorted(totals, key=lambda each: (-each.totals.total, each.site.key)))
 
-    def _shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
+    def shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
         groups: dict[tuple[str, int], list[_Run]] = {}
         for run in runs:
             groups.setdefault((run.stage, run.arguments), []).append(run)
@@ -246,9 +220,50 @@ def _text(given: Mapping[str, object], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _runs_of(reader: Reader, names: Iterable[str]) -> list[_Run]:
-    rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE x.target {IN_JSON}", placeholders(list(names)))
-    return [_Run(*row) for row in rows]
+def _use(reader: Reader, name: str) -> FfiUse:
+    """A target as hovers show it: quickly, however often it ran."""
+    stacks = reader.rows(
+        "SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary"
+        " WHERE x.target = ?",
+        name,
+    )
+    rows = reader.rows(
+        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE x.target = ? AND x.stage = ? ORDER BY c.id DESC LIMIT ?",
+        *(name, _EXECUTE, _RECENT),
+    )
+    recent = [_Run(*row) for row in rows]
+    sites = reader.rows(
+        "SELECT id FROM ffi_sites s WHERE target = ? AND EXISTS (SELECT 1 FROM ffi_candidates WHERE site = s.id)", name
+    )
+    shapes = (f"({each.arguments}) -> ({each.results})" for each in _Known.of(reader, recent).shapes(recent))
+    return FfiUse(
+        target=name,
+        handlers=_distinct_handlers(
+            ((stage, stack) for stage, stack, _ in stacks), _handlers(reader, {stack for _, stack, _ in stacks})
+        ),
+        sites=tuple(_sites(reader, [site for (site,) in sites]).values()),
+        runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
+        recent=_totals(recent),
+        shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
+    )
+
+
+def _distinct_handlers(
+    ends: Iterable[tuple[str, int]], handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]
+) -> tuple[FfiHandler, ...]:
+    """The handlers of stages that were entered at the ends of these stacks, that of the stage `execute` first."""
+    found: dict[tuple[str, int], FfiHandler] = {}
+    for stage, stack in ends:
+        if stack in handlers:
+            frame, implementation, signature = handlers[stack]
+            found[stage, frame.function.id] = FfiHandler(
+                stage=stage,
+                function=frame.function,
+                location=frame.location or frame.function.location,
+                implementation=None if implementation is None else implementation.function,
+                signature=signature,
+            )
+    return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
 
 
 def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:

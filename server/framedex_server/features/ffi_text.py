@@ -19,10 +19,11 @@ MOST_SITES = 4
 
 def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
     """What is known of a target at a place that has to do with it."""
-    totals = use.totals
-    times = f", median {duration(totals.median)}, p99 {duration(totals.p99)}" if totals.runs else ""
-    errors = f", {count(totals.errors, 'error')}" if totals.errors else ""
-    yield markup.strong(f"FFI target {printable(use.target)}: {count(totals.runs, 'run')}") + times + errors
+    recent = use.recent
+    times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
+    errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
+    of_which = f" (the latest {recent.runs:,})" if recent.runs < use.runs else ""
+    yield markup.strong(f"FFI target {printable(use.target)}: {count(use.runs, 'run')}") + times + errors + of_which
     lines = list(dict.fromkeys(site.lines[0] for site in use.sites if site.lines))
     if is_called_at(use, place):
         for handler in use.handlers:
