@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from framedex.index import Index
-from framedex.model import Join
-from tests.ffi_running import CPU, EXAMPLES, run_ffi
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Namer, add_capture
+from framedex.model import Capture, Join
+from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index, places
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
@@ -128,6 +132,13 @@ def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: 
         assert "RmsNorm" in [edge.callee.name for edge in index.callees(caller.caller.id)]
 
 
+def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None:
+    with calls.open() as index:
+        found = index.find_functions("(anonymous namespace)::scale_later")
+        assert [each.name for each in found] == ["ScaleLater"]
+        assert "scale_later" in [edge.caller.name for edge in index.callers(found[0].id)]
+
+
 def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> None:
     """Given a decorated function that is on walked stacks and on those of sites, then it is one function."""
     with calls.open() as index:
@@ -165,6 +176,41 @@ def test_calls_that_differ_only_in_their_line_are_told_apart() -> None:
             summary = index.line_summary(str(run.program), line)
             assert summary is not None
             assert [count for name, count, _ in summary.boundaries if name == "rms_norm"] == [1]
+
+
+def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: Path) -> None:
+    """Given a recording in which two programs could be an instance's, then both lines are shown, as candidates."""
+    run = indexed("ffi_twins.py")
+    first, second = run.run.result["in a scan"][0][:2]  # lines that nothing runs through but for its site
+    path = tmp_path / "index.db"
+    with Store(path) as store:
+        add_capture(store, _with_open_instance(run.run, first, second), Namer())
+    with Index.open(path) as index:
+        (target,) = [each for each in index.ffi_targets(1) if each.name == "rms_norm"]
+        candidates = [totals for totals in target.sites if totals.how is Join.AMBIGUOUS]
+        assert {places(totals.site)[0][1] for totals in candidates} == {first, second}
+        call = candidates[0].latest_call
+        assert call is not None
+        for line, runs in ((first, None), (second, 2)):
+            summary = index.line_summary(str(run.program), line)
+            boundaries = {} if summary is None else {name: count for name, count, _ in summary.boundaries}
+            assert boundaries.get("rms_norm") == runs
+    text = CliRunner().invoke(cli, ["--index", str(path), "trace", str(call)]).stdout
+    assert text.count("it may have been called from the ffi_call at") == 2
+    assert text.count("[ambiguous]") == 2
+
+
+def _with_open_instance(run: FfiRun, certain: int, other: int) -> Capture:
+    """The capture, as if the instance of one line had been open between it and another line."""
+    sites = {site["frames"][site["user_frame"]][1]: key for key, site in run.sites.items()}
+    descriptions = []
+    for each in run.capture.descriptions:
+        if each.kind == "ffi_instance" and each.content["site"] == sites[certain]:
+            for site in (sites[certain], sites[other]):
+                descriptions.append(replace(each, content=each.content | {"join": "ambiguous", "site": site}))
+        else:
+            descriptions.append(each)
+    return replace(run.capture, descriptions=tuple(descriptions))
 
 
 def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> None:
