@@ -12,9 +12,10 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
+from framedex.ffi.model import FfiTarget
 from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
-from framedex.model import FfiSite, FfiTarget
+from framedex.model import FfiSite
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, mock_tpu, run_ffi
 from tests.running import PROGRAMS
 

@@ -34,14 +34,13 @@ from typing import TYPE_CHECKING, Any
 from framedex.commands.terminal import source_is_here
 from framedex.errorcodes import error_name
 from framedex.ffi.explain import platform_name
+from framedex.ffi.model import FfiRegistration, FfiTarget
 from framedex.model import (
     CallRow,
     CaptureRow,
     Check,
     Edge,
-    FfiRegistration,
     FfiSite,
-    FfiTarget,
     Finding,
     FrameRow,
     FunctionRow,

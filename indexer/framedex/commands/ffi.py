@@ -20,8 +20,9 @@ from framedex.commands.documents import ffi_document
 from framedex.commands.render_calls import capture_heading
 from framedex.commands.render_ffi import target_details, target_lines
 from framedex.errors import FramedexError
+from framedex.ffi.model import FfiTarget
 from framedex.index import Index
-from framedex.model import CaptureRow, FfiTarget
+from framedex.model import CaptureRow
 
 
 @click.command()

@@ -8,18 +8,9 @@ from framedex import words
 from framedex.commands.render_trace import folded_frames
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.ffi.explain import platform_name
+from framedex.ffi.model import FfiHandler, FfiRegistration, FfiSiteTotals, FfiTarget, FfiTrouble, RunTotals
 from framedex.ffi.signature import signature_text
-from framedex.model import (
-    FfiHandler,
-    FfiRegistration,
-    FfiSite,
-    FfiSiteTotals,
-    FfiTarget,
-    FfiTrouble,
-    Join,
-    PythonLine,
-    RunTotals,
-)
+from framedex.model import FfiSite, Join, PythonLine
 from framedex.plaintext import printable
 
 _MOST_LINES = 3

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.ffi.joins import Problem
+from framedex.ffi.model import Signature
 from framedex.ffi.signature import attribute_names, mismatches, signature_text
-from framedex.model import Signature
 from framedex.words import count
 
 _PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them

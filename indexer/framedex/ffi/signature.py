@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from framedex.model import Signature
+from framedex.ffi.model import Signature
 from framedex.words import count
 
 REST = "..."

@@ -8,6 +8,17 @@ from dataclasses import dataclass
 
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
+from framedex.ffi.model import (
+    FfiHandler,
+    FfiRegistration,
+    FfiShapes,
+    FfiSiteTotals,
+    FfiTarget,
+    FfiTrouble,
+    FfiUse,
+    RunTotals,
+    Signature,
+)
 from framedex.index.functions import functions_at
 from framedex.index.pythonlines import is_installed
 from framedex.index.rows import (
@@ -20,24 +31,7 @@ from framedex.index.rows import (
     frames_by_id,
     placeholders,
 )
-from framedex.model import (
-    FfiHandler,
-    FfiRegistration,
-    FfiShapes,
-    FfiSite,
-    FfiSiteTotals,
-    FfiTarget,
-    FfiTrouble,
-    FfiUse,
-    FrameRow,
-    How,
-    Join,
-    Location,
-    Origin,
-    PythonLine,
-    RunTotals,
-    Signature,
-)
+from framedex.model import FfiSite, FrameRow, How, Join, Location, Origin, PythonLine
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4

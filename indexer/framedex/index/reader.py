@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ffi, functions, lines, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
@@ -18,8 +19,6 @@ from framedex.model import (
     CaptureRow,
     Check,
     Edge,
-    FfiTarget,
-    FfiUse,
     FrameRow,
     FunctionRow,
     FunctionTotals,

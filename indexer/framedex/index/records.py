@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from framedex.ffi import FfiJoins
-from framedex.model import Language, Location, Role, Signature
+from framedex.ffi.model import Signature
+from framedex.model import Language, Location, Role
 
 
 @dataclass(frozen=True, slots=True)

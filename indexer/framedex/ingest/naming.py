@@ -9,21 +9,11 @@ from pathlib import Path
 
 from framedex.binaries import Binary, role_of
 from framedex.captures import fingerprint_of
+from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
-from framedex.model import (
-    Capture,
-    How,
-    Language,
-    Location,
-    Module,
-    NativeFrame,
-    NativeSymbol,
-    PythonFrame,
-    Role,
-    Signature,
-)
+from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
 from framedex.sources import short_name
 
 _OUTSIDE = "[outside every module]"

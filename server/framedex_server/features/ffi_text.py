@@ -9,7 +9,7 @@ from framedex.plaintext import printable
 from framedex.words import count, duration
 
 if TYPE_CHECKING:
-    from framedex.model import FfiHandler, FfiUse
+    from framedex.ffi.model import FfiHandler, FfiUse
     from framedex_server.features.session import Place
     from framedex_server.markup import Markup
 

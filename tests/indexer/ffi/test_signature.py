@@ -6,8 +6,8 @@ import pytest
 
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
+from framedex.ffi.model import Signature
 from framedex.ffi.signature import attribute_names, mismatches, signature_of, signature_text
-from framedex.model import Signature
 
 ANY_RANK = "18446744073709551615ul"
 NORM = Signature(("f32",), ("f32",), ("f32",))
