@@ -168,6 +168,15 @@ class Join(StrEnum):
     AMBIGUOUS = "ambiguous"  # one of several
 
 
+class LinkHow(StrEnum):
+    """How it is known which Python had a call made that its own stack does not show. An inference, but for the last."""
+
+    HANDED_OVER = "handed-over"  # a thread waited around the call, and then was the first to be given what it made
+    BETWEEN = "between"  # the only thread that made no call meanwhile, but just before and after, from these frames
+    CANDIDATES = "candidates"  # several threads of that kind; all are listed
+    TOLD = "told by JAX"  # JAX's own word, passed along with the call (`jax_send_traceback_to_runtime`)
+
+
 class Language(StrEnum):
     """The language of a frame."""
 
@@ -295,10 +304,14 @@ class ObjectRow:
 
 @dataclass(frozen=True, slots=True)
 class PythonLine:
-    """The line of Python that led to a call: of the program itself where the stack has one, else the innermost."""
+    """The line of Python that led to a call: of the program itself where the stack has one, else the innermost.
+
+    `link` is None where the line is on the call's own stack, and else says how it is known.
+    """
 
     function: str
     location: Location
+    link: LinkHow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,10 +402,24 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Dispatch:
+    """What had a call made: the frames, outermost first, in which a thread with Python waited for it.
+
+    What JAX told has no frames and no thread, only a `location`; the others have none but those of their frames.
+    """
+
+    how: LinkHow
+    thread: str = ""
+    frames: tuple[FrameRow, ...] = ()
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed.
 
-    `origin` is set for runs of FFI handlers, as far as it is known.
+    `dispatched` is what had the call made, where that is not on its stack or JAX told it. `origin` is
+    the `ffi_call` that the run of an FFI handler is of, as far as it is known.
     """
 
     call: CallRow
@@ -400,6 +427,7 @@ class Trace:
     frames: tuple[FrameRow, ...]
     python: tuple[FrameRow, ...] = ()
     reason: str | None = None
+    dispatched: tuple[Dispatch, ...] = ()
     origin: Origin | None = None
 
 
@@ -418,6 +446,18 @@ class StackHit:
     total_duration: int
     frame: FrameRow
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedCalls:
+    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way."""
+
+    function: str
+    boundary: str
+    how: LinkHow
+    calls: int
+    total_duration: int
+    latest_call: int
 
 
 @dataclass(frozen=True, slots=True)

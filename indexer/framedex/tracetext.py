@@ -18,9 +18,10 @@ The format, version 1, is UTF-8 text, line by line:
 A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
 exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
-such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. The run of an
-FFI handler has one more section for the Python stack of each `ffi_call` that it may be of, headed
-`ffi_call [exact], ...`.
+such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. What had a
+call made on another thread stands in sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX
+told of it is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a
+section for the Python stack of each `ffi_call` that it may be of, headed `ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 """
 
@@ -91,9 +92,21 @@ def _header(trace: Trace) -> Iterator[str]:
     yield f"thread: {printable(call.thread)}"
     if trace.reason is not None:
         yield f"unmerged: {printable(trace.reason)}"
+    for dispatch in trace.dispatched:
+        if dispatch.location is not None:
+            yield f"dispatched from: {_target(dispatch.location)} [{dispatch.how}]"
 
 
 def _sections(trace: Trace) -> Iterator[str]:
+    yield from _stack(trace)
+    for dispatch in trace.dispatched:
+        if dispatch.frames:
+            yield ""
+            yield f"dispatched from thread {printable(dispatch.thread)} [{dispatch.how}], most recent call last:"
+            yield from _frames(dispatch.frames)
+
+
+def _stack(trace: Trace) -> Iterator[str]:
     if trace.reason is None:
         yield "frames, most recent call last:"
         yield from _frames(trace.frames)

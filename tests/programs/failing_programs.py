@@ -13,6 +13,6 @@ for device in devices:
     for _ in range(5):
         try:
             steps[device.id].append(np.asarray(add_one(values)).tolist())
-        except jax.errors.JaxRuntimeError as error:
+        except (jax.errors.JaxRuntimeError, ValueError) as error:  # jit's shortest way raises the latter
             steps[device.id].append(str(error))
 print(json.dumps(steps))

@@ -24,7 +24,7 @@ C_TYPES = {
 class Struct:
     """A struct, read and written by the names of its fields: zeroed memory of its size, or what is at an address."""
 
-    def __init__(self, name, at=None, **fields):
+    def __init__(self, name, /, at=None, **fields):
         self.layout = STRUCTS[name]
         size = self.layout["size"]
         self.memory = ctypes.create_string_buffer(size) if at is None else (ctypes.c_char * size).from_address(at)
@@ -46,6 +46,11 @@ class Struct:
                     offset = field["offset"] + (member["offset"] if member is not field else 0)
                     return _c_type(member["type"]).from_buffer(self.memory, offset)
         raise KeyError(name)
+
+    @property
+    def address(self):
+        """Where it is; it lives as long as this object."""
+        return ctypes.addressof(self.memory)
 
 
 def _c_type(name):
@@ -128,6 +133,26 @@ class Table:
         arguments = Struct("PJRT_Error_Message_Args", error=error)
         self._enter("PJRT_Error_Message", arguments)
         return ctypes.string_at(arguments["message"], arguments["message_size"]).decode()
+
+    def extensions(self):
+        """The addresses of the extensions, by the names of their types, in the order of the chain."""
+        names = {number: name for name, number in ABI["enums"]["PJRT_Extension_Type"].items()}
+        found = {}
+        address = ctypes.c_void_p.from_address(self.address + 8).value
+        while address:
+            kind = names[ctypes.c_int.from_address(address + 8).value].removeprefix("PJRT_Extension_Type_")
+            found[kind] = address
+            address = ctypes.c_void_p.from_address(address + 16).value
+        return found
+
+    def call_extension(self, kind, member, **fields):
+        """Call a function of an extension, by its member in the extension's struct; returns its argument struct."""
+        layout = STRUCTS[f"PJRT_{kind}_Extension"]
+        field = next(field for field in layout["fields"] if field["name"] == member)
+        arguments = Struct(field["type"].removesuffix("*") + "_Args", **fields)
+        function = ctypes.c_void_p.from_address(self.extensions()[kind] + field["offset"]).value
+        assert not ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(function)(arguments.address)
+        return arguments
 
     def _enter(self, function, arguments):
         returns = None if FUNCTIONS[function]["returns"] == "void" else ctypes.c_void_p

@@ -31,10 +31,24 @@ np.asarray(put(np.zeros((2, 3), np.float32)))
 """
 
 
+COMPILING = """\
+import jax
+import numpy as np
+
+jax.jit(lambda x: x + 1)(np.zeros(3, np.float32))
+"""
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program that was recorded and indexed."""
     return _record(tmp_path_factory.mktemp("real").resolve() / "program.py", PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def compiling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program that has another compiled, recorded and indexed."""
+    return _record(tmp_path_factory.mktemp("compiling").resolve() / "program.py", COMPILING)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +66,14 @@ def _record(path: Path, text: str) -> Path:
         done = subprocess.run([*FRAMEDEX, *verb], cwd=path.parent, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stderr
     return path
+
+
+async def test_hover_tells_what_a_line_had_compiled_whatever_thread_did_it(compiling: Path, connect: Connect) -> None:
+    client = await connect(compiling.parent, command=(*FRAMEDEX, "serve"))
+    text = await hover(client, compiling, 4)
+    assert text is not None
+    (told,) = [line for line in text.split("  \n") if "`PJRT_Client_Compile`" in line]
+    assert told.startswith("→") or (told.startswith("⇢") and told.endswith("on a thread without Python [handed-over]"))
 
 
 async def test_hover_names_what_took_longest_and_the_neighbours(program: Path, connect: Connect) -> None:

@@ -13,7 +13,7 @@ from framedex.commands.console import check_capture_id, json_option, note, open_
 from framedex.commands.documents import calls_document
 from framedex.commands.filters import filter_options
 from framedex.commands.render_calls import Below, call_lines, python_line
-from framedex.commands.render_trace import folded_frames
+from framedex.commands.render_trace import dispatch_lines, folded_frames
 from framedex.commands.repetition import Run, runs, singly
 from framedex.commands.terminal import Line, Terminal
 from framedex.index import Index
@@ -51,7 +51,7 @@ def calls(
         found = index.calls(wanted, limit or None)
         total = index.count_calls(wanted)
         if as_json:
-            lines = index.python_lines(call.stack for call in found) if stack else {}
+            lines = index.python_lines(found) if stack else None
             print_json(calls_document(index.named(found), total, lines))
             return
         shown = _named(index, list(runs(found)) if group else singly(found))
@@ -72,14 +72,15 @@ def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
 def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:
     """What to print below a call: a line of Python, or every frame of the stack."""
     if stack == "line":
-        lines = index.python_lines(call.stack for run in shown for call in run.calls)
-        return lambda call: (python_line(lines.get(call.stack), _INDENT),)
+        lines = index.python_lines(call for run in shown for call in run.calls)
+        return lambda call: (python_line(lines.get(call.id), _INDENT),)
 
     def frames(call: CallRow) -> Iterable[Line]:
         trace = index.trace(call.id)
         assert trace is not None
         yield from folded_frames(trace.frames, width)
         yield from folded_frames(trace.python, width)
+        yield from dispatch_lines(trace, folded_frames, width)
         yield ()
 
     return frames

@@ -1,22 +1,24 @@
 """The JSON that verbs print for programs.
 
 Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
-summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries and stack hits
-are the types of `framedex.model` field by field, times in nanoseconds: a location is `{"path", "line", "how"}` or null,
-a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "duration", "error", "arguments", "stack",
-"parent", "objects"}`. With --stack a call has `line`, of the types of findings: `{"function", "location"}` or null.
+summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries, linked calls
+and stack hits are the types of `framedex.model` field by field, times in nanoseconds: a location is
+`{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
+"duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
+findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
+own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
 
     captures   {"captures": [capture]}
     calls      {"total": int, "calls": [call]}
     summary    {"capture": capture, "functions": [function totals]}
     check      {"capture": capture, "findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
-                "origin": {"how", "sites": [site]} | null}
+                "dispatched": [what had the call made], "origin": {"how", "sites": [site]} | null}
     ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
                 "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
                 "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
-                "stacks": [stack hit]}
+                "stacks": [stack hit], "linked": [linked calls]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
@@ -46,6 +48,7 @@ from framedex.model import (
     FunctionRow,
     FunctionTotals,
     LineSummary,
+    LinkedCalls,
     Location,
     PythonLine,
     StackHit,
@@ -63,12 +66,12 @@ def captures_document(captures: Sequence[CaptureRow]) -> Document:
     return {"captures": [asdict(capture) for capture in captures]}
 
 
-def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine]) -> Document:
-    """The calls shown, and how many there are in all; `lines` by stack where they were asked for."""
+def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine] | None) -> Document:
+    """The calls shown, and how many there are in all; `lines` by call where they were asked for."""
     documents = [_call(call) for call in calls]
     for call, document in zip(calls, documents, strict=True):
-        if lines:
-            line = lines.get(call.stack)
+        if lines is not None:
+            line = lines.get(call.id)
             document["line"] = None if line is None else asdict(line)
     return {"total": total, "calls": documents}
 
@@ -93,6 +96,9 @@ def trace_document(trace: Trace) -> Document:
         "call": _call(trace.call),
         "frames": [_frame(frame) for frame in trace.frames],
         "python": [_frame(frame) for frame in trace.python],
+        "dispatched": [
+            asdict(each) | {"frames": [_frame(frame) for frame in each.frames]} for each in trace.dispatched
+        ],
         "origin": None
         if trace.origin is None
         else {"how": trace.origin.how.value, "sites": [_site(site) for site in trace.origin.sites]},
@@ -120,14 +126,16 @@ def where_document(
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     hits: Sequence[StackHit],
+    linked: Sequence[LinkedCalls],
 ) -> Document:
-    """What passes a file or a line."""
+    """What passes a file or a line, and what a line had made on other threads."""
     return {
         "path": path,
         "line": line,
         "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
         "summary": None if summary is None else _summary(summary, callers),
         "stacks": [asdict(hit) | {"frame": _frame(hit.frame)} for hit in hits],
+        "linked": [asdict(each) for each in linked],
     }
 
 

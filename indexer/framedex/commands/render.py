@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from framedex import words
 from framedex.commands.terminal import Line, Span, place_line, text_line
-from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, Location, StackHit
+from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, LinkedCalls, Location, StackHit
 from framedex.plaintext import printable
 
 
@@ -34,8 +34,12 @@ def where_lines(
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     hits: Sequence[StackHit],
+    linked: Sequence[LinkedCalls] = (),
 ) -> Iterator[Line]:
-    """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do."""
+    """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
+
+    `linked` are calls that the line had made on threads without Python, whose stacks do not pass it.
+    """
     for line, calls in sorted(counts.items()):
         yield (*place_line(Location(path, line, How.EXACT)), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
@@ -50,6 +54,16 @@ def where_lines(
             Span(f"  {words.duration(hit.total_duration)} in all, in "),
             Span(printable(hit.frame.function.name), hit.frame.function.language.value),
             Span(f"  framedex trace {hit.latest_call}", "dim"),
+        )
+    if linked:
+        yield ()
+        yield text_line("dispatched from here, on threads without Python:", "head")
+    for each in linked:
+        yield (
+            Span(f"{each.calls:>8,}  "),
+            Span(printable(each.function), "native"),
+            Span(f"  {words.duration(each.total_duration)} in all"),
+            Span(f"  [{each.how}]  framedex trace {each.latest_call}", "dim"),
         )
 
 

@@ -56,7 +56,10 @@ def python_line(line: PythonLine | None, indent: int) -> Line:
     """The line of Python that led to a call."""
     if line is None:
         return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
-    return (Span(" " * indent), *place_line(line.location), Span(f" in {printable(line.function)}", "dim"))
+    linked = "" if line.link is None else "dispatched from "
+    how = "" if line.link is None else f" [{line.link}]"
+    place = place_line(line.location)
+    return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
 
 
 def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from framedex import words
 from framedex.calltext import error_lines, objects_text
 from framedex.commands.terminal import Line, Span, place_line, source_is_here, text_line
-from framedex.model import FfiSite, FrameRow, How, Join, Language, Origin, Role, Trace
+from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Origin, Role, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
 
+Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
+
 _WIDEST_NAME = 72
+_BECAUSE = {
+    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to be given what was made",
+    LinkHow.BETWEEN: "the only thread that made no calls meanwhile, but just before and just after from these frames",
+    LinkHow.CANDIDATES: "one of the threads that made no calls meanwhile, but before and after from these frames",
+}
 
 
 def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
@@ -37,6 +44,19 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
         yield _frame(frame, width)
         for candidate in frame.candidates:
             yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
+
+
+def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
+    """What had the call made, below its stack and apart from it, each with how it is known."""
+    for dispatch in trace.dispatched:
+        yield ()
+        if dispatch.location is not None:
+            yield (Span("dispatched from ", "head"), *place_line(dispatch.location), Span(f" [{dispatch.how}]", "dim"))
+        else:
+            thread = f"thread {printable(dispatch.thread)}"
+            yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
+            yield text_line(f"  {_BECAUSE[dispatch.how]}", "dim")
+            yield from frames(dispatch.frames[::step], terminal_width)
 
 
 def header(trace: Trace) -> Iterator[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 import click
@@ -12,15 +12,12 @@ from framedex import words
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.documents import trace_document
 from framedex.commands.files import write_whole
-from framedex.commands.render_trace import all_frames, folded_frames, header, origin_line
+from framedex.commands.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
 from framedex.commands.terminal import Line, Terminal, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FrameRow, Role, Trace
 from framedex.tracetext import format_trace
-
-Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
-
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
 # Which repository the functions of jaxlib's binaries come from.
@@ -117,6 +114,11 @@ def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
     width = Terminal.of_stdout().width
     yield from header(found)
     yield ()
+    yield from _stack(found, frames, step, width)
+    yield from dispatch_lines(found, frames, width, step)
+
+
+def _stack(found: Trace, frames: Frames, step: int, width: int | None) -> Iterator[Line]:
     if found.reason is None:
         yield from frames(found.frames[::step], width)
     else:

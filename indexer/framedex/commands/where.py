@@ -36,10 +36,11 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         summary = None if wanted.line is None else index.line_summary(path, wanted.line)
         callers = _callers(index, path, wanted.line)
         hits = index.stacks_through(path, wanted.line, limit)
+        linked = [] if wanted.line is None else index.linked_calls(path, wanted.line)
     if as_json:
-        print_json(where_document(path, wanted.line, counts, summary, callers, hits))
+        print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
         return
-    print_lines(where_lines(path, counts, summary, callers, hits))
+    print_lines(where_lines(path, counts, summary, callers, hits, linked))
     if not hits:
         note(f"No recorded call passes {place}.")
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from framedex.index.lines import SAMPLES
 from framedex.index.rows import LATEST_FIRST
+from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -116,11 +117,46 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
 def add_lines(connection: sqlite3.Connection, items: Items) -> None:
     """Add the items to the totals that depend on where frames are."""
     walk = _Walk(connection, items)
+    item, line = _lines_passed(connection, walk)
+    connection.executemany(
+        "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
+        f" {_add_to('line_calls', 'file, line, boundary')}",
+        _line_totals(connection, items, item, line),
+    )
+    _add_samples(connection, items, item, line)
+    is_readable = _flags(connection, f"SELECT fr.id {_CODE_FRAMES} AND fr.file IS NOT NULL")
+    _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
+
+
+def rebuild_linked_lines(connection: sqlite3.Connection) -> None:
+    """Make the totals of what lines had made on other threads anew. Candidates do not count: all but one are wrong."""
+    connection.execute("DELETE FROM line_links")
+    for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
+        rows = connection.execute(
+            "SELECT 0, l.node, 0, 0, c.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+            " FROM call_links l JOIN calls c ON c.id = l.call WHERE l.how = ? GROUP BY l.node, c.boundary",
+            (how.value,),
+        ).fetchall()
+        items = Items(*np.array(rows, np.int64).reshape(-1, 8).T)
+        passed = _lines_passed(connection, _Walk(connection, items))
+        connection.executemany(
+            "INSERT INTO line_links(file, line, boundary, calls, duration, latest_call, how)"
+            f" VALUES (?, ?, ?, ?, ?, ?, '{how.value}')",
+            _line_totals(connection, items, *passed),
+        )
+
+
+def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> tuple[Integers, Integers]:
+    """Each item with each line that its chain passes, as file << 32 | line, once."""
     line_of_frame = _column(connection, "SELECT id, (file << 32) | line FROM frames WHERE file IS NOT NULL")
     known = (walk.frame < len(line_of_frame)) & (walk.frame > 0)
     line = np.zeros_like(walk.frame)
     line[known] = line_of_frame[walk.frame[known]]
-    item, line = _distinct(walk.item[line > 0], line[line > 0])
+    return _distinct(walk.item[line > 0], line[line > 0])
+
+
+def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> list[tuple[int, ...]]:
+    """Rows (file, line, boundary, calls, duration, latest call)."""
     boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
     lines, position = np.unique(line, return_inverse=True)
     key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
@@ -128,14 +164,7 @@ def add_lines(connection: sqlite3.Connection, items: Items) -> None:
     latest = _latest(connection, group, items.latest_call[item], len(key))
     of_line = lines[key // max(len(boundaries), 1)]
     of_boundary = boundaries[key % max(len(boundaries), 1)]
-    connection.executemany(
-        "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
-        f" {_add_to('line_calls', 'file, line, boundary')}",
-        _rows(of_line >> 32, of_line & 0xFFFFFFFF, of_boundary, calls, duration, latest),
-    )
-    _add_samples(connection, items, item, line)
-    is_readable = _flags(connection, f"SELECT fr.id {_CODE_FRAMES} AND fr.file IS NOT NULL")
-    _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
+    return _rows(of_line >> 32, of_line & 0xFFFFFFFF, of_boundary, calls, duration, latest)
 
 
 def _add_to(table: str, key: str) -> str:
@@ -164,6 +193,7 @@ def rebuild_lines(connection: sqlite3.Connection) -> None:
     for table in ("line_calls", "line_samples", "readable_steps"):
         connection.execute(f"DELETE FROM {table}")
     add_lines(connection, all_items(connection))
+    rebuild_linked_lines(connection)
 
 
 def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from framedex.errors import FramedexError
 from framedex.index.ffi import origin
+from framedex.index.links import dispatches
 from framedex.index.objects import calls_of_object, name_objects
 from framedex.index.rows import (
     CALL_COLUMNS,
@@ -112,6 +113,7 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
         python=tuple(frames[frame] for frame in python),
         reason=reason or None,
         origin=origin(reader, found.id),
+        dispatched=dispatches(reader, found),
     )
 
 

@@ -16,6 +16,7 @@ from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
 from framedex.objects import ViolationKind
 
 _SHOWN = 5  # names of objects in a finding
+_DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 
 _WHAT_IS_WRONG = {
@@ -35,7 +36,7 @@ def check_capture(reader: Reader, capture: CaptureRow) -> Check:
     found = [*_errors(reader, capture), *_unreturned(reader, capture)]
     if not unjudged:
         found += [*_violations(reader, capture), *_undestroyed(reader, capture)]
-    lines = python_lines(reader, {group.stack for group in found})
+    lines = python_lines(reader, {group.finding.call: group.stack for group in found})
     order = list(Severity)
     findings = sorted(
         _findings(found, lines), key=lambda each: (order.index(each.severity), each.kind, -each.count, each.call)
@@ -45,7 +46,7 @@ def check_capture(reader: Reader, capture: CaptureRow) -> Check:
 
 @dataclass(slots=True)
 class _Group:
-    """Calls of one stack of which the same is to be said."""
+    """Calls of one stack, dispatched from one place, of which the same is to be said."""
 
     finding: Finding
     stack: int
@@ -80,7 +81,7 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT b.name, c.error, c.stack, a.json, count(*), max(c.id)"
         " FROM calls c JOIN boundaries b ON b.id = c.boundary JOIN arguments a ON a.id = c.arguments"
-        " WHERE c.capture = ? AND c.error > 0 GROUP BY c.boundary, c.error, c.stack, a.json",
+        f" WHERE c.capture = ? AND c.error > 0 GROUP BY c.boundary, c.error, c.stack, a.json, {_DISPATCHED_FROM}",
         capture.id,
     )
     for function, error, stack, text, count, call in rows:
@@ -95,7 +96,7 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT b.name, c.stack, count(*), max(c.id) FROM calls c JOIN boundaries b ON b.id = c.boundary"
-        " WHERE c.capture = ? AND c.duration < 0 GROUP BY c.boundary, c.stack",
+        f" WHERE c.capture = ? AND c.duration < 0 GROUP BY c.boundary, c.stack, {_DISPATCHED_FROM}",
         capture.id,
     )
     for function, stack, count, call in rows:
@@ -124,25 +125,26 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     """What was created and not destroyed: before its client was, or by the end of the recording."""
     created = {
-        tuple(row[:2]): row[2]
+        tuple(row[:3]): row[3]
         for row in reader.rows(
-            "SELECT o.type, c.stack, count(*) FROM objects o JOIN calls c ON c.id = o.created_call"
-            " WHERE o.capture = ? GROUP BY o.type, c.stack",
+            f"SELECT o.type, c.stack, {_DISPATCHED_FROM}, count(*)"
+            " FROM objects o JOIN calls c ON c.id = o.created_call WHERE o.capture = ? GROUP BY 1, 2, 3",
             capture.id,
         )
     }
     rows = reader.rows(
-        "SELECT o.type, o.number, o.size, o.created_call, b.name, c.stack, k.destroyed_call"
+        f"SELECT o.type, c.stack, {_DISPATCHED_FROM}, o.number, o.size, o.created_call, b.name, k.destroyed_call"
         " FROM objects o JOIN calls c ON c.id = o.created_call JOIN boundaries b ON b.id = c.boundary"
         " LEFT JOIN objects k ON k.id = o.client"
         " WHERE o.capture = ? AND o.destroyed_call IS NULL ORDER BY o.created_call",
         capture.id,
     )
     totals: Counter[tuple[object, ...]] = Counter()
-    for noun, number, size, call, function, stack, client_gone in rows:
+    for noun, stack, origin, number, size, call, function, client_gone in rows:
         is_leak = client_gone is not None
-        first = not totals[noun, stack]
-        totals[noun, stack] += 1
+        key = noun, stack, origin
+        first = not totals[key]
+        totals[key] += 1
         finding = Finding(
             "leak" if is_leak else "alive",
             Severity.WARNING if is_leak else Severity.NOTE,
@@ -155,7 +157,7 @@ def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
             client_gone,
             size=size,
         )
-        yield _Group(finding, stack, created[noun, stack] if first else 0, [f"{noun}#{number}"])
+        yield _Group(finding, stack, created[key] if first else 0, [f"{noun}#{number}"])
 
 
 def _a(noun: str) -> str:
@@ -166,7 +168,7 @@ def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterato
     """One finding for all groups of which the same is to be said at the same line of Python."""
     merged: dict[tuple[object, ...], _Group] = {}
     for group in groups:
-        finding = replace(group.finding, line=lines.get(group.stack))
+        finding = replace(group.finding, line=lines.get(group.finding.call))
         key = (finding.kind, finding.function, _NUMBER.sub("#", finding.message), finding.line)
         known = merged.get(key)
         if known is None:

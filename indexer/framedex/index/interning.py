@@ -49,6 +49,25 @@ def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[
     return [connection.execute(query, key).fetchone()[0] for key in keys]
 
 
+def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
+    """The ids, outermost first, of the logical frames that recorded frames stand for.
+
+    `frames[i]` are those, outermost first, of the capture's frame `i`.
+    """
+    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
+
+
+def link_nodes(
+    connection: sqlite3.Connection, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]
+) -> list[int]:
+    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
+    `logical_frames`."""
+    tree = Tree(connection)
+    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
+    tree.write()
+    return nodes
+
+
 class Tree:
     """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from framedex.index.links import linked_nodes
 from framedex.index.rows import IN_JSON, Reader, location, placeholders
 from framedex.model import PythonLine
 
@@ -17,23 +19,46 @@ def is_installed(path: str) -> bool:
     return _INSTALLED.search(path) is not None
 
 
-def python_lines(reader: Reader, stacks: Iterable[int]) -> dict[int, PythonLine]:
-    """For each stack with Python the innermost frame of the program itself, else the innermost of all."""
+def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
+    """For each call (id: stack) with Python the innermost line of the program itself, else the innermost of all.
+
+    A call whose stack has no Python has the line of what had it made, unless several places may have.
+    """
+    query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
+    node_of: dict[int, int] = dict(reader.rows(query, placeholders(sorted(set(stacks.values())))))
+    lines = _lines_of_nodes(reader, node_of.values())
+    found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
+    return found | _linked_lines(reader, stacks.keys() - found.keys())
+
+
+def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]:
+    linked = linked_nodes(reader, calls)
+    lines = _lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
+    found = {}
+    for call, links in linked.items():
+        of_call = {replace(lines[node], link=how) for node, how in links if node in lines}
+        if len(of_call) == 1:
+            found[call] = of_call.pop()
+    return found
+
+
+def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
+    """The line of Python of each path in the tree that has one, by the path's innermost node."""
     rows = reader.rows(
-        "WITH RECURSIVE up(stack, node) AS ("
-        f" SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
-        " UNION ALL SELECT up.stack, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
-        ") SELECT up.stack, fn.name, f.path, fr.line, fr.how FROM up JOIN nodes n ON n.id = up.node"
+        "WITH RECURSIVE up(leaf, node) AS ("
+        " SELECT value, value FROM json_each(?)"
+        " UNION ALL SELECT up.leaf, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
+        ") SELECT up.leaf, fn.name, f.path, fr.line, fr.how FROM up JOIN nodes n ON n.id = up.node"
         " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
-        " JOIN files f ON f.id = fr.file ORDER BY up.stack, n.depth DESC",
-        placeholders(sorted(set(stacks))),
+        " JOIN files f ON f.id = fr.file ORDER BY up.leaf, n.depth DESC",
+        placeholders(sorted(set(nodes))),
     )
     found: dict[int, PythonLine] = {}
     own: set[int] = set()
-    for stack, function, path, line, how in rows:
+    for leaf, function, path, line, how in rows:
         place = location(path, line, how)
         is_own = not is_installed(path)
-        if place is not None and stack not in own and (stack not in found or is_own):
-            found[stack] = PythonLine(function, place)
-            own.update({stack} if is_own else ())
+        if place is not None and leaf not in own and (leaf not in found or is_own):
+            found[leaf] = PythonLine(function, place)
+            own.update({leaf} if is_own else ())
     return found

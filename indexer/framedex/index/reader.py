@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ffi, functions, lines, roads
+from framedex.index import calls, ffi, functions, lines, links, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.objects import name_objects, object_named
@@ -23,6 +23,7 @@ from framedex.model import (
     FunctionRow,
     FunctionTotals,
     LineSummary,
+    LinkedCalls,
     ObjectRow,
     PythonLine,
     Road,
@@ -112,9 +113,12 @@ class Index:
         """
         return object_named(self._reader, name, capture)
 
-    def python_lines(self, stacks: Iterable[int]) -> dict[int, PythonLine]:
-        """The line of Python that led to the calls of each stack, of the program itself where there is one."""
-        return python_lines(self._reader, stacks)
+    def python_lines(self, calls: Iterable[CallRow]) -> dict[int, PythonLine]:
+        """The line of Python that led to each call, by its id: of the program itself where there is one.
+
+        Of a call on a thread without Python, the line that had it made, if that is known to be one.
+        """
+        return python_lines(self._reader, {call.id: call.stack for call in calls})
 
     def call(self, call_id: int) -> CallRow | None:
         """The call with this id."""
@@ -150,6 +154,10 @@ class Index:
     def recorded_files(self, ending: str = "") -> list[str]:
         """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
         return lines.recorded_files(self._reader, ending)
+
+    def linked_calls(self, path: str, line: int) -> list[LinkedCalls]:
+        """The calls on threads without Python that were dispatched from a line, most calls first."""
+        return links.linked_calls(self._reader, path, line)
 
     def is_recorded(self, path: str) -> bool:
         """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""

@@ -162,6 +162,10 @@ def _create_calls(database: sqlite_utils.Database) -> None:
     table = _table(database, "calls", calls, keys)
     table.create_index(["boundary"])
     table.create_index(["stack"])
+    # The Python stack, on another thread, that had a call made: an inference, and `how` it was made.
+    links = {"call": int, "thread": int, "node": int, "how": str}
+    keys = [("call", "calls"), ("thread", "threads"), ("node", "nodes")]
+    _table(database, "call_links", links, keys, ("call", "thread")).create_index(["node"])
 
 
 def _create_objects(database: sqlite_utils.Database) -> None:
@@ -246,6 +250,9 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
     line = {"file": int, "line": int}
     keys = [("file", "files"), ("boundary", "boundaries")]
     _table(database, "line_calls", line | {"boundary": int} | totals, keys, ("file", "line", "boundary"))
+    # The calls on threads without Python that a line had made, which do not pass it.
+    linked = line | {"boundary": int, "how": str} | totals
+    _table(database, "line_links", linked, keys, ("file", "line", "boundary", "how"))
     _table(database, "line_samples", line | {"arguments": int}, [("file", "files")], ("file", "line", "arguments"))
     # Neighbours in stacks, as frames and as functions: `steps` and `edges` the direct ones, `code_...` those that
     # remain when interpreter and glue frames are passed over, `readable_steps` without frames that have no source too.
@@ -319,6 +326,11 @@ _VIEWS = {
                a.json AS arguments, c.stack
         FROM calls c JOIN captures p ON p.id = c.capture JOIN boundaries b ON b.id = c.boundary
         JOIN threads t ON t.id = c.thread JOIN arguments a ON a.id = c.arguments
+    """,
+    "links_readable": """
+        SELECT l.call, b.name AS function, t.label AS thread, l.how, r.function AS from_function, r.path, r.line
+        FROM call_links l JOIN calls c ON c.id = l.call JOIN boundaries b ON b.id = c.boundary
+        JOIN threads t ON t.id = l.thread JOIN nodes n ON n.id = l.node JOIN frames_readable r ON r.id = n.frame
     """,
     "objects_readable": """
         SELECT o.type || '#' || o.number AS name, p.path AS capture, o.size AS bytes, o.uses,

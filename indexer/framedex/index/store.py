@@ -12,11 +12,13 @@ from types import TracebackType
 
 import numpy as np
 
+from framedex.dispatch import CallLink
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.ffi_writing import FfiWriter, forget_runs
-from framedex.index.interning import Chains, Tree, frame_ids, stack_ids
+from framedex.index.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
 from framedex.index.lines import SAMPLES
+from framedex.index.links import add_links, forget_links
 from framedex.index.nesting import enclosing_calls
 from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
@@ -150,6 +152,7 @@ class Store:
         identity: str = "",
         signature: str = "",
         lifetimes: Lifetimes | None = None,
+        links: Sequence[CallLink] = (),
         ffi: FfiRecords | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
@@ -157,7 +160,8 @@ class Store:
         `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
-        `lifetimes` are the objects that its calls speak of, `ffi` is what its FFI handlers were run for.
+        `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
+        handlers were run for.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -199,6 +203,7 @@ class Store:
                 writer.add_runs(capture)
                 if lifetimes is not None:
                     add_objects(self._connection, identifier, lifetimes)
+            add_links(self._connection, identifier, links, ids)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:
@@ -206,6 +211,8 @@ class Store:
                 aggregates.add_stack_calls(self._connection, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
+                if links:
+                    aggregates.rebuild_linked_lines(self._connection)
             return identifier
 
     def _stacks(
@@ -213,16 +220,12 @@ class Store:
     ) -> tuple[aggregates.Integers, aggregates.Integers]:
         """Rows (stack, leaf, leaf of the Python stack, leaf of the site's), and which of them is each call's.
 
-        `frames[i]` are the ids, outermost first, of the logical frames that the capture's frame `i` stands for.
+        `frames` as for `logical_frames`.
         """
-
-        def logical(innermost_first: Sequence[int]) -> list[int]:
-            return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
-
-        chains = [
-            Chains(tree.leaf(logical(stack.frames)), tree.leaf(logical(stack.python)), 0, stack.reason or "")
-            for stack in capture.stacks
-        ]
+        chains = []
+        for stack in capture.stacks:
+            native, python = (tree.leaf(logical_frames(chain, frames)) for chain in (stack.frames, stack.python))
+            chains.append(Chains(native, python, 0, stack.reason or ""))
         of_call = capture.calls.stack.astype(np.int64)
         under_sites: dict[tuple[int, int], int] = {}
         for place, site in ffi.sites_of_runs():
@@ -247,6 +250,7 @@ class Store:
             self._connection.execute(
                 "DELETE FROM arguments WHERE id IN (SELECT arguments FROM calls WHERE id BETWEEN ? AND ?)", span
             )
+            forget_links(self._connection, *span)
             self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
         forget_objects(self._connection, capture_id)
         forget_runs(self._connection, capture_id)

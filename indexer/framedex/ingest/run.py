@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framedex.captures import CaptureState, capture_identity, capture_state, is_being_written, read_capture
+from framedex.dispatch import find_links
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.records import KnownCapture
@@ -49,9 +50,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
     described = _started(capture), _command(capture)
-    lifetimes = follow_objects(capture)
-    ffi = name_ffi(capture, namer)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, ffi)
+    lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
+    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, links, ffi)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 

@@ -40,6 +40,9 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
         _jax.register_custom_call_target(name, function, host, api_version, traits)
 
     xla_client.register_custom_call_handler(PLATFORM, for_cpu)
+    # Since jaxlib 0.9 types are registered with what is known of them, before with an id alone.
+    register_type = "register_custom_type" if hasattr(xla_client, "register_custom_type") else "register_custom_type_id"
+    getattr(xla_client, f"{register_type}_handler")(PLATFORM, getattr(_jax, register_type))
 
 
 class Client:
@@ -93,7 +96,7 @@ class Client:
 
     def result_handler(self, type_number: int, dims: Sequence[int], sharding: Sharding) -> Any:
         """What makes an array of one result of a program."""
-        aval = jax.core.ShapedArray(tuple(dims), self._dtypes[type_number])
+        aval = _aval(tuple(dims), self._dtypes[type_number])
         try:
             return _jax.array_result_handler(aval, sharding, committed=True, _skip_checks=True)
         except TypeError:  # since jaxlib 0.12 there are no checks to skip
@@ -103,14 +106,11 @@ class Client:
         """The PJRT buffer type of an array's or a token's shape."""
         return self._token_type if shape.is_token() else self._types[shape.numpy_dtype()]
 
-    def array(self, memory: object, address: int, type_number: int, dims: Sequence[int], device_id: int) -> Any:
-        """The array on a CPU device of what lies densely at `address`, where `memory` keeps it."""
-        dtype = self._dtypes[type_number]
-        raw = np.asarray(_Memory(memory, address, int(np.prod(dims, dtype=np.int64)) * dtype.itemsize))
-        values = raw.view(dtype).reshape(dims)
-        aval = jax.core.ShapedArray(values.shape, dtype)
-        sharding = self._single[device_id]
-        return _jax.batched_device_put(aval, sharding, [values], [self._devices[device_id]], enable_x64=True)
+    def array(self, memory: object, address: int, size: int, type_number: int, dims: Sequence[int], device: int) -> Any:
+        """The array on a CPU device of the `size` bytes that lie densely at `address`, where `memory` keeps them."""
+        values = np.asarray(_Memory(memory, address, size)).view(self._dtypes[type_number]).reshape(dims)
+        aval = _aval(values.shape, values.dtype)
+        return _jax.batched_device_put(aval, self._single[device], [values], [self._devices[device]], enable_x64=True)
 
     def joined(self, pieces: Sequence[Any], sharding: Sharding) -> Any:
         """One array of the pieces on the devices of `sharding`, in its order."""
@@ -133,6 +133,11 @@ class _Memory:
     def __init__(self, owner: object, address: int, size: int) -> None:
         self._owner = owner
         self.__array_interface__ = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, True)}
+
+
+@functools.lru_cache(maxsize=4096)
+def _aval(dims: tuple[int, ...], dtype: np.dtype[Any]) -> jax.core.ShapedArray:
+    return jax.core.ShapedArray(dims, dtype)
 
 
 @functools.cache

@@ -13,8 +13,15 @@ from jaxlib import _jax, xla_client
 from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
-from .hlo_proto import module_with_config
-from .main_function import Signature, signature_of
+from .hlo_proto import donations, module_with_config
+from .main_function import (
+    Place,
+    Signature,
+    remove_impossible_donations,
+    remove_layouts,
+    remove_memory_kinds,
+    signature_of,
+)
 from .program import Program, Value
 from .rewriting import rewrite
 
@@ -59,6 +66,11 @@ def compile_program(client: Client, code: bytes, code_format: str, options: byte
             module = _parse(code)
             signature = signature_of(module)
             has_transfers = rewrite(module, key)
+            remove_memory_kinds(module)
+            if signature.leaves_layouts_open:
+                signature = _with_chosen_layouts(signature, client.load(module, device_ids, settings))
+            remove_layouts(module)
+            remove_impossible_donations(module, signature)
             loaded = client.load(module, device_ids, settings)
     else:
         signature, has_transfers = None, False
@@ -72,6 +84,14 @@ def _parse(code: bytes) -> ir.Module:
         return stablehlo.deserialize_portable_artifact(ir.Context.current, code)
     except Exception:
         return ir.Module.parse(code)
+
+
+def _with_chosen_layouts(signature: Signature, loaded: Any) -> Signature:
+    """The signature with the layouts that XLA chose for a program which left them open to it."""
+    return signature.with_layouts(
+        [str(layout) for layout in loaded.get_parameter_layouts()],
+        [str(layout) for layout in loaded.get_output_layouts()],
+    )
 
 
 def _device_ids(assignment: xla_client.DeviceAssignment) -> list[int]:
@@ -98,7 +118,8 @@ def _program(
     if signature is None:
         signature = Signature.plain(len(parameters), len(results))
     sharding = client.sharding(device_ids)
-    values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
+    parameter_values = [_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)]
+    result_values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
     statistics = loaded.get_compiled_memory_stats()
     return Program(
         name=module.name,
@@ -107,16 +128,16 @@ def _program(
         device_ids=device_ids,
         cpu_ordinals=client.cpu_ordinals(device_ids),
         device_assignment=assignment.serialize(),
-        parameters=[_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)],
-        results=values,
-        donated=signature.donated,
-        optimized=module_with_config(proto),
+        parameters=parameter_values,
+        results=result_values,
+        donated=donations(proto),
+        optimized=module_with_config(proto, parameter_values, result_values),
         costs=sorted(_costs(loaded).items()),
         memory=[(name, int(getattr(statistics, name, 0))) for name in _MEMORY_STATISTICS],
         fingerprint=fingerprint,
         has_transfers=has_transfers,
         execute=loaded.execute_sharded,
-        result_handlers=[client.result_handler(value.type, value.dims, sharding) for value in values],
+        result_handlers=[client.result_handler(value.type, value.dims, sharding) for value in result_values],
         sharding=sharding,
     )
 
@@ -126,12 +147,9 @@ def _flat(shapes: Sequence[Any]) -> list[Any]:
     return list(shapes[0].tuple_shapes()) if len(shapes) == 1 and shapes[0].is_tuple() else list(shapes)
 
 
-def _value(client: Client, shape: Any, place: tuple[str, Sequence[int] | None]) -> Value:
-    memory_kind, minor_to_major = place
+def _value(client: Client, shape: Any, place: Place) -> Value:
     dims = tuple(shape.dimensions()) if shape.is_array() else ()
-    if minor_to_major is None:
-        minor_to_major = tuple(reversed(range(len(dims))))
-    return Value(client.type_number(shape), dims, minor_to_major, memory_kind)
+    return Value(client.type_number(shape), dims, place.order(len(dims)), place.tiles, place.memory_kind)
 
 
 def _costs(loaded: Any) -> dict[str, float]:

@@ -4,47 +4,104 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jaxlib.mlir import ir
 
-DEVICE_MEMORY = "device"
-Place = tuple[str, Sequence[int] | None]  # the kind of memory; the layout, minor to major, None: the default one
+from .program import DEVICE_MEMORY
+
+DEFAULT_LAYOUT, AUTO_LAYOUT = "default", "auto"
+_MEMORY_KIND, _LAYOUT_MODE = "mhlo.memory_kind", "mhlo.layout_mode"
+_DONATIONS = ("tf.aliasing_output", "jax.buffer_donor")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a value lies: the kind of memory, and the layout that is wanted (`{1,0:T(8,128)}`, or one of the above)."""
+
+    memory_kind: str = DEVICE_MEMORY
+    layout: str = DEFAULT_LAYOUT
+
+    def order(self, rank: int) -> Sequence[int]:
+        """The dimensions from minor to major."""
+        match = re.match(r"\{([\d,]*)", self.layout)
+        return [int(number) for number in match[1].split(",") if number] if match else list(reversed(range(rank)))
+
+    @property
+    def tiles(self) -> Sequence[Sequence[int]]:
+        """The dimensions of each tile, the outermost tile first."""
+        match = re.search(r"T((?:\([\d,]+\))+)", self.layout)
+        return [list(map(int, tile.split(","))) for tile in match[1][1:-1].split(")(")] if match else []
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Where parameters and results lie, and which parameters are donated to which result (-1: to any)."""
+    """Where parameters and results lie."""
 
     parameters: Sequence[Place]
     results: Sequence[Place]
-    donated: Sequence[tuple[int, int]]
 
     @staticmethod
     def plain(parameters: int, results: int) -> Signature:
         """The signature of a program that says nothing of itself."""
-        return Signature([(DEVICE_MEMORY, None)] * parameters, [(DEVICE_MEMORY, None)] * results, [])
+        return Signature([Place()] * parameters, [Place()] * results)
+
+    @property
+    def leaves_layouts_open(self) -> bool:
+        """Whether the compiler is to choose a layout."""
+        return any(place.layout == AUTO_LAYOUT for place in (*self.parameters, *self.results))
+
+    def with_layouts(self, parameters: Sequence[str], results: Sequence[str]) -> Signature:
+        """The signature with these layouts."""
+        return replace(
+            self, parameters=_laid_out(self.parameters, parameters), results=_laid_out(self.results, results)
+        )
+
+
+def _laid_out(places: Sequence[Place], layouts: Sequence[str]) -> list[Place]:
+    return [replace(place, layout=layout) for place, layout in zip(places, layouts, strict=True)]
 
 
 def signature_of(module: ir.Module) -> Signature:
-    """Read the main function's attributes, and take away the layouts: the mock keeps every array row-major, and
-    answers with the layout that was asked for."""
+    """Read the main function's attributes."""
     function = main_function(module)
     parameters = _attributes(function, "arg_attrs", len(function.type.inputs))
     results = _attributes(function, "res_attrs", len(function.type.results))
-    donated = []
-    for number, attributes in enumerate(parameters):
-        if "tf.aliasing_output" in attributes:
-            donated.append((number, ir.IntegerAttr(attributes["tf.aliasing_output"]).value))
-        elif "jax.buffer_donor" in attributes:
-            donated.append((number, -1))
-    signature = Signature([_place(a) for a in parameters], [_place(a) for a in results], donated)
-    for key, values in (("arg_attrs", parameters), ("res_attrs", results)):
-        if any("mhlo.layout_mode" in attributes for attributes in values):
-            kept = [{n: a for n, a in attributes.items() if n != "mhlo.layout_mode"} for attributes in values]
-            function.operation.attributes[key] = ir.ArrayAttr.get([ir.DictAttr.get(attributes) for attributes in kept])
-    return signature
+    return Signature([_place(a) for a in parameters], [_place(a) for a in results])
+
+
+def remove_memory_kinds(module: ir.Module) -> None:
+    """Leave every value in the only memory that the CPU's programs use."""
+    _remove(module, _MEMORY_KIND)
+
+
+def remove_layouts(module: ir.Module) -> None:
+    """Leave every value in the default layout, row-major."""
+    _remove(module, _LAYOUT_MODE)
+
+
+def remove_impossible_donations(module: ir.Module, signature: Signature) -> None:
+    """Keep a parameter from giving its memory to a result of another layout or in another memory.
+
+    Does to the program what a TPU's compiler does; the CPU's, for which all lie alike, would not.
+    """
+    function = main_function(module)
+    results = [_where(*described) for described in zip(function.type.results, signature.results, strict=True)]
+    attributes_of = _attributes(function, "arg_attrs", len(function.type.inputs))
+    entries = []
+    for value_type, place, attributes in zip(function.type.inputs, signature.parameters, attributes_of, strict=True):
+        alias = attributes.get("tf.aliasing_output")
+        takers = results if alias is None else [results[ir.IntegerAttr(alias).value]]
+        removed = () if _where(value_type, place) in takers else _DONATIONS
+        entries.append(ir.DictAttr.get({name: value for name, value in attributes.items() if name not in removed}))
+    if entries:
+        function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
+
+
+def _where(value_type: ir.Type, place: Place) -> tuple[Any, ...]:
+    rank = ir.RankedTensorType(value_type).rank if isinstance(value_type, ir.RankedTensorType) else 0
+    return value_type, place.memory_kind, list(place.order(rank)), place.tiles
 
 
 def main_function(module: ir.Module) -> Any:
@@ -55,6 +112,16 @@ def main_function(module: ir.Module) -> Any:
     raise ValueError("INVALID_ARGUMENT: the module has no function `main`")
 
 
+def _remove(module: ir.Module, name: str) -> None:
+    function = main_function(module)
+    for key, count in (("arg_attrs", len(function.type.inputs)), ("res_attrs", len(function.type.results))):
+        values = _attributes(function, key, count)
+        if any(name in attributes for attributes in values):
+            kept = [{n: a for n, a in attributes.items() if n != name} for attributes in values]
+            entries = [ir.DictAttr.get(attributes) for attributes in kept]
+            function.operation.attributes[key] = ir.ArrayAttr.get(entries)
+
+
 def _attributes(function: Any, key: str, count: int) -> list[dict[str, ir.Attribute]]:
     if key not in function.operation.attributes:
         return [{} for _ in range(count)]
@@ -62,8 +129,8 @@ def _attributes(function: Any, key: str, count: int) -> list[dict[str, ir.Attrib
 
 
 def _place(attributes: dict[str, ir.Attribute]) -> Place:
-    kind = attributes.get("mhlo.memory_kind")
-    layout = attributes.get("mhlo.layout_mode")
-    match = re.fullmatch(r"\{([\d,]*)[^}]*\}", ir.StringAttr(layout).value) if layout is not None else None
-    order = tuple(int(number) for number in match[1].split(",") if number) if match else None
-    return (ir.StringAttr(kind).value if kind is not None else DEVICE_MEMORY), order
+    return Place(_text(attributes, _MEMORY_KIND, DEVICE_MEMORY), _text(attributes, _LAYOUT_MODE, DEFAULT_LAYOUT))
+
+
+def _text(attributes: dict[str, ir.Attribute], name: str, default: str) -> str:
+    return ir.StringAttr(attributes[name]).value if name in attributes else default

@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+DEVICE_MEMORY = "device"  # the kind of memory where everything lies that nobody wants elsewhere
+
 
 @dataclass(frozen=True)
 class Value:
-    """A parameter or a result on one device: element type by PJRT's number, shape, layout (minor to major), memory."""
+    """A parameter or a result on one device: element type by PJRT's number, shape, layout (the order of dimensions from
+    minor to major, the tiles), kind of memory. The layout is what is answered: the mock keeps arrays row-major."""
 
     type: int
     dims: Sequence[int]
     minor_to_major: Sequence[int]
+    tiles: Sequence[Sequence[int]]
     memory_kind: str
 
 
@@ -21,7 +25,7 @@ class Value:
 class Program:
     """What PJRT asks of an executable, and what runs it.
 
-    `donated` lists parameters whose memory the program takes over, with the result that gets it (-1: any).
+    `donated` lists parameters whose memory the program takes over, with the result that gets it.
     `memory` is in bytes, by the names of PJRT_Executable_GetCompiledMemoryStats.
     """
 

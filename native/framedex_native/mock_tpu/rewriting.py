@@ -5,6 +5,7 @@
 | `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
 | custom call `LuDecomposition` | JAX's own lowering of lu for the CPU |
 | custom call `annotate_device_placement` | its operand: the CPU has one memory |
+| custom call `AllocateBuffer` (`jax.lax.empty`) | zeros |
 """
 
 from __future__ import annotations
@@ -92,6 +93,18 @@ def _annotation_by_operand(operation: ir.Operation, _module: ir.Module) -> None:
     _replace(operation, [operation.operands[0]])
 
 
+def _empty_by_zeros(operation: ir.Operation, _module: ir.Module) -> None:
+    result = ir.RankedTensorType(operation.results[0].type)
+    zero = {ir.IntegerType: "0", ir.ComplexType: "(0.0, 0.0)"}.get(type(result.element_type), "0.0")
+    if str(result.element_type) == "i1":
+        zero = "false"
+    with operation.context, operation.location:
+        # As text: the bindings know no attribute of complex numbers.
+        zeros = ir.Operation.parse(f'"stablehlo.constant"() {{value = dense<{zero}> : {result}}} : () -> {result}')
+        ir.InsertionPoint(operation).insert(zeros)
+    _replace(operation, list(zeros.results))
+
+
 def _lu_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
     operand = ir.RankedTensorType(operation.operands[0].type)
     shape = jax.ShapeDtypeStruct(tuple(operand.shape), _LU_TYPES[str(operand.element_type)])
@@ -136,6 +149,7 @@ def _refuse_kernel(_operation: ir.Operation, _module: ir.Module) -> None:
 
 
 _CUSTOM_CALLS: dict[str, Callable[[ir.Operation, ir.Module], None]] = {
+    "AllocateBuffer": _empty_by_zeros,
     "LuDecomposition": _lu_by_cpu_lowering,
     "annotate_device_placement": _annotation_by_operand,
     "tpu_custom_call": _refuse_kernel,

@@ -11,18 +11,16 @@
 namespace framedex::mock {
 namespace {
 
+PJRT_Error* exhausted(const Memory& memory, int64_t bytes) {
+  MemoryStatistics statistics = memory.pool->statistics();
+  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
+                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
+                        " bytes are in use, the largest free block has " +
+                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+}
+
 int64_t element_bytes(PJRT_Buffer_Type type) { return pjrt::element_bits(type) / 8; }
-
-PJRT_Error* deleted_buffer(const char* function) {
-  return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
-}
-
-std::vector<int64_t> layout_order(const PJRT_Buffer_MemoryLayout* layout, size_t rank) {
-  bool is_given = layout != nullptr && layout->type == PJRT_Buffer_MemoryLayout_Type_Tiled &&
-                  layout->tiled.minor_to_major_size == rank;
-  if (!is_given) return row_major_order(rank);
-  return {layout->tiled.minor_to_major, layout->tiled.minor_to_major + rank};
-}
 
 // A buffer of the mock's own memory, ready when `ready` is.
 PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shared_ptr<EventState> ready,
@@ -36,7 +34,7 @@ PJRT_Error* create(std::shared_ptr<const Shape> shape, Memory* memory, std::shar
 
 PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   std::vector<int64_t> dims(args->dims, args->dims + args->num_dims);
-  auto shape = std::make_shared<Shape>(args->type, dims, layout_order(args->device_layout, args->num_dims));
+  auto shape = std::make_shared<Shape>(args->type, dims, layout_of(args->device_layout, args->num_dims));
   PJRT_Buffer* buffer = nullptr;
   Memory* memory = memory_of(args->device, args->memory);
   if (PJRT_Error* error = create(shape, memory, ready_state(), &buffer)) return error;
@@ -49,19 +47,6 @@ PJRT_Error* from_host(PJRT_Client_BufferFromHostBuffer_Args* args) {
   args->done_with_host_buffer = ready_event();
   args->buffer = buffer;
   return nullptr;
-}
-
-// Runs `action` when the buffer can be read, and returns the event of its end.
-PJRT_Event* when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
-  auto done = std::make_shared<EventState>();
-  ++storage->pending_reads;
-  EventState& ready = *storage->ready();
-  ready.on_ready([storage = std::move(storage), action = std::move(action), done](const Status& status) {
-    Status ended = status.is_ok() ? action(*storage) : status;
-    --storage->pending_reads;
-    done->set(std::move(ended));
-  });
-  return new PJRT_Event{std::move(done)};
 }
 
 PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
@@ -81,7 +66,7 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
   int64_t size = element_bytes(shape->type);
   auto* target = static_cast<char*>(args->dst);
   Strides strides = strides_of(args->host_layout, shape->dims, size);
-  args->event = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
+  auto copied = when_readable(std::move(storage), [shape, target, strides, size](Storage& source) {
     Strides dense = row_major(shape->dims, size);
     if (strides == dense) return source.read(*shape, target);
     std::vector<char> bytes(static_cast<size_t>(shape->bytes));
@@ -89,24 +74,66 @@ PJRT_Error* to_host(PJRT_Buffer_ToHostBuffer_Args* args) {
     if (status.is_ok()) strided_copy(target, strides, bytes.data(), dense, shape->dims, size);
     return status;
   });
+  args->event = event_of(copied);
   return nullptr;
 }
 
-PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
-  std::shared_ptr<const Shape> shape = args->buffer->shape;
-  std::shared_ptr<Storage> storage = args->buffer->storage();
-  if (storage == nullptr) return deleted_buffer("PJRT_Buffer_CopyRawToHost");
-  if (args->offset < 0 || args->transfer_size < 0 || args->offset > shape->bytes - args->transfer_size) {
-    return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                      "PJRT_Buffer_CopyRawToHost beyond the buffer's " + std::to_string(shape->bytes) + " bytes.");
+// A range of the bytes of a buffer that is to be copied to the host.
+struct RawCopy {
+  std::shared_ptr<const Shape> shape;
+  std::shared_ptr<Storage> storage;
+  int64_t offset;
+  int64_t size;
+
+  std::shared_ptr<EventState> start(void* target) const {
+    return when_readable(storage, [copy = *this, target](Storage& source) {
+      std::vector<char> bytes(static_cast<size_t>(copy.shape->bytes));
+      Status status = source.read(*copy.shape, bytes.data());
+      if (status.is_ok()) std::memcpy(target, bytes.data() + copy.offset, static_cast<size_t>(copy.size));
+      return status;
+    });
   }
-  args->event = when_readable(std::move(storage), [shape, target = static_cast<char*>(args->dst), offset = args->offset,
-                                                   size = static_cast<size_t>(args->transfer_size)](Storage& source) {
-    std::vector<char> bytes(static_cast<size_t>(shape->bytes));
-    Status status = source.read(*shape, bytes.data());
-    if (status.is_ok()) std::memcpy(target, bytes.data() + offset, size);
-    return status;
-  });
+};
+
+PJRT_Error* check_raw_copy(const RawCopy& copy, const char* function) {
+  if (copy.storage == nullptr) return deleted_buffer(function);
+  if (copy.offset >= 0 && copy.size >= 0 && copy.offset <= copy.shape->bytes - copy.size) return nullptr;
+  return make_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                    std::string(function) + " beyond the buffer's " + std::to_string(copy.shape->bytes) + " bytes.");
+}
+
+PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
+  RawCopy copy{args->buffer->shape, args->buffer->storage(), args->offset, args->transfer_size};
+  if (PJRT_Error* error = check_raw_copy(copy, "PJRT_Buffer_CopyRawToHost")) return error;
+  args->event = event_of(copy.start(args->dst));
+  return nullptr;
+}
+
+// A copy to a place that the caller will name later, or never.
+struct AwaitedCopy {
+  RawCopy copy;
+  std::shared_ptr<EventState> done;
+
+  void go_on(const PJRT_Buffer_CopyRawToHostFuture_Callback_Args& args) const {
+    if (args.error_code != PJRT_Error_Code_OK) {
+      return done->set({args.error_code, std::string(args.error_message, args.error_message_size)});
+    }
+    copy.start(args.dst)->on_ready([done = done](const Status& status) { done->set(status); });
+  }
+};
+
+PJRT_Error* raw_to_host_later(PJRT_Buffer_CopyRawToHostFuture_Args* args) {
+  RawCopy copy{args->buffer->shape, args->buffer->storage(), args->offset, args->transfer_size};
+  if (PJRT_Error* error = check_raw_copy(copy, "PJRT_Buffer_CopyRawToHostFuture")) return error;
+  ++copy.storage->pending_reads;
+  auto* awaited = new AwaitedCopy{std::move(copy), std::make_shared<EventState>()};
+  args->event = event_of(awaited->done);
+  args->callback_data = awaited;
+  args->future_ready_callback = [](PJRT_Buffer_CopyRawToHostFuture_Callback_Args* ready) {
+    std::unique_ptr<AwaitedCopy> own(static_cast<AwaitedCopy*>(ready->callback_data));
+    own->go_on(*ready);
+    --own->copy.storage->pending_reads;
+  };
   return nullptr;
 }
 
@@ -114,20 +141,22 @@ PJRT_Error* copy_to(const PJRT_Buffer& source, Memory* memory, PJRT_Buffer** tar
   std::shared_ptr<Storage> storage = source.storage();
   if (storage == nullptr) return deleted_buffer("Copy");
   auto ready = std::make_shared<EventState>();
-  if (PJRT_Error* error = create(source.shape, memory, ready, target)) return error;
+  // A TPU's unpinned host memory knows the default layouts only.
+  bool keeps_layout = memory->kind != MemoryKind::kUnpinnedHost && source.memory->kind != MemoryKind::kUnpinnedHost;
+  auto shape = keeps_layout ? source.shape : std::make_shared<const Shape>(source.shape->type, source.shape->dims);
+  if (PJRT_Error* error = create(std::move(shape), memory, ready, target)) return error;
   std::shared_ptr<Storage> copy = (*target)->storage();
-  PJRT_Event* copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {
+  auto copied = when_readable(std::move(storage), [shape = source.shape, copy](Storage& original) {
     return original.read(*shape, copy->own_bytes());
   });
-  copied->state->on_ready([ready](const Status& status) { ready->set(status); });
-  delete copied;
+  copied->on_ready([ready](const Status& status) { ready->set(status); });
   return nullptr;
 }
 
 PJRT_Error* create_uninitialized(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   std::vector<int64_t> dims(args->shape_dims, args->shape_dims + args->shape_num_dims);
-  std::vector<int64_t> order = layout_order(args->shape_layout, dims.size());
-  return create(std::make_shared<Shape>(args->shape_element_type, std::move(dims), std::move(order)),
+  Layout layout = layout_of(args->shape_layout, dims.size());
+  return create(std::make_shared<Shape>(args->shape_element_type, std::move(dims), std::move(layout)),
                 memory_of(args->device, args->memory), ready_state(), &args->buffer);
 }
 
@@ -145,13 +174,16 @@ PJRT_Error* address_of(const PJRT_Buffer& buffer, char** address) {
 }
 
 PJRT_Error* memory_layout(PJRT_Buffer_GetMemoryLayout_Args* args) {
-  const std::vector<int64_t>& order = args->buffer->shape->minor_to_major;
+  const Layout& layout = args->buffer->shape->layout;
   args->layout.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE;
   args->layout.type = PJRT_Buffer_MemoryLayout_Type_Tiled;
   args->layout.tiled = {};
   args->layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-  args->layout.tiled.minor_to_major = order.data();
-  args->layout.tiled.minor_to_major_size = order.size();
+  args->layout.tiled.minor_to_major = layout.minor_to_major.data();
+  args->layout.tiled.minor_to_major_size = layout.minor_to_major.size();
+  args->layout.tiled.tile_dims = layout.tile_dims.data();
+  args->layout.tiled.tile_dim_sizes = layout.tile_ranks.data();
+  args->layout.tiled.num_tiles = layout.tile_ranks.size();
   return nullptr;
 }
 
@@ -198,13 +230,39 @@ void add_buffer_properties(PJRT_Api& api) {
 
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
-  if (*allocated != nullptr) return nullptr;
-  MemoryStatistics statistics = memory.pool->statistics();
-  return make_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                    "Out of memory allocating " + std::to_string(bytes) + " bytes in " + memory.text + ": " +
-                        std::to_string(statistics.in_use) + " of " + std::to_string(statistics.limit) +
-                        " bytes are in use, the largest free block has " +
-                        std::to_string(statistics.largest_free_block) + " (the limit is framedex run --hbm BYTES).");
+  if (*allocated == nullptr) {
+    // Arrays that wait for the GIL to be released may hold what is missing.
+    python::release_dropped_with_gil();
+    *allocated = memory.allocate(bytes);
+  }
+  return *allocated != nullptr ? nullptr : exhausted(memory, bytes);
+}
+
+PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
+  std::optional<Reservation> found = memory.reserve(bytes);
+  if (!found) {
+    python::release_dropped_with_gil();
+    found = memory.reserve(bytes);
+  }
+  if (!found) return exhausted(memory, bytes);
+  *reserved = std::move(*found);
+  return nullptr;
+}
+
+PJRT_Error* deleted_buffer(const char* function) {
+  return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
+}
+
+std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
+  auto done = std::make_shared<EventState>();
+  ++storage->pending_reads;
+  EventState& ready = *storage->ready();
+  ready.on_ready([storage = std::move(storage), action = std::move(action), done](const Status& status) {
+    Status ended = status.is_ok() ? action(*storage) : status;
+    --storage->pending_reads;
+    done->set(std::move(ended));
+  });
+  return done;
 }
 
 void add_buffer_functions(PJRT_Api& api) {
@@ -213,6 +271,7 @@ void add_buffer_functions(PJRT_Api& api) {
   api.PJRT_Client_CreateUninitializedBuffer = create_uninitialized;
   api.PJRT_Buffer_ToHostBuffer = to_host;
   api.PJRT_Buffer_CopyRawToHost = raw_to_host;
+  api.PJRT_Buffer_CopyRawToHostFuture = raw_to_host_later;
   api.PJRT_Buffer_CopyToDevice = [](PJRT_Buffer_CopyToDevice_Args* args) {
     return copy_to(*args->buffer, memory_of(args->dst_device, nullptr), &args->dst_buffer);
   };
@@ -232,7 +291,7 @@ void add_buffer_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Buffer_ReadyEvent = [](PJRT_Buffer_ReadyEvent_Args* args) -> PJRT_Error* {
-    args->event = new PJRT_Event{args->buffer->ready};
+    args->event = event_of(args->buffer->ready);
     return nullptr;
   };
   api.PJRT_Buffer_UnsafePointer = [](PJRT_Buffer_UnsafePointer_Args* args) {

@@ -1,6 +1,7 @@
 // Arrays in a memory of the simulated machine.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -12,8 +13,14 @@
 
 namespace framedex::mock {
 
-// Memory for so many bytes, or RESOURCE_EXHAUSTED.
+// Memory for so many bytes, to write to or only accounted for, or RESOURCE_EXHAUSTED.
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
+PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
+
+// The answer of a function that is called with a buffer that was deleted.
+PJRT_Error* deleted_buffer(const char* function);
+// Runs `action` when the buffer can be read, and returns the event of its end.
+std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action);
 
 void add_buffer_functions(PJRT_Api& api);
 

@@ -59,11 +59,10 @@ Status check_memory(const Program& program, int64_t limit) {
   int64_t needed = arguments + results + temporary;
   if (needed <= limit) return {};
   return {PJRT_Error_Code_RESOURCE_EXHAUSTED,
-          "Ran out of memory in memory space hbm. Used " + std::to_string(needed) + " bytes of " +
-              std::to_string(limit) + " (framedex run --hbm BYTES). Exceeded hbm capacity by " +
-              std::to_string(needed - limit) + " bytes.\n\nTotal hbm usage >= " + std::to_string(needed) +
-              " bytes:\n    arguments " + std::to_string(arguments) + "\n    results " + std::to_string(results) +
-              "\n    program " + std::to_string(temporary) + "\n"};
+          "Ran out of memory on HBM, the total memory required for HLO temporaries (" + std::to_string(needed) +
+              " bytes: arguments " + std::to_string(arguments) + ", results " + std::to_string(results) +
+              ", the program's own " + std::to_string(temporary) + ") exceeds available HBM (" + std::to_string(limit) +
+              " bytes; framedex run --hbm BYTES)."};
 }
 
 std::shared_ptr<const Program> compile_for(const PJRT_TopologyDescription& topology, int process_index,

@@ -113,11 +113,24 @@ class Reader {
   bool failed_ = false;
 };
 
+Layout read_layout(Reader& reader) {
+  Layout layout{reader.integers("minor_to_major"), {}, {}};
+  reader.each("tiles", [&](Object* tile) {
+    size_t rank = python::size(tile);
+    layout.tile_ranks.push_back(rank);
+    for (size_t i = 0; i < rank; ++i) {
+      Reference dim = python::item(tile, i);
+      if (dim) layout.tile_dims.push_back(reader.taken(python::to_integer(dim.get())));
+    }
+  });
+  return layout;
+}
+
 bool read_value(Object* object, std::vector<ProgramValue>& values) {
   Reader reader(object);
   auto type = static_cast<PJRT_Buffer_Type>(reader.integer("type"));
   std::vector<int64_t> dims = reader.integers("dims");
-  std::vector<int64_t> layout = reader.integers("minor_to_major");
+  Layout layout = read_layout(reader);
   values.push_back({std::make_shared<Shape>(type, std::move(dims), std::move(layout)), reader.text("memory_kind")});
   return !reader.has_failed();
 }
@@ -265,13 +278,14 @@ Reference Delegate::array(std::shared_ptr<char> bytes, const Shape& shape, int d
     return {};
   }
   Reference start = python::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(address)));
+  Reference size = python::integer(shape.bytes);
   Reference type = python::integer(shape.type);
   Reference dims = python::new_list(shape.dims.size());
   for (size_t i = 0; dims && i < shape.dims.size(); ++i) {
     python::set_item(dims.get(), i, python::integer(shape.dims[i]));
   }
   Reference device = python::integer(device_id);
-  return python::call(array_.get(), {memory.get(), start.get(), type.get(), dims.get(), device.get()});
+  return python::call(array_.get(), {memory.get(), start.get(), size.get(), type.get(), dims.get(), device.get()});
 }
 
 Reference Delegate::joined(Object* pieces, const Program& program) {

@@ -8,8 +8,7 @@ namespace framedex::mock {
 namespace {
 
 struct Error : PJRT_Error {
-  PJRT_Error_Code code;
-  std::string message;
+  Status status;
 };
 
 const Error* own(const PJRT_Error* error) { return static_cast<const Error*>(error); }
@@ -17,13 +16,17 @@ const Error* own(const PJRT_Error* error) { return static_cast<const Error*>(err
 void destroy(PJRT_Error* error) { delete own(error); }
 
 void read_message(const PJRT_Error* error, const char** message, size_t* size) {
-  *message = own(error)->message.data();
-  *size = own(error)->message.size();
+  *message = own(error)->status.message.data();
+  *size = own(error)->status.message.size();
 }
 
-PJRT_Error_Code read_code(const PJRT_Error* error) { return own(error)->code; }
+PJRT_Error_Code read_code(const PJRT_Error* error) { return own(error)->status.code; }
 
-void for_each_payload(const PJRT_Error*, PJRT_Error_PayloadVisitor, void*) {}
+void for_each_payload(const PJRT_Error* error, PJRT_Error_PayloadVisitor visit, void* argument) {
+  for (const auto& [name, value] : own(error)->status.payloads) {
+    visit(name.data(), name.size(), value.data(), value.size(), argument);
+  }
+}
 
 const PJRT_Error_FunctionTable kFunctions = {
     PJRT_Error_FunctionTable_STRUCT_SIZE, sizeof(Error), nullptr, destroy, read_message, read_code, for_each_payload};
@@ -31,15 +34,18 @@ const PJRT_Error_FunctionTable kFunctions = {
 }  // namespace
 
 PJRT_Error* make_error(PJRT_Error_Code code, std::string message) {
+  return make_error(Status{code, std::move(message)});
+}
+
+PJRT_Error* make_error(Status status) {
   auto* error = new Error;
   error->vtable = &kFunctions;
-  error->code = code;
-  error->message = std::move(message);
+  error->status = std::move(status);
   return error;
 }
 
 Status take_status(PJRT_Error* error) {
-  Status status{own(error)->code, own(error)->message};
+  Status status = own(error)->status;
   destroy(error);
   return status;
 }
@@ -58,7 +64,10 @@ void add_error_functions(PJRT_Api& api) {
     args->code = read_code(args->error);
     return nullptr;
   };
-  api.PJRT_Error_ForEachPayload = [](PJRT_Error_ForEachPayload_Args*) -> PJRT_Error* { return nullptr; };
+  api.PJRT_Error_ForEachPayload = [](PJRT_Error_ForEachPayload_Args* args) -> PJRT_Error* {
+    for_each_payload(args->error, args->visitor, args->user_arg);
+    return nullptr;
+  };
 }
 
 }  // namespace framedex::mock

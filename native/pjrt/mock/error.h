@@ -10,6 +10,7 @@ namespace framedex::mock {
 
 // `message` is what users read: the runtime puts the code's name before it.
 PJRT_Error* make_error(PJRT_Error_Code code, std::string message);
+PJRT_Error* make_error(Status status);
 // What an error of the mock's own says; the error is destroyed.
 Status take_status(PJRT_Error* error);
 

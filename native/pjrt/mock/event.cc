@@ -7,13 +7,14 @@
 
 namespace framedex::mock {
 
-PJRT_Error* Status::to_error() const { return code == PJRT_Error_Code_OK ? nullptr : make_error(code, message); }
+PJRT_Error* Status::to_error() const { return is_ok() ? nullptr : make_error(*this); }
 
 void EventState::set(Status status) {
   std::vector<std::function<void(const Status&)>> actions;
   {
     std::lock_guard lock(mutex_);
     if (ready_) return;
+    failed_ = !status.is_ok();
     ready_ = true;
     status_ = status;
     actions.swap(actions_);
@@ -23,6 +24,8 @@ void EventState::set(Status status) {
 }
 
 bool EventState::is_ready() const { return ready_.load(std::memory_order_acquire); }
+
+bool EventState::has_succeeded() const { return is_ready() && !failed_.load(std::memory_order_relaxed); }
 
 Status EventState::status() const {
   std::lock_guard lock(mutex_);
@@ -55,18 +58,28 @@ const std::shared_ptr<EventState>& ready_state() {
   return *ready;
 }
 
-PJRT_Event* ready_event() { return new PJRT_Event{ready_state()}; }
+PJRT_Event* ready_event() {
+  static auto* const event = new PJRT_Event{ready_state()};
+  return event;
+}
+
+PJRT_Event* event_of(const std::shared_ptr<EventState>& state) {
+  return state->has_succeeded() ? ready_event() : new PJRT_Event{state};
+}
 
 void add_event_functions(PJRT_Api& api) {
   api.PJRT_Event_Destroy = [](PJRT_Event_Destroy_Args* args) -> PJRT_Error* {
-    delete args->event;
+    if (args->event != ready_event()) delete args->event;
     return nullptr;
   };
   api.PJRT_Event_IsReady = [](PJRT_Event_IsReady_Args* args) -> PJRT_Error* {
     args->is_ready = args->event->state->is_ready();
     return nullptr;
   };
-  api.PJRT_Event_Error = [](PJRT_Event_Error_Args* args) { return args->event->state->status().to_error(); };
+  api.PJRT_Event_Error = [](PJRT_Event_Error_Args* args) -> PJRT_Error* {
+    const EventState& state = *args->event->state;
+    return state.has_succeeded() ? nullptr : state.status().to_error();
+  };
   api.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) {
     // The handle may be destroyed by another thread while this one waits.
     std::shared_ptr<EventState> state = args->event->state;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pjrt_c_api.h"
@@ -16,6 +17,7 @@ namespace framedex::mock {
 struct Status {
   PJRT_Error_Code code = PJRT_Error_Code_OK;
   std::string message;
+  std::vector<std::pair<std::string, std::string>> payloads = {};  // what else is known of the error, by name
 
   bool is_ok() const { return code == PJRT_Error_Code_OK; }
   // A new error to hand to the caller, nullptr if there is none.
@@ -27,6 +29,8 @@ class EventState {
  public:
   void set(Status status);
   bool is_ready() const;
+  // Ready, and without error. Takes no lock.
+  bool has_succeeded() const;
   Status status() const;
   Status wait();
   // Runs `action` when the event is ready: at once if it already is. Never under the event's lock.
@@ -36,14 +40,17 @@ class EventState {
   mutable std::mutex mutex_;
   std::condition_variable became_ready_;
   std::atomic<bool> ready_{false};
+  std::atomic<bool> failed_{false};
   Status status_;
   std::vector<std::function<void(const Status&)>> actions_;
 };
 
 // What is ready, without error.
 const std::shared_ptr<EventState>& ready_state();
-// A handle to it.
+// The handle to it, which is always the same.
 PJRT_Event* ready_event();
+// A handle to an event; the one above if it has become ready without error.
+PJRT_Event* event_of(const std::shared_ptr<EventState>& state);
 
 void add_event_functions(PJRT_Api& api);
 

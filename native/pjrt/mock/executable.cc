@@ -204,6 +204,16 @@ ExecutableTables::ExecutableTables(const Program& program) {
     cost.value_size = 1;
     costs.push_back(cost);
   }
+  add_layouts(program.parameters, parameter_layouts);
+  add_layouts(program.results, result_layouts);
+}
+
+void ExecutableTables::add_layouts(const std::vector<ProgramValue>& values,
+                                   std::vector<PJRT_Layouts_MemoryLayout*>& layouts) {
+  for (const ProgramValue& value : values) {
+    layouts.push_back(
+        &layouts_.emplace_back(PJRT_Layouts_MemoryLayout{to_text(value.shape->layout, value.shape->type)}));
+  }
 }
 
 void add_executable_functions(PJRT_Api& api) {

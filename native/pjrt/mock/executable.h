@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct ExecutableTables {
   std::vector<const char*> parameter_memory_kinds;
   std::vector<size_t> parameter_memory_kind_sizes;
   std::vector<PJRT_NamedValue> costs;
+  // Of the Layouts extension.
+  std::vector<PJRT_Layouts_MemoryLayout*> parameter_layouts;
+  std::vector<PJRT_Layouts_MemoryLayout*> result_layouts;
+
+ private:
+  void add_layouts(const std::vector<ProgramValue>& values, std::vector<PJRT_Layouts_MemoryLayout*>& layouts);
+
+  std::deque<PJRT_Layouts_MemoryLayout> layouts_;
 };
 
 void add_executable_functions(PJRT_Api& api);

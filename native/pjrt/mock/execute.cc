@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "pjrt/mock/buffer.h"
+#include "pjrt/mock/device_activity.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/executable.h"
 #include "pjrt/mock/execution_threads.h"
@@ -129,9 +130,9 @@ PJRT_Error* reserve_results(const PJRT_LoadedExecutable& executable, Execution& 
   for (size_t i = 0; i < executable.result_memories.size(); ++i) {
     size_t result = i % program.results.size();
     int64_t bytes = program.results[result].shape->bytes;
-    std::shared_ptr<char> memory;
+    Reservation memory;
     if (!takes_over[result]) {
-      if (PJRT_Error* error = allocate(*executable.result_memories[i], bytes, &memory)) return error;
+      if (PJRT_Error* error = reserve(*executable.result_memories[i], bytes, &memory)) return error;
     }
     execution.results.push_back(
         std::make_shared<Storage>(std::move(memory), bytes, execution.done, execution.delegate));
@@ -248,7 +249,9 @@ Status start(Execution& execution, std::optional<Status>& ended) {
 
 // Without the GIL: whoever waits goes on from here.
 void tell(Execution& execution, const Status& status) {
+  // Nothing of it is kept any longer than the buffers keep it.
   execution.arguments.clear();
+  execution.results.clear();
   execution.done->set(status);
   if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
 }
@@ -305,7 +308,7 @@ void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, const Exec
   }
   if (args->device_complete_events == nullptr) return;
   for (size_t device = 0; device < args->num_devices; ++device) {
-    args->device_complete_events[device] = new PJRT_Event{execution.told};
+    args->device_complete_events[device] = event_of(execution.told);
   }
 }
 
@@ -317,7 +320,7 @@ void delete_donated(Execution& execution) {
       const Argument& argument = execution.arguments[device * execution.argument_count + parameter];
       argument.buffer->remove();
       if (result < 0) continue;
-      execution.results[device * results + static_cast<size_t>(result)]->keep_memory(argument.storage->memory());
+      execution.results[device * results + static_cast<size_t>(result)]->take_memory(*argument.storage);
     }
   }
 }
@@ -334,6 +337,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
   if (PJRT_Error* error = collect_donations(args->options, *execution)) return error;
   if (PJRT_Error* error = reserve_results(executable, *execution)) return error;
   collect_callbacks(args, *execution);
+  watch_execution(*execution->done, execution->program);
 
   bool is_deferred = !is_startable(*execution);
   std::optional<Status> ended;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
-#include <utility>
 
 #include "pjrt/mock/buffer.h"
 #include "pjrt/mock/device.h"
@@ -81,12 +80,13 @@ PJRT_Error* FaultyCall::failure() {
   return failure == nullptr ? nullptr : make_error(failure->code, failure->message);
 }
 
-void FaultyCall::fail_event(PJRT_Event* event) {
+void FaultyCall::fail_event(PJRT_Event*& event) {
   const Failure* failure = event == nullptr ? nullptr : due(function_, number_, true);
   if (failure == nullptr) return;
   auto failing = std::make_shared<EventState>();
-  std::shared_ptr<EventState> original = std::exchange(event->state, failing);
-  original->on_ready([failing, failure](const Status&) { failing->set({failure->code, failure->message}); });
+  event->state->on_ready([failing, failure](const Status&) { failing->set({failure->code, failure->message}); });
+  if (event != ready_event()) delete event;
+  event = new PJRT_Event{failing};
 }
 
 bool is_on(const PJRT_Api&, const PJRT_Device* place, int device) {

@@ -38,7 +38,7 @@ class FaultyCall {
   // The error that a rule has for this call; nullptr: none.
   PJRT_Error* failure();
   // Makes the event, once it is ready, an error if a rule says so. It may be nullptr.
-  void fail_event(PJRT_Event* event);
+  void fail_event(PJRT_Event*& event);
 
  private:
   size_t function_;

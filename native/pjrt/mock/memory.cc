@@ -46,6 +46,13 @@ std::shared_ptr<char> Memory::allocate(int64_t bytes) const {
   return {static_cast<char*>(std::malloc(static_cast<size_t>(bytes) + 1)), std::free};
 }
 
+std::optional<Reservation> Memory::reserve(int64_t bytes) const {
+  if (kind != MemoryKind::kDevice) return Reservation();
+  void* address = pool->Allocate(bytes);
+  if (address == nullptr) return std::nullopt;
+  return Reservation(pool, address);
+}
+
 Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory) {
   return own(memory != nullptr ? memory : device->memory_handles.front());
 }

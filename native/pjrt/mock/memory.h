@@ -4,12 +4,38 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "pjrt/mock/device_memory.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
+
+// Memory that a device accounts for, given back when it goes. Where it is empty, nothing is accounted.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(std::shared_ptr<DeviceMemory> pool, void* address) : pool_(std::move(pool)), address_(address) {}
+  Reservation(Reservation&& other) noexcept { swap(other); }
+  Reservation& operator=(Reservation&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Reservation() {
+    if (address_ != nullptr) pool_->Free(address_);
+  }
+
+ private:
+  void swap(Reservation& other) noexcept {
+    pool_.swap(other.pool_);
+    std::swap(address_, other.address_);
+  }
+
+  std::shared_ptr<DeviceMemory> pool_;
+  void* address_ = nullptr;
+};
 
 // In the order of kMemorySpaceKinds.
 enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
@@ -20,6 +46,8 @@ struct Memory : PJRT_Memory {
 
   // Bytes of this memory, given back when the last owner lets go; nullptr when there is not enough.
   std::shared_ptr<char> allocate(int64_t bytes) const;
+  // The same without bytes to write to, for what lies elsewhere: nothing when there is not enough.
+  std::optional<Reservation> reserve(int64_t bytes) const;
 
   int id;
   MemoryKind kind;

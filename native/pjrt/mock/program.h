@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "pjrt/mock/layout.h"
 #include "pjrt/mock/python.h"
 #include "pjrt_c_api.h"
 
@@ -15,11 +16,11 @@ namespace framedex::mock {
 // Elements lie densely in row-major order, whatever layout was asked for and is answered.
 struct Shape {
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions);
-  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, std::vector<int64_t> layout);
+  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);
 
   const PJRT_Buffer_Type type;
   const std::vector<int64_t> dims;
-  const std::vector<int64_t> minor_to_major;
+  const Layout layout;
   const int64_t bytes;  // in host memory, where types of less than a byte take one
 };
 
@@ -47,9 +48,8 @@ struct Program {
   std::string device_assignment;  // a serialised DeviceAssignmentProto
   std::vector<ProgramValue> parameters;
   std::vector<ProgramValue> results;
-  std::vector<std::pair<size_t, int64_t>>
-      donated;            // parameter -> the result that gets its memory, -1: none in particular
-  std::string optimized;  // a serialised HloModuleProtoWithConfig
+  std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that gets its memory
+  std::string optimized;                            // a serialised HloModuleProtoWithConfig
   std::vector<std::pair<std::string, double>> costs;
   std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats
   std::string fingerprint;

@@ -239,6 +239,10 @@ size_t release_dropped() {
   return objects.size();
 }
 
+void release_dropped_with_gil() {
+  if (dropped_count() > 0 && is_usable()) Gil gil;
+}
+
 Reference share(Object* borrowed) {
   api().Py_IncRef(borrowed);
   return Reference(borrowed);

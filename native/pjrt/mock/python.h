@@ -83,6 +83,8 @@ class Held {
 
 // Releases what was dropped without the GIL, which the caller holds. Returns how much that was.
 size_t release_dropped();
+// The same for a caller without the GIL, where there is an interpreter to enter.
+void release_dropped_with_gil();
 // How many dropped references wait for a holder of the GIL.
 size_t dropped_count();
 

@@ -10,20 +10,23 @@ namespace framedex::mock {
 Storage::Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready)
     : bytes_(std::move(bytes)), ready_(std::move(ready)), address_(bytes_.get()) {}
 
-Storage::Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate)
-    : bytes_(std::move(reserved)), ready_(std::move(ready)), delegate_(delegate), result_bytes_(bytes) {}
+Storage::Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate)
+    : reserved_(std::move(reserved)), ready_(std::move(ready)), delegate_(delegate), result_bytes_(bytes) {}
 
 Storage::~Storage() {
-  if (!is_result() || !delegate_->is_usable()) return;
   // The array goes when the GIL is next held. Where much waits for that, or many do, it is taken for the purpose.
   constexpr int64_t kMuch = int64_t{1} << 20;
   constexpr size_t kMany = 1024;
-  if (result_bytes_ < kMuch && python::dropped_count() < kMany) return;
+  bool can_wait = !is_result() || (result_bytes_ < kMuch && python::dropped_count() < kMany);
+  if (can_wait || !delegate_->is_usable()) return;
   array_ = {};
   whole_ = nullptr;
-  ExecutionThreads::instance().run_if_open([] {
-    if (python::is_usable()) python::Gil gil;
-  });
+  ExecutionThreads::instance().run_if_open(python::release_dropped_with_gil);
+}
+
+void Storage::take_memory(Storage& donated) {
+  reserved_ = std::move(donated.reserved_);
+  bytes_ = donated.bytes_;
 }
 
 Status Storage::read(const Shape& shape, char* target) {
@@ -56,6 +59,20 @@ char* Storage::address(Status& status) {
   }
   address_.store(known, std::memory_order_release);
   return known;
+}
+
+Status Storage::share(std::shared_ptr<Storage> other, const Shape& shape) {
+  if (shape.bytes == 0) return {};
+  Status status;
+  if (other->is_result() && packed_bits(shape.type) != 0) {
+    bytes_.reset(new char[static_cast<size_t>(shape.bytes)], std::default_delete<char[]>());
+    status = other->read(shape, bytes_.get());
+  } else if (char* address = other->address(status)) {
+    ++other->pending_reads;
+    bytes_.reset(address, [other = std::move(other)](char*) { --other->pending_reads; });
+  }
+  address_.store(bytes_.get(), std::memory_order_release);
+  return status;
 }
 
 void Storage::set_array(python::Held array) {

@@ -7,6 +7,7 @@
 
 #include "pjrt/mock/delegate.h"
 #include "pjrt/mock/event.h"
+#include "pjrt/mock/memory.h"
 #include "pjrt/mock/program.h"
 
 namespace framedex::mock {
@@ -16,18 +17,19 @@ class Storage {
   // Bytes in the mock's own memory; they may be written until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
   // The result of a program, of so many bytes. `reserved` is the memory that the device accounts for it.
-  Storage(std::shared_ptr<char> reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
+  Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
   ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
   // Whether a program can be started with it now: its bytes are written, or the program that makes it was started.
-  bool is_startable() const { return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->is_ready(); }
+  bool is_startable() const {
+    return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->has_succeeded();
+  }
   // Only of bytes of the mock's own.
   char* own_bytes() const { return bytes_.get(); }
-  // The memory that the device accounts for. A result takes over that of a donated argument.
-  const std::shared_ptr<char>& memory() const { return bytes_; }
-  void keep_memory(std::shared_ptr<char> memory) { bytes_ = std::move(memory); }
+  // Takes over the memory that the device accounts for an argument that was donated to this result.
+  void take_memory(Storage& donated);
 
   // Copies `shape.bytes` bytes, elements of less than a byte one to a byte, to `target`. Only when ready, without
   // error. The first time, the GIL is taken to ask where the array is.
@@ -35,8 +37,11 @@ class Storage {
   // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
   char* address(Status& status);
 
-  // Copies that will be made when it is ready, and programs that will be started with it. No other program may reuse the
-  // memory before.
+  // Makes this the bytes of `other`, which is ready, seen as an array of this shape. Before this is ready itself.
+  Status share(std::shared_ptr<Storage> other, const Shape& shape);
+
+  // Who else will read the memory: copies to the host that wait for it to be ready, storages that share it,
+  // programs that will be started with it. No other program must reuse it before.
   std::atomic<int> pending_reads{0};
 
   // ---- With the GIL.
@@ -54,6 +59,7 @@ class Storage {
   python::Object* piece();
 
   std::shared_ptr<char> bytes_;
+  Reservation reserved_;
   std::shared_ptr<EventState> ready_;
   Delegate* delegate_ = nullptr;
   int64_t result_bytes_ = 0;

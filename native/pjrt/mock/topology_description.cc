@@ -1,5 +1,8 @@
 #include "pjrt/mock/topology_description.h"
 
+#include <dlfcn.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -53,16 +56,25 @@ PJRT_Error* memory_space_kinds(PJRT_TopologyDescription_GetMemorySpaceKindIds_Ar
   return nullptr;
 }
 
+// When this library was built: the version must not change between processes, which share JAX's compile cache.
+time_t library_time() {
+  Dl_info library{};
+  struct stat file{};
+  bool is_found =
+      dladdr(reinterpret_cast<const void*>(&library_time), &library) != 0 && stat(library.dli_fname, &file) == 0;
+  return is_found ? file.st_mtime : 0;
+}
+
 }  // namespace
 
 const std::string& platform_version() {
   static const std::string version = [] {
-    time_t now = time(nullptr);
+    time_t built = library_time();
     tm utc;
-    gmtime_r(&now, &utc);
+    gmtime_r(&built, &utc);
     std::array<char, 64> date;
     strftime(date.data(), date.size(), "%b %d %Y %H:%M:%S", &utc);
-    return std::string("framedex mock TPU\nBuilt on ") + date.data() + " (" + std::to_string(now) + ") cl/0";
+    return std::string("framedex mock TPU\nBuilt on ") + date.data() + " (" + std::to_string(built) + ") cl/0";
   }();
   return version;
 }

@@ -22,7 +22,7 @@ from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import LineSummary, Step
+    from framedex.model import LineSummary, LinkedCalls, Step
     from framedex.tracetext import FrameLine
 
 MOST_SHOWN = 4
@@ -51,7 +51,8 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     markup = Markup(session.markdown_supported)
     lines = [line for use in uses for line in ffi_lines(markup, use, place)]
     if summary is not None:
-        lines += _summary(markup, summary, _callees(index, place))
+        linked = index.linked_calls(place.path, place.line)
+        lines += _summary(markup, summary, _callees(index, place), linked)
     return _hover(session, markup, lines, session.line_range(place.path, place.line))
 
 
@@ -100,7 +101,7 @@ def _is_readable(step: Step) -> bool:
     return step.target.location is not None and step.target.function.role == "code"
 
 
-def _summary(markup: Markup, summary: LineSummary, callees: Callees) -> Iterator[str]:
+def _summary(markup: Markup, summary: LineSummary, callees: Callees, linked: Sequence[LinkedCalls]) -> Iterator[str]:
     yield (
         markup.strong(f"framedex: {count(summary.calls, 'recorded call')}") + f", {duration(summary.total_duration)}"
     )
@@ -108,6 +109,10 @@ def _summary(markup: Markup, summary: LineSummary, callees: Callees) -> Iterator
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
         yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
     yield from _left_out(len(summary.boundaries), "boundary function")
+    for each in sorted(linked, key=lambda each: -each.total_duration)[:MOST_SHOWN]:
+        told = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
+        yield f"⇢ {markup.code(each.function)} {told} [{each.how}]"
+    yield from _left_out(len(linked), "such function")
     if summary.callers:
         yield f"from {_names(markup, [(caller.name, calls) for caller, calls in summary.callers])}"
     if callees.readable:

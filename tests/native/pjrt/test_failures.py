@@ -102,8 +102,9 @@ RIGHT = [1.0, 2.0, 3.0, 4.0]
 def test_a_device_fails_after_so_many_programs(tmp_path: Path) -> None:
     ended = programs(tmp_path, "device:1@2executes")
     assert ended["0"] == [RIGHT] * 5
-    assert ended["1"][:2] == [RIGHT] * 2
-    assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in ended["1"][2:])
+    # The second result is computed, and cannot be read any more.
+    assert ended["1"][0] == RIGHT
+    assert all(str(error).startswith("UNAVAILABLE: TPU_1 has failed.") for error in ended["1"][1:])
 
 
 def test_a_program_is_refused(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ PRINTED = {
 EXCEPTIONS = {
     "raises": "ValueError: from the program",
     "raises_in_jax": "TypeError",
+    "failed_computation_is_never_looked_at": "jax.pure_callback failed",  # as JAX logs it
     "is_interrupted": "KeyboardInterrupt",
     "is_interrupted_while_waiting": "KeyboardInterrupt",
 }

@@ -60,4 +60,4 @@ def test_each_holds_its_shards_of_a_global_array(seen: list[dict[str, Any]]) -> 
 def test_they_run_programs_together(seen: list[dict[str, Any]]) -> None:
     assert [process["sum"] for process in seen] == [412, 412]
     doubled = [sorted(value for (value,) in process["doubled"].values()) for process in seen]
-    assert doubled == [[200, 202, 204, 206], [0, 2, 4, 6]]
+    assert doubled == [[0, 2, 4, 6], [200, 202, 204, 206]]

@@ -15,7 +15,7 @@ from tests.running import Run, run
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`table.py` run once: it calls every function that the mock's sources do not assign."""
-    sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").glob("*.cc")))
+    sources = "".join(path.read_text() for path in sorted((ROOT / "native" / "pjrt" / "mock").rglob("*.cc")))
     implemented = set(re.findall(r"\bapi\.(PJRT_\w+) =", sources))
     functions = re.findall(r'"name": "(PJRT_\w+)",\s+"args"', (ROOT / "native/abi/pjrt_c_api_0.112.json").read_text())
     return run(

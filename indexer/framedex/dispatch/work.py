@@ -1,0 +1,111 @@
+"""Pieces of work on threads without Python, followed by the objects that they make.
+
+A program compiled on a thread of XLA's pool is an object that the thread which asked for it is given: whoever is the
+first to use it is the one who waited. A piece of work is a call that makes an object, and the calls without Python that
+work on it before that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
+
+from framedex.model import Capture
+from framedex.objects import BoundaryFunction, Role, function_named
+from framedex.objects.table import address_of, elements
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The pieces of work by number: `of_call` for each call (a row) that belongs to one.
+
+    `taken_by` is, for a piece, the first call (a row) of a thread with Python that was given something of it.
+    """
+
+    of_call: dict[int, int] = field(default_factory=dict)
+    taken_by: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sighting:
+    type: str
+    address: int
+    role: Role
+
+
+class _Made:
+    """The objects of the pieces that nobody has taken yet: of which piece, and when they were there."""
+
+    def __init__(self) -> None:
+        self._of_type: dict[str, dict[int, tuple[int, int]]] = {}
+
+    def may_hold(self, function: BoundaryFunction) -> bool:
+        """Whether the function could be given one of them."""
+        return any(self._of_type.get(known.type) for known in function.inputs)
+
+    def add(self, seen: _Sighting, piece: int, time: int) -> None:
+        """An object of a piece is there from this time on."""
+        self._of_type.setdefault(seen.type, {})[seen.address] = piece, time
+
+    def piece_of(self, seen: _Sighting, time: int) -> int | None:
+        """The piece whose object an address is; before its time it may have been another."""
+        piece, born = self._of_type.get(seen.type, {}).get(seen.address, (None, 0))
+        return piece if time >= born else None
+
+    def forget(self, seen: _Sighting) -> None:
+        """The object is destroyed."""
+        self._of_type.get(seen.type, {}).pop(seen.address, None)
+
+    def forget_piece(self, piece: int) -> None:
+        """The piece is taken."""
+        for objects in self._of_type.values():
+            for address in [address for address, (of, _) in objects.items() if of == piece]:
+                del objects[address]
+
+
+def follow_work(capture: Capture, with_python: Set[int]) -> Work:
+    """The pieces of work of the threads that are not `with_python` (places in `Capture.threads`)."""
+    functions = [function_named(function.name) for function in capture.functions]
+    calls = capture.calls
+    made, work = _Made(), Work()
+    columns = (calls.thread, calls.function, calls.start, calls.duration)
+    for call, (thread, place, start, duration) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        function = functions[place]
+        if thread in with_python:
+            if made.may_hold(function):
+                for piece in _pieces_given(made, _sightings(function, calls.arguments[call]), start):
+                    work.taken_by[piece] = call
+                    made.forget_piece(piece)
+        elif function.objects and duration >= 0:
+            seen = list(_sightings(function, calls.arguments[call]))
+            created = [each for each in seen if each.role is Role.CREATES]
+            given = set(_pieces_given(made, seen, start))
+            if given or created:
+                piece = work.of_call[call] = min(given, default=call)
+                for each in created:
+                    made.add(each, piece, start + duration)
+            for each in seen:
+                if each.role is Role.DESTROYS:
+                    made.forget(each)
+    return work
+
+
+def _pieces_given(made: _Made, seen: Iterable[_Sighting], time: int) -> Iterator[int]:
+    for each in seen:
+        if each.role is not Role.CREATES and (piece := made.piece_of(each, time)) is not None:
+            yield piece
+
+
+def _sightings(function: BoundaryFunction, text: str) -> Iterator[_Sighting]:
+    """The objects among the values of a call, but for those that belong to another object."""
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        return
+    if not isinstance(arguments, dict):
+        return
+    for known in function.objects:
+        for element in elements(known, arguments.get(known.name)):
+            if known.role is not Role.NAMES and (address := address_of(element)):
+                yield _Sighting(known.type, address, known.role)

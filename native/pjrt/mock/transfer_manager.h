@@ -1,0 +1,10 @@
+// Buffers that are made at once and filled bit by bit (PJRT_AsyncHostToDeviceTransferManager).
+#pragma once
+
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+void add_transfer_manager_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock

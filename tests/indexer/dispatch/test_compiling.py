@@ -1,0 +1,159 @@
+"""Links of real programs: who had what compiled, by what the program itself knows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.captures import read_capture
+from framedex.commands.main import cli
+from framedex.index import Index, Store
+from framedex.ingest import Namer, Silence, add_capture, ingest_captures
+from framedex.model import CallFilter, CallRow, Language, LinkHow, Trace
+from framedex.tracetext import format_trace, parse_trace
+from tests.running import PROGRAMS, run
+
+COMPILE = "PJRT_Client_Compile"
+FUNCTIONS = ("here", "first", "second", "third", "fourth")
+SOURCE = PROGRAMS / "compiling.py"
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """`compiling.py`, recorded and indexed; `truth` is the thread id of each function that had programs compiled."""
+
+    path: Path
+    index: Index
+    truth: dict[str, int]
+
+    def compilations(self) -> dict[str, list[CallRow]]:
+        """The calls that compiled, by the function that asked for it: smaller programs are of earlier functions."""
+        calls = self.index.calls(CallFilter(function=COMPILE))
+        ordered = iter(sorted(calls, key=_size))
+        return {name: [next(ordered) for _ in range(1 if name == "here" else 3)] for name in FUNCTIONS}
+
+    def trace(self, call: CallRow) -> Trace:
+        found = self.index.trace(call.id)
+        assert found is not None
+        return found
+
+    def read(self, *arguments: str) -> Any:
+        result = CliRunner().invoke(cli, ["--index", str(self.path), *arguments, "--json"])
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def compiled(python: str, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """Recorded under each Python, with JAX telling the runtime where programs are run."""
+    folder = tmp_path_factory.mktemp("compiled")
+    ran = run("compiling.py", folder=folder, python=python, JAX_SEND_TRACEBACK_TO_RUNTIME="on")
+    with Store(folder / "index.db") as store:
+        ingest_captures(store, [ran.capture], [], Silence())
+    return Compiled(folder / "index.db", Index.open(folder / "index.db"), ran.result)
+
+
+def _size(call: CallRow) -> int:
+    return int(str(call.arguments["program.code"]).strip("<").split()[0])
+
+
+def _has_python(trace: Trace) -> bool:
+    return any(frame.function.language is Language.PYTHON for frame in trace.frames)
+
+
+def _line(text: str) -> int:
+    return next(number for number, line in enumerate(SOURCE.read_text().splitlines(), 1) if text in line)
+
+
+def test_every_compilation_is_known_to_come_from_the_function_that_asked_for_it(compiled: Compiled) -> None:
+    for name, calls in compiled.compilations().items():
+        for call in calls:
+            found = compiled.trace(call)
+            if _has_python(found):  # some versions of jaxlib compile on the thread itself
+                assert name in {frame.function.name for frame in found.frames}
+                assert found.dispatched == ()
+                continue
+            (dispatch,) = found.dispatched
+            assert dispatch.how is LinkHow.HANDED_OVER
+            tid = compiled.truth[name]
+            assert dispatch.thread == "main" if name == "here" else dispatch.thread.endswith(f"({tid})")
+            assert name in {frame.function.name for frame in dispatch.frames}
+
+
+def test_a_link_that_is_no_candidate_never_leads_to_a_thread_that_did_not_ask(compiled: Compiled) -> None:
+    """What is done with a compiled program on a thread without Python comes from the thread that had it compiled."""
+    asked = {
+        str(call.objects["executable"]): name
+        for name, calls in compiled.compilations().items()
+        for call in compiled.index.named(calls)
+    }
+    for call in compiled.index.named(compiled.index.calls(CallFilter())):
+        for made in asked.keys() & {value for value in call.objects.values() if isinstance(value, str)}:
+            for dispatch in compiled.trace(call).dispatched:
+                if dispatch.how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
+                    assert asked[made] in {frame.function.name for frame in dispatch.frames}, (call, dispatch.how)
+
+
+def test_no_stack_gets_frames_of_another_thread(compiled: Compiled) -> None:
+    for call in compiled.index.calls(CallFilter()):
+        found = compiled.trace(call)
+        if found.dispatched:
+            told = all(dispatch.how is LinkHow.TOLD for dispatch in found.dispatched)
+            assert told or not _has_python(found)
+
+
+def test_the_place_that_jax_tells_is_shown_and_is_on_the_stack(compiled: Compiled) -> None:
+    for call in compiled.index.calls(CallFilter(function="PJRT_LoadedExecutable_Execute")):
+        found = compiled.trace(call)
+        (dispatch,) = found.dispatched
+        assert dispatch.how is LinkHow.TOLD
+        assert dispatch.location is not None
+        assert dispatch.location.path == str(SOURCE)
+        assert dispatch.location in {frame.location for frame in found.frames}
+
+
+def test_a_trace_document_has_the_links_in_sections_of_their_own(compiled: Compiled) -> None:
+    for name, (call, *_) in compiled.compilations().items():
+        found = compiled.trace(call)
+        text = format_trace(found)
+        functions = {line.function for line in parse_trace(text)}
+        assert name in functions
+        assert ("dispatched from thread" in text) is not _has_python(found)
+
+
+def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp_path: Path) -> None:
+    (folder,) = {Path(capture.path) for capture in compiled.index.captures()}
+    capture = read_capture(folder)
+    with Store(tmp_path / "index.db") as store:
+        for signature in ("some", "more"):
+            add_capture(store, capture, Namer(), signature)
+    again = Index.open(tmp_path / "index.db")
+    links = [len(again.trace(call.id).dispatched) for call in again.calls(CallFilter())]  # type: ignore[union-attr]
+    assert links == [len(compiled.trace(call).dispatched) for call in compiled.index.calls(CallFilter())]
+    for text in ("program(number)(", "program(3)(x)"):
+        place = str(SOURCE), _line(text)
+        assert again.linked_calls(*place) == compiled.index.linked_calls(*place)
+
+
+def test_the_line_that_asked_is_told_with_how_it_is_known(compiled: Compiled) -> None:
+    by_id = {call["id"]: call for call in compiled.read("calls", "--function", COMPILE, "--stack", "line")["calls"]}
+    for name, calls in compiled.compilations().items():
+        for call in calls:
+            line = by_id[call.id]["line"]
+            assert line["function"] == name
+            assert line["location"]["path"] == str(SOURCE)
+            on_own_stack = _has_python(compiled.trace(call))
+            assert line["link"] == (None if on_own_stack else "handed-over")
+
+
+def test_the_line_tells_what_it_had_made(compiled: Compiled) -> None:
+    line = _line("program(2)(x)")
+    document = compiled.read("where", f"{SOURCE}:{line}", "--limit", "1000")
+    on_stack = {hit["function"]: hit["calls"] for hit in document["stacks"]}
+    linked = {each["function"]: each["calls"] for each in document["linked"] if each["how"] == "handed-over"}
+    assert on_stack.get(COMPILE, 0) + linked.get(COMPILE, 0) == 3

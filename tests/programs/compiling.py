@@ -1,0 +1,73 @@
+"""Programs that are compiled, first from the main thread and then by four threads at once, while the main thread sends
+arrays from one line; prints for each line that had programs compiled the thread's id and how many.
+
+A thread's programs are told from those of others by the length of their names, and so by their size.
+"""
+
+import json
+import threading
+
+import jax
+import numpy as np
+
+PROGRAMS = 3
+JUST_LONGER = 400  # characters: the sizes of one thread's programs differ by less
+
+
+def program(number):
+    """A new function whose name gives its program a size of its own."""
+
+    def function(x):
+        return x * number + 1
+
+    function.__name__ = "f" * (1 + number * JUST_LONGER)
+    return jax.jit(function)
+
+
+def here(number):
+    """Compile and run on the main thread."""
+    program(number)(np.ones(number + 1, np.float32))
+
+
+def first(x):
+    """Compile and run on the first thread; the others have a line each too."""
+    program(1)(x).block_until_ready()
+
+
+def second(x):
+    program(2)(x).block_until_ready()
+
+
+def third(x):
+    program(3)(x).block_until_ready()
+
+
+def fourth(x):
+    program(4)(x).block_until_ready()
+
+
+def work(function):
+    """Compile a few programs on this thread."""
+    truth[function.__name__] = threading.get_native_id()
+    start.wait()
+    for size in range(PROGRAMS):
+        function(np.ones(size + 1, np.float32))
+
+
+def main():
+    """Compile here, then there."""
+    here(0)
+    workers = [threading.Thread(target=work, args=(function,)) for function in (first, second, third, fourth)]
+    for worker in workers:
+        worker.start()
+    while any(worker.is_alive() for worker in workers):
+        jax.device_put(np.zeros(3, np.int8))
+        workers[0].join(0.001)
+    for worker in workers:
+        worker.join()
+
+
+truth = {"here": threading.get_native_id()}
+start = threading.Barrier(4)
+main()
+print(json.dumps(truth))
