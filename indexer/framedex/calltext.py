@@ -1,4 +1,5 @@
-"""A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`.
+"""A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`, or
+`rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]` where it is the run of an FFI handler.
 
 Addresses are left out: what is an object of the runtime has a name, and what is not says nothing to a reader.
 """
@@ -17,6 +18,7 @@ from framedex.plaintext import printable
 
 _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
+_FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=1e-05, how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
 
 
@@ -27,6 +29,8 @@ def call_text(call: CallRow) -> str:
 
 def arguments_text(call: CallRow) -> str:
     """What the function was given."""
+    if call.boundary == _FFI:
+        return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _given(call, name)))
     known = function_named(call.function)
     return ", ".join(_values(call, known, [name for name in call.arguments if name not in known.outputs]))
 
@@ -40,6 +44,10 @@ def outcome_text(call: CallRow) -> str:
     """An arrow and what it returned, or its error; empty where it returned nothing, or never."""
     if call.error > 0:
         return f" -> {error_lines(call)[0]}"
+    if call.boundary == _FFI:
+        given = _given(call, "results")
+        when = " later" if call.arguments.get("asynchronous") else ""
+        return f" -> {printable(given)}{when}" if given else ""
     known = function_named(call.function)
     results = list(_values(call, known, [name for name in call.arguments if name in known.outputs]))
     if len(results) == 1:  # the only one needs no name
@@ -54,6 +62,11 @@ def error_lines(call: CallRow) -> list[str]:
     # What PJRT plug-ins say often begins with the name of the code.
     text = message if message.startswith(name) or not message else f"{name}: {message}"
     return [printable(line) for line in (text or name).split("\n")]
+
+
+def _given(call: CallRow, name: str) -> str:
+    value = call.arguments.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:

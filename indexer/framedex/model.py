@@ -160,6 +160,14 @@ class How(StrEnum):
     CANDIDATES = "candidates"  # several definitions fit; all are listed
 
 
+class Join(StrEnum):
+    """How it is known which `ffi_call` a run of a handler is of."""
+
+    EXACT = "exact"  # the compiled program says it
+    SINGLE = "single"  # the only one that it can be
+    AMBIGUOUS = "ambiguous"  # one of several
+
+
 class LinkHow(StrEnum):
     """How it is known which Python had a call made that its own stack does not show. An inference, but for the last."""
 
@@ -369,6 +377,31 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
+class FfiSite:
+    """A place in Python from which a target is called, with its whole stack, outermost frame first.
+
+    `lines` are those of the program, innermost first: that of the `ffi_call` (the first outside of JAX), and of what
+    led to it those outside of installed packages. `key` is the same in every capture. `from_metadata`: the stack is
+    that of the compiled program, without JAX's own frames. All is empty where no capture has met the site.
+    """
+
+    id: int
+    key: str
+    target: str
+    lines: tuple[PythonLine, ...]
+    frames: tuple[FrameRow, ...]
+    from_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The `ffi_call` that a run of a handler is of; several sites, any of which it may be, where `how` is ambiguous."""
+
+    how: Join
+    sites: tuple[FfiSite, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatch:
     """What had a call made: the frames, outermost first, in which a thread with Python waited for it.
 
@@ -385,7 +418,8 @@ class Dispatch:
 class Trace:
     """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed.
 
-    `dispatched` is what had the call made, where that is not on its stack or JAX told it.
+    `dispatched` is what had the call made, where that is not on its stack or JAX told it. `origin` is
+    the `ffi_call` that the run of an FFI handler is of, as far as it is known.
     """
 
     call: CallRow
@@ -394,6 +428,7 @@ class Trace:
     python: tuple[FrameRow, ...] = ()
     reason: str | None = None
     dispatched: tuple[Dispatch, ...] = ()
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ A frame line is its number from the outermost frame, the language (`P` Python, `
 exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
 such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. What had a
 call made on another thread stands in sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX
-told of it is a header line `dispatched from: PATH:LINE [told by JAX]`.
+told of it is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a
+section for the Python stack of each `ffi_call` that it may be of, headed `ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 """
 
@@ -109,12 +110,17 @@ def _stack(trace: Trace) -> Iterator[str]:
     if trace.reason is None:
         yield "frames, most recent call last:"
         yield from _frames(trace.frames)
-        return
-    yield "native frames, most recent call last:"
-    yield from _frames(trace.frames)
-    yield ""
-    yield "Python frames, most recent call last:"
-    yield from _frames(trace.python)
+    else:
+        yield "native frames, most recent call last:"
+        yield from _frames(trace.frames)
+        yield ""
+        yield "Python frames, most recent call last:"
+        yield from _frames(trace.python)
+    if trace.origin is not None:
+        for site in trace.origin.sites:
+            yield ""
+            yield f"ffi_call [{trace.origin.how.value}], most recent call last:"
+            yield from _frames(site.frames)
 
 
 def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:

@@ -54,6 +54,9 @@ def arguments_short(arguments: dict[str, Any]) -> str:
     if isinstance(kind, str) and isinstance(dims, list):
         shape = f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]"
         return printable(f"{shape} {size(size_in_bytes)}" if isinstance(size_in_bytes, int) else shape)
+    given, results = arguments.get("arguments"), arguments.get("results")
+    if isinstance(given, str) and isinstance(results, str):  # of an FFI handler
+        return printable(f"({given}) -> ({results})")
     plain = [f"{name}={_short(value)}" for name, value in _telling(arguments)]
     return printable(", ".join(plain[:_SHOWN]) + (", …" if len(plain) > _SHOWN else ""))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf, SymbolTable
+from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.names import readable
 from framedex.model import NativeSymbol
 
@@ -19,6 +20,8 @@ class Binary:
         self.path = path
         self.build_id: str | None = elf.build_id if elf else None
         self._symbols: SymbolTable | None = elf.symbols() if elf else None
+        self._elf = elf
+        self._handlers: HandlerSearch | None = None
         self._lines: Lines | None = None
         if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
             self._lines = Lines(path, elf.load_address)
@@ -50,6 +53,14 @@ class Binary:
             if address not in seen:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
+
+    def ffi_handler(self, address: int) -> HandlerCode | None:
+        """What can be told of the XLA FFI handler whose C function holds an ELF virtual address."""
+        if self._elf is None or self._symbols is None:
+            return None
+        if self._handlers is None:
+            self._handlers = HandlerSearch(self._elf, self._symbols)
+        return self._handlers.handler_at(address)
 
     def _resolve(self, address: int) -> tuple[NativeSymbol, ...]:
         if not 0 <= address < 1 << 64:

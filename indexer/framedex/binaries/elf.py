@@ -157,6 +157,51 @@ class Elf:
             return _empty_table()
         return self._read_symbols(table)
 
+    def code(self, start: int, end: int) -> bytes:
+        """The bytes at these addresses, as far as one section holds them."""
+        for section in self.sections:
+            if section.kind == "SHT_PROGBITS" and section.address <= start < section.address + section.size:
+                first = start - section.address
+                return bytes(self._bytes(section)[first : first + max(end - start, 0)])
+        return b""
+
+    def is_in(self, address: int, *sections: str) -> bool:
+        """Whether an address is in a section of one of these names."""
+        found = (section for section in self.sections if section.name in sections)
+        return any(section.address <= address < section.address + section.size for section in found)
+
+    def contents(self, kind: str) -> list[memoryview]:
+        """The contents of all sections of a kind."""
+        return [self._bytes(section) for section in self.sections if section.kind == kind]
+
+    def dynamic_symbols(self) -> list[tuple[str, int]]:
+        """Name and address (0: another binary's) of every dynamic symbol, in the order of the table."""
+        table = next((s for s in self.sections if s.kind == "SHT_DYNSYM"), None)
+        raw, names = self._raw_symbols(table) if table else (None, memoryview(b""))
+        if raw is None:
+            return []
+        text = bytes(names)
+        ends = ((offset, text.find(b"\0", offset)) for offset in raw["name"].tolist())
+        decoded = (text[offset : end if end >= 0 else None].decode("utf-8", "replace") for offset, end in ends)
+        return list(zip(decoded, raw["value"].tolist(), strict=True))
+
+    def named_objects(self, prefix: str) -> dict[int, str]:
+        """The mangled names that begin so, of functions and data of the symbol table, by address."""
+        table = next((s for s in self.sections if s.kind == "SHT_SYMTAB"), None)
+        table = table or next((s for s in self.sections if s.kind == "SHT_DYNSYM"), None)
+        raw, names = self._raw_symbols(table) if table else (None, memoryview(b""))
+        if raw is None:
+            return {}
+        text = bytes(names)
+        found: dict[int, str] = {}
+        position = text.find(prefix.encode())
+        while position >= 0:
+            end = text.find(b"\0", position)
+            for value in raw["value"][raw["name"] == position].tolist():
+                found[value] = text[position:end].decode("utf-8", "replace")
+            position = text.find(prefix.encode(), end)
+        return found
+
     def _read_sections(self) -> tuple[Section, ...]:
         count = self._guarded("section headers", self._elf.num_sections, 0)
         if count > _MOST_SECTIONS or self._elf["e_shoff"] + count * self._elf["e_shentsize"] > len(self._data):
@@ -216,16 +261,21 @@ class Elf:
             return None
 
     def _read_symbols(self, section: Section) -> SymbolTable:
-        strings = next((s for s in self.sections if s.index == section.link), None)
-        content = self._bytes(section)
-        layout = _layout(self._elf.elfclass, self._elf.little_endian)
-        raw = np.frombuffer(content, layout, count=len(content) // layout.itemsize)
-        if strings is None:
+        raw, names = self._raw_symbols(section)
+        if raw is None:
             self.problems.append(f"The names of {section.name} are missing.")
             return _empty_table()
-        names = self._bytes(strings)
         ranges = {s.index: s.address + s.size for s in self.sections}
         return _function_table(raw, names, ranges)
+
+    def _raw_symbols(self, section: Section) -> tuple[npt.NDArray[Any] | None, memoryview]:
+        """A symbol table's rows and its strings; no rows where the strings are missing."""
+        strings = next((s for s in self.sections if s.index == section.link), None)
+        if strings is None:
+            return None, self._data[:0]
+        content = self._bytes(section)
+        layout = _layout(self._elf.elfclass, self._elf.little_endian)
+        return np.frombuffer(content, layout, count=len(content) // layout.itemsize), self._bytes(strings)
 
 
 def _layout(bits: int, little: bool) -> np.dtype[Any]:

@@ -13,7 +13,10 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
     summary    {"capture": capture, "functions": [function totals]}
     check      {"capture": capture, "findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
-                "dispatched": [what had the call made]}
+                "dispatched": [what had the call made], "origin": {"how", "sites": [site]} | null}
+    ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
+                "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
+                "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit], "linked": [linked calls]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
@@ -32,11 +35,14 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.commands.terminal import source_is_here
 from framedex.errorcodes import error_name
+from framedex.ffi.explain import platform_name
+from framedex.ffi.model import FfiRegistration, FfiTarget
 from framedex.model import (
     CallRow,
     CaptureRow,
     Check,
     Edge,
+    FfiSite,
     Finding,
     FrameRow,
     FunctionRow,
@@ -92,6 +98,23 @@ def trace_document(trace: Trace) -> Document:
         "python": [_frame(frame) for frame in trace.python],
         "dispatched": [
             asdict(each) | {"frames": [_frame(frame) for frame in each.frames]} for each in trace.dispatched
+        ],
+        "origin": None
+        if trace.origin is None
+        else {"how": trace.origin.how.value, "sites": [_site(site) for site in trace.origin.sites]},
+    }
+
+
+def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
+    """The FFI targets of a capture."""
+    return {
+        "capture": asdict(capture),
+        "targets": [
+            asdict(target)
+            | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
+            | {"troubles": [asdict(each) | {"sites": list(map(_site, each.sites))} for each in target.troubles]}
+            | {"registrations": [_registration(registration) for registration in target.registrations]}
+            for target in targets
         ],
     }
 
@@ -159,6 +182,14 @@ def _call(call: CallRow) -> Document:
 
 def _frame(frame: FrameRow) -> Document:
     return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
+
+
+def _site(site: FfiSite) -> Document:
+    return asdict(site) | {"frames": [_frame(frame) for frame in site.frames]}
+
+
+def _registration(registration: FfiRegistration) -> Document:
+    return asdict(registration) | {"platform": platform_name(registration.platform)}
 
 
 def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:

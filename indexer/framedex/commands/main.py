@@ -18,6 +18,7 @@ _VERBS = {
     "captures": "framedex.commands.captures:captures",
     "calls": "framedex.commands.calls:calls",
     "summary": "framedex.commands.summary:summary",
+    "ffi": "framedex.commands.ffi:ffi",
     "check": "framedex.commands.check:check",
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",

@@ -8,7 +8,7 @@ from itertools import groupby
 from framedex import words
 from framedex.calltext import error_lines, objects_text
 from framedex.commands.terminal import Line, Span, place_line, source_is_here, text_line
-from framedex.model import FrameRow, How, Language, LinkHow, Role, Trace
+from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Origin, Role, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
 
@@ -80,6 +80,22 @@ def header(trace: Trace) -> Iterator[Line]:
     )
     yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
     yield text_line(f"  stack      {_quality(trace)}")
+
+
+def origin_line(origin: Origin, site: FfiSite) -> Line:
+    """Which ffi_call a run is of, or may be of, and how that is known."""
+    said = "it may have been called" if origin.how is Join.AMBIGUOUS else "called"
+    known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(origin.how, " [exact]")
+    if not site.lines:
+        missing = "; the process that made it was not recorded"
+        return (Span(f"{said} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))
+    where = site.lines[0]
+    return (
+        Span(f"{said} from the ffi_call at ", "head"),
+        *place_line(where.location),
+        Span(f" in {printable(where.function)}"),
+        Span(known, "dim"),
+    )
 
 
 def _quality(trace: Trace) -> str:

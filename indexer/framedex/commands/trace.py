@@ -12,7 +12,7 @@ from framedex import words
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.documents import trace_document
 from framedex.commands.files import write_whole
-from framedex.commands.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header
+from framedex.commands.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
 from framedex.commands.terminal import Line, Terminal, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index
@@ -40,7 +40,8 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
     """Show the merged Python and C++ stack of a call.
 
     ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
-    only, for its latest call. The most recent frame comes last.
+    only, for its latest call. The most recent frame comes last. Below the run of an FFI handler is the Python stack of
+    the ffi_call that it was run for.
     """
     with open_index(index_path) as index:
         found = _find(index, call)
@@ -120,9 +121,14 @@ def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
 def _stack(found: Trace, frames: Frames, step: int, width: int | None) -> Iterator[Line]:
     if found.reason is None:
         yield from frames(found.frames[::step], width)
-        return
-    yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
-    yield text_line("native frames", "head")
-    yield from frames(found.frames[::step], width)
-    yield text_line("Python frames", "head")
-    yield from frames(found.python[::step], width)
+    else:
+        yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
+        yield text_line("native frames", "head")
+        yield from frames(found.frames[::step], width)
+        yield text_line("Python frames", "head")
+        yield from frames(found.python[::step], width)
+    if found.origin is not None:
+        for site in found.origin.sites:
+            yield ()
+            yield origin_line(found.origin, site)
+            yield from frames(site.frames[::step], width)

@@ -34,6 +34,7 @@ class Items:
     stack: Integers
     leaf: Integers
     python_leaf: Integers
+    site_leaf: Integers
     boundary: Integers
     calls: Integers
     duration: Integers
@@ -43,10 +44,10 @@ class Items:
 def all_items(connection: sqlite3.Connection) -> Items:
     """The items of the whole index."""
     rows = connection.execute(
-        "SELECT x.stack, s.leaf, s.python_leaf, x.boundary, x.calls, x.duration, x.latest_call"
+        "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call"
         " FROM stack_calls x JOIN stacks s ON s.id = x.stack"
     ).fetchall()
-    return Items(*np.array(rows, np.int64).reshape(-1, 7).T)
+    return Items(*np.array(rows, np.int64).reshape(-1, 8).T)
 
 
 def rebuild(connection: sqlite3.Connection) -> None:
@@ -132,11 +133,11 @@ def rebuild_linked_lines(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM line_links")
     for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
         rows = connection.execute(
-            "SELECT 0, l.node, 0, c.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+            "SELECT 0, l.node, 0, 0, c.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
             " FROM call_links l JOIN calls c ON c.id = l.call WHERE l.how = ? GROUP BY l.node, c.boundary",
             (how.value,),
         ).fetchall()
-        items = Items(*np.array(rows, np.int64).reshape(-1, 7).T)
+        items = Items(*np.array(rows, np.int64).reshape(-1, 8).T)
         passed = _lines_passed(connection, _Walk(connection, items))
         connection.executemany(
             "INSERT INTO line_links(file, line, boundary, calls, duration, latest_call, how)"
@@ -238,8 +239,8 @@ class _Walk:
         self._parent = parent = _column(connection, "SELECT id, parent FROM nodes")
         self._frame = _column(connection, "SELECT id, frame FROM nodes")
         everyone = np.arange(len(items.leaf))
-        item = np.concatenate([everyone, everyone])
-        node = np.concatenate([items.leaf, items.python_leaf])
+        item = np.concatenate([everyone, everyone, everyone])
+        node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
         items_seen, nodes_seen = [], []
         while len(node):
             item, node = item[node > 0], node[node > 0]

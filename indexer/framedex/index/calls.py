@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from framedex.errors import FramedexError
+from framedex.index.ffi import origin
 from framedex.index.links import dispatches
 from framedex.index.objects import calls_of_object, name_objects
 from framedex.index.rows import (
@@ -111,6 +112,7 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
         frames=tuple(frames[frame] for frame in native),
         python=tuple(frames[frame] for frame in python),
         reason=reason or None,
+        origin=origin(reader, found.id),
         dispatched=dispatches(reader, found),
     )
 
@@ -201,7 +203,7 @@ def _stacks_containing(reader: Reader, text: str) -> list[int]:
         "), under(node) AS ("
         " SELECT id FROM nodes WHERE frame IN wanted"
         " UNION SELECT n.id FROM under u JOIN nodes n ON n.parent = u.node"
-        ") SELECT id FROM stacks WHERE leaf IN under OR python_leaf IN under",
+        ") SELECT id FROM stacks WHERE leaf IN under OR python_leaf IN under OR site_leaf IN under",
         text,
         at["path"] if at else None,
         int(at["line"]) if at else None,

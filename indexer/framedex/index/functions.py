@@ -25,12 +25,16 @@ def function(reader: Reader, function_id: int) -> FunctionRow | None:
 def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
     """The called functions of exactly this name, else of this short name, else whose name contains it.
 
-    Those with most calls come first.
+    Those with most calls come first. What the author of an FFI handler wrote stands for the handler that it became.
     """
-    for condition in ("fn.name = ?", "fn.short_name = ?", "instr(lower(fn.name), lower(?)) > 0"):
+    for condition in ("n.name = ?", "n.short_name = ?", "instr(lower(n.name), lower(?)) > 0"):
         rows = reader.rows(
-            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE {condition} AND fn.calls > 0"
-            " ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
+            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.calls > 0 AND fn.id IN ("
+            f" SELECT n.id FROM functions n WHERE {condition}"
+            " UNION SELECT fr.function FROM functions n JOIN frames m ON m.function = n.id"
+            f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}"
+            ") ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
+            name,
             name,
             _MOST,
         )

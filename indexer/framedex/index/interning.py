@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import signed
-from framedex.model import Location, Stack
+from framedex.model import Location
 
 
 def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
@@ -29,60 +30,77 @@ def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) ->
     return [ids[record] for record in records]
 
 
-def stack_ids(
-    connection: sqlite3.Connection, stacks: Sequence[Stack], frames: Sequence[Sequence[int]]
-) -> list[tuple[int, int, int]]:
-    """(stack id, leaf node, Python leaf node) of each recorded stack, added where new.
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """A stack as leaves of the tree: the merged or native one, the Python one kept apart, that of its site; 0: none."""
 
-    `frames[i]` are the ids, outermost first, of the logical frames that the capture's frame `i` stands for.
+    leaf: int
+    python_leaf: int
+    site_leaf: int
+    reason: str
+
+
+def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
+    """The ids of these stacks, in their order, added where they are new."""
+    keys = [(stack.leaf, stack.python_leaf, stack.site_leaf, stack.reason) for stack in stacks]
+    insert = "INSERT OR IGNORE INTO stacks(leaf, python_leaf, site_leaf, reason) VALUES (?, ?, ?, ?)"
+    connection.executemany(insert, dict.fromkeys(keys))
+    query = "SELECT id FROM stacks WHERE leaf = ? AND python_leaf = ? AND site_leaf = ? AND reason = ?"
+    return [connection.execute(query, key).fetchone()[0] for key in keys]
+
+
+def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
+    """The ids, outermost first, of the logical frames that recorded frames stand for.
+
+    `frames[i]` are those, outermost first, of the capture's frame `i`.
     """
-    tree = _Tree(connection)
-    leaves = [
-        (tree.leaf(stack.frames, frames), tree.leaf(stack.python, frames), stack.reason or "") for stack in stacks
-    ]
-    tree.write()
-    insert = "INSERT OR IGNORE INTO stacks(leaf, python_leaf, reason) VALUES (?, ?, ?)"
-    connection.executemany(insert, dict.fromkeys(leaves))
-    query = "SELECT id FROM stacks WHERE leaf = ? AND python_leaf = ? AND reason = ?"
-    return [(connection.execute(query, key).fetchone()[0], key[0], key[1]) for key in leaves]
+    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
 
 
 def link_nodes(
     connection: sqlite3.Connection, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]
 ) -> list[int]:
-    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for `stack_ids`."""
-    tree = _Tree(connection)
-    nodes = [tree.leaf(chain, frames) for chain in chains]
+    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
+    `logical_frames`."""
+    tree = Tree(connection)
+    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
     tree.write()
     return nodes
 
 
-class _Tree:
+class Tree:
     """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._nodes: dict[tuple[int, int], tuple[int, int]] = {}  # (parent, frame) -> (node, depth)
-        highest = 0
+        self._depths = {0: -1}
         for node, parent, frame, depth in connection.execute("SELECT id, parent, frame, depth FROM nodes"):
             self._nodes[parent, frame] = (node, depth)
-            highest = max(highest, node)
+            self._depths[node] = depth
+        highest = max(self._depths)
         self._next = highest + 1
         self._new: list[tuple[int, int, int, int]] = []
 
-    def leaf(self, innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> int:
-        """The node of the innermost frame; 0 for a chain without frames."""
-        parent, depth = 0, -1
-        for recorded in reversed(innermost_first):
-            for frame in frames[recorded]:
-                found = self._nodes.get((parent, frame))
-                if found is None:
-                    found = (self._next, depth + 1)
-                    self._nodes[parent, frame] = found
-                    self._new.append((self._next, parent, frame, depth + 1))
-                    self._next += 1
-                parent, depth = found
-        return parent
+    def leaf(self, frames: Iterable[int], below: int = 0) -> int:
+        """The node of the last of these frames, outermost first, under the node `below`; that itself without frames."""
+        return [below, *self.path(frames, below)][-1]
+
+    def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
+        """The nodes of these frames, outermost first, under the node `below`."""
+        path: list[int] = []
+        parent, depth = below, self._depths[below]
+        for frame in frames:
+            found = self._nodes.get((parent, frame))
+            if found is None:
+                found = (self._next, depth + 1)
+                self._nodes[parent, frame] = found
+                self._new.append((self._next, parent, frame, depth + 1))
+                self._depths[self._next] = depth + 1
+                self._next += 1
+            parent, depth = found
+            path.append(parent)
+        return path
 
     def write(self) -> None:
         """Store the nodes added since the tree was read."""

@@ -89,8 +89,14 @@ def recorded_files(reader: Reader, ending: str) -> list[str]:
 
 
 def is_recorded(reader: Reader, path: str) -> bool:
-    """Whether calls passed through any line of the file."""
-    return reader.row("SELECT 1 FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?)", path) is not None
+    """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
+    row = reader.row(
+        "SELECT 1 FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?1) UNION ALL"
+        " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = (SELECT id FROM files WHERE path = ?1) LIMIT 1",
+        path,
+    )
+    return row is not None
 
 
 def inward(reader: Reader, path: str, line: int) -> list[Step]:
@@ -177,7 +183,8 @@ def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator
             continue
         for row in reader.rows(
             "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
-            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1) s"
+            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1"
+            " UNION SELECT id FROM stacks WHERE site_leaf = ?1) s"
             " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
             entry.node,
         ):

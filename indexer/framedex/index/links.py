@@ -21,7 +21,7 @@ _PLACE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
 def add_links(
     connection: sqlite3.Connection, capture_id: int, links: Sequence[CallLink], frames: Sequence[Sequence[int]]
 ) -> None:
-    """Add the links of a capture whose calls are there already; `frames` as for `stack_ids`."""
+    """Add the links of a capture whose calls are there already; `frames` as for `logical_frames`."""
     if not links:
         return
     first = connection.execute("SELECT first_call FROM captures WHERE id = ?", (capture_id,)).fetchone()[0]

@@ -14,12 +14,17 @@ from framedex.model import PythonLine
 _INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.|^<")
 
 
+def is_installed(path: str) -> bool:
+    """Whether a Python file is of an installed package or the standard library, or none at all."""
+    return _INSTALLED.search(path) is not None
+
+
 def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:
     """For each call (id: stack) with Python the innermost line of the program itself, else the innermost of all.
 
     A call whose stack has no Python has the line of what had it made, unless several places may have.
     """
-    query = f"SELECT id, coalesce(nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
+    query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
     node_of: dict[int, int] = dict(reader.rows(query, placeholders(sorted(set(stacks.values())))))
     lines = _lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
@@ -52,7 +57,7 @@ def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLin
     own: set[int] = set()
     for leaf, function, path, line, how in rows:
         place = location(path, line, how)
-        is_own = _INSTALLED.search(path) is None
+        is_own = not is_installed(path)
         if place is not None and leaf not in own and (leaf not in found or is_own):
             found[leaf] = PythonLine(function, place)
             own.update({leaf} if is_own else ())

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from framedex.index import calls, functions, lines, links, roads
+from framedex.ffi.model import FfiTarget, FfiUse
+from framedex.index import calls, ffi, functions, lines, links, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.objects import name_objects, object_named
@@ -159,7 +160,7 @@ class Index:
         return links.linked_calls(self._reader, path, line)
 
     def is_recorded(self, path: str) -> bool:
-        """Whether calls passed through any line of the file."""
+        """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
         return lines.is_recorded(self._reader, path)
 
     def inward(self, path: str, line: int) -> list[Step]:
@@ -216,6 +217,26 @@ class Index:
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
+
+    def ffi_targets(self, capture: int) -> list[FfiTarget]:
+        """The FFI targets of a capture with their handlers, sites and runs, and what went wrong with them.
+
+        Those that took longest come first, then those that failed; those that were only registered come last.
+        """
+        return ffi.targets(self._reader, capture)
+
+    def ffi_captures(self) -> list[int]:
+        """The captures in which FFI targets were run or missing, oldest first."""
+        return ffi.captures_with_uses(self._reader)
+
+    def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
+        """The FFI targets that are called at a line, or whose handlers' source it is in."""
+        return ffi.uses_at(self._reader, path, line)
+
+    def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
+        """The registered functions of the FFI handlers that were made from any of these functions."""
+        found = (self.function(each) for each in ffi.handlers_made_from(self._reader, functions))
+        return [function for function in found if function is not None]
 
     def _file(self) -> tuple[int, int] | None:
         try:

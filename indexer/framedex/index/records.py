@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from framedex.ffi import FfiJoins
+from framedex.ffi.model import Signature
 from framedex.model import Language, Location, Role
 
 
@@ -44,6 +46,35 @@ class FrameRecord:
     depth: int
     location: Location | None
     returning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRecord:
+    """A site of an `ffi_call` with its Python stack, outermost frame first, and the index of the program's frame."""
+
+    key: str
+    target: str
+    frames: tuple[FrameRecord, ...]
+    user_frame: int
+    from_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerRecord:
+    """A handler: the capture's frame at its entry, its signature, and the function it was made from, where known."""
+
+    frame: int
+    signature: Signature | None
+    implementation: FrameRecord | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiRecords:
+    """What a capture tells of FFI, named: its joins, the sites it describes, and its handlers."""
+
+    joins: FfiJoins = field(default_factory=FfiJoins)
+    sites: tuple[SiteRecord, ...] = ()
+    handlers: tuple[HandlerRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 Raise `version.VERSION` with every change that an older framedex could not read.
 The shape in one paragraph: a *call* points to a *stack*; a stack to the leaf of a path in the tree of *nodes*
-(outermost frame first, prefixes shared; parent 0 is the root); a node to a *frame*; a frame to a *function* and a place
+(outermost frame first, prefixes shared; parent 0 is the root); where it is the run of an FFI handler, also to the
+handler below the Python stack of its `ffi_call`; a node to a *frame*; a frame to a *function* and a place
 in a *file*. `stack_calls`, `steps`, `edges`, `line_calls` and `calls` columns are aggregates kept up to date by every
 write, so that a question about a line or a function never scans calls or stacks.
 """
@@ -25,6 +26,7 @@ def create(connection: sqlite3.Connection) -> None:
     _create_frames(database)
     _create_calls(database)
     _create_objects(database)
+    _create_ffi(database)
     _create_aggregates(database)
     _create_sources(database)
     for name, query in _VIEWS.items():
@@ -121,10 +123,17 @@ def _create_frames(database: sqlite_utils.Database) -> None:
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
     table.create_index(["frame"])
-    stacks = {"id": int, "leaf": int, "python_leaf": int, "reason": str}
+    stacks = {
+        "id": int,
+        "leaf": int,
+        "python_leaf": int,  # 0, or the leaf of the Python stack where the two could not be merged
+        "site_leaf": int,  # 0, or the handler below the stack of the ffi_call that it was run for
+        "reason": str,
+    }
     table = _table(database, "stacks", stacks)
-    table.create_index(["leaf", "python_leaf", "reason"], unique=True)
+    table.create_index(["leaf", "python_leaf", "site_leaf", "reason"], unique=True)
     table.create_index(["python_leaf"])
+    table.create_index(["site_leaf"])
 
 
 def _create_calls(database: sqlite_utils.Database) -> None:
@@ -183,6 +192,52 @@ def _create_objects(database: sqlite_utils.Database) -> None:
     violations = {"id": int, "kind": str, "object": int, "call": int, "earlier_call": int}
     keys = [("object", "objects"), ("call", "calls")]
     _table(database, "violations", violations, keys).create_index(["object"])
+
+
+def _create_ffi(database: sqlite_utils.Database) -> None:
+    targets = {
+        "id": int,
+        "capture": int,
+        "name": str,
+        "platform": str,
+        "api_version": int,
+        "stages": str,
+        "is_wrapped": int,
+        "registered_at": str,  # the Python stack, innermost frame first
+    }
+    _table(database, "ffi_targets", targets, ["capture"]).create_index(["capture", "name"])
+    functions = {"boundary": int, "target": str, "stage": str}
+    table = _table(database, "ffi_functions", functions, [("boundary", "boundaries")], "boundary")
+    table.create_index(["target"])
+    handlers = {"frame": int, "signature": str, "implementation": int}
+    keys = [("frame", "frames"), ("implementation", "frames")]
+    _table(database, "ffi_handlers", handlers, keys, "frame").create_index(["implementation"])
+    sites = {
+        "id": int,
+        "key": str,  # a hash of its content: the same in every capture
+        "target": str,
+        "leaf": int,  # the node of its innermost frame; 0: no capture describes it, as yet
+        "user_node": int,  # the node of the program's innermost frame
+        "from_metadata": int,
+    }
+    _table(database, "ffi_sites", sites).create_index(["key"], unique=True)
+    joins = {"id": int, "capture": int, "how": str}
+    _table(database, "ffi_joins", joins, ["capture"]).create_index(["capture"])
+    candidates = {"join_id": int, "site": int}
+    keys = [("join_id", "ffi_joins"), ("site", "ffi_sites")]
+    _table(database, "ffi_candidates", candidates, keys, ("join_id", "site")).create_index(["site"])
+    runs = {"call": int, "join_id": int}
+    _table(database, "ffi_runs", runs, [("call", "calls"), ("join_id", "ffi_joins")], "call").create_index(["join_id"])
+    problems = {
+        "id": int,
+        "capture": int,
+        "target": str,
+        "platform": str,
+        "registered_for": str,
+        "sites": str,
+        "message": str,
+    }
+    _table(database, "ffi_problems", problems, ["capture"]).create_index(["capture"])
 
 
 def _create_aggregates(database: sqlite_utils.Database) -> None:
@@ -287,6 +342,7 @@ _VIEWS = {
         WITH RECURSIVE up(stack, chain, node) AS (
             SELECT id, 'merged', leaf FROM stacks
             UNION ALL SELECT id, 'python', python_leaf FROM stacks WHERE python_leaf
+            UNION ALL SELECT id, 'site', site_leaf FROM stacks WHERE site_leaf
             UNION ALL SELECT up.stack, up.chain, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent
         )
         SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
@@ -295,6 +351,14 @@ _VIEWS = {
     "edges_readable": """
         SELECT a.name AS caller, b.name AS callee, e.calls
         FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee
+    """,
+    "ffi_runs_readable": """
+        SELECT r.call, p.path AS capture, x.target, x.stage, j.how, s.key AS site, f.path, fr.line,
+               CASE WHEN c.duration >= 0 THEN c.duration / 1e3 END AS microseconds, c.error
+        FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id JOIN ffi_candidates k ON k.join_id = j.id
+        JOIN ffi_sites s ON s.id = k.site JOIN calls c ON c.id = r.call JOIN captures p ON p.id = c.capture
+        JOIN ffi_functions x ON x.boundary = c.boundary LEFT JOIN nodes n ON n.id = s.user_node
+        LEFT JOIN frames fr ON fr.id = n.frame LEFT JOIN files f ON f.id = fr.file
     """,
     "lines_readable": """
         SELECT f.path, l.line, b.name AS function, l.calls, l.duration / 1e3 AS microseconds

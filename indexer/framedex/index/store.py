@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -14,12 +15,13 @@ import numpy as np
 from framedex.dispatch import CallLink
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
-from framedex.index.interning import frame_ids, stack_ids
+from framedex.index.ffi_writing import FfiWriter, forget_runs
+from framedex.index.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
 from framedex.index.lines import SAMPLES
 from framedex.index.links import add_links, forget_links
 from framedex.index.nesting import enclosing_calls
 from framedex.index.objects import add_objects, forget_objects
-from framedex.index.records import FrameRecord, KnownCapture
+from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
 from framedex.index.totals import Totals
@@ -151,13 +153,15 @@ class Store:
         signature: str = "",
         lifetimes: Lifetimes | None = None,
         links: Sequence[CallLink] = (),
+        ffi: FfiRecords | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
         `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
-        `lifetimes` are the objects that its calls speak of, `links` say what had calls made.
+        `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
+        handlers were run for.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -189,12 +193,18 @@ class Store:
             for group in frames:
                 ids.append(flat[position : position + len(group)])
                 position += len(group)
-            stacks = np.array(stack_ids(self._connection, capture.stacks, ids), np.int64).reshape(-1, 3)
-            new = self._add_calls(identifier, capture, stacks) if len(capture.calls) else None
-            if lifetimes is not None and len(capture.calls):
-                add_objects(self._connection, identifier, lifetimes)
+            tree = Tree(self._connection)
+            writer = FfiWriter(self._connection, tree, identifier, ffi or FfiRecords())
+            is_late = writer.add_sites()
+            writer.add_handlers(ids)
+            stacks, of_call = self._stacks(capture, ids, tree, writer)
+            new = self._add_calls(identifier, capture, stacks[of_call]) if len(capture.calls) else None
+            if len(capture.calls):
+                writer.add_runs(capture)
+                if lifetimes is not None:
+                    add_objects(self._connection, identifier, lifetimes)
             add_links(self._connection, identifier, links, ids)
-            if known is not None:
+            if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:
                 items, samples = new
@@ -204,6 +214,34 @@ class Store:
                 if links:
                     aggregates.rebuild_linked_lines(self._connection)
             return identifier
+
+    def _stacks(
+        self, capture: Capture, frames: Sequence[Sequence[int]], tree: Tree, ffi: FfiWriter
+    ) -> tuple[aggregates.Integers, aggregates.Integers]:
+        """Rows (stack, leaf, leaf of the Python stack, leaf of the site's), and which of them is each call's.
+
+        `frames` as for `logical_frames`.
+        """
+        chains = []
+        for stack in capture.stacks:
+            native, python = (tree.leaf(logical_frames(chain, frames)) for chain in (stack.frames, stack.python))
+            chains.append(Chains(native, python, 0, stack.reason or ""))
+        of_call = capture.calls.stack.astype(np.int64)
+        under_sites: dict[tuple[int, int], int] = {}
+        for place, site in ffi.sites_of_runs():
+            stack = capture.stacks[of_call[place]]
+            key = int(of_call[place]), site
+            if key not in under_sites:
+                under_sites[key] = len(chains)
+                handler = frames[stack.frames[0]] if stack.frames else []
+                chains.append(replace(chains[key[0]], site_leaf=tree.leaf(handler, below=site)))
+            of_call[place] = under_sites[key]
+        tree.write()
+        rows = [
+            (identifier, stack.leaf, stack.python_leaf, stack.site_leaf)
+            for identifier, stack in zip(stack_ids(self._connection, chains), chains, strict=True)
+        ]
+        return np.array(rows, np.int64).reshape(-1, 4), of_call
 
     def _forget_calls(self, capture_id: int) -> None:
         """Remove a capture's calls. What they passed through stays: the new state of the capture has it too."""
@@ -215,20 +253,20 @@ class Store:
             forget_links(self._connection, *span)
             self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
         forget_objects(self._connection, capture_id)
+        forget_runs(self._connection, capture_id)
         self._connection.execute("DELETE FROM threads WHERE capture = ?", (capture_id,))
 
     def _add_calls(
         self, capture_id: int, capture: Capture, stacks: aggregates.Integers
     ) -> tuple[aggregates.Items, list[tuple[int, int, int]]]:
-        """Insert the calls; their items and samples, which the totals are owed."""
+        """Insert the calls, given the row of each one's stack; their items and samples, which the totals are owed."""
         calls = capture.calls
         boundary = self._boundary_ids(capture)[calls.function]
         thread = self._thread_ids(capture_id, capture)[calls.thread]
         arguments = self._argument_ids(calls.arguments)
-        stack = stacks[calls.stack]
         first = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM calls").fetchone()[0]
         ids = np.arange(first, first + len(calls), dtype=np.int64)
-        columns = (ids, boundary, thread, stack[:, 0], calls.start, calls.duration, calls.error, arguments)
+        columns = (ids, boundary, thread, stacks[:, 0], calls.start, calls.duration, calls.error, arguments)
         parents = (None if row is None else int(first) + row for row in enclosing_calls(calls))
         self._connection.executemany(
             "INSERT INTO calls(capture, id, boundary, thread, stack, start, duration, error, arguments, parent)"
@@ -239,7 +277,7 @@ class Store:
             "UPDATE captures SET first_call = ?, last_call = ? WHERE id = ?",
             (first, first + len(calls) - 1, capture_id),
         )
-        return _items(stack, boundary, ids, np.maximum(calls.duration, 0), arguments)
+        return _items(stacks, boundary, ids, np.maximum(calls.duration, 0), arguments)
 
     def _boundary_ids(self, capture: Capture) -> aggregates.Integers:
         query = "SELECT id FROM boundaries WHERE name = ? AND boundary = ?"
@@ -287,8 +325,8 @@ def _items(
     np.add.at(totals[0], group, 1)
     np.add.at(totals[1], group, duration)
     np.maximum.at(totals[2], group, ids)
-    _, leaf, python_leaf = stack[first].T
-    items = aggregates.Items(key >> 32, leaf, python_leaf, key & 0xFFFFFFFF, *totals)
+    _, leaf, python_leaf, site_leaf = stack[first].T
+    items = aggregates.Items(key >> 32, leaf, python_leaf, site_leaf, key & 0xFFFFFFFF, *totals)
     pairs = aggregates.distinct((group << 32) | arguments)
     chosen = pairs[aggregates.rank_in_group(pairs >> 32) < SAMPLES]
     of_group = chosen >> 32

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from framedex.binaries import Binary, role_of
 from framedex.captures import fingerprint_of
+from framedex.ffi.model import Signature
+from framedex.ffi.signature import signature_of
 from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
 from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
@@ -26,14 +28,28 @@ class Namer:
     def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
         """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
         symbols, problems = self._resolve(capture)
-        paths = _Paths(str(capture.metadata.get("cwd") or ""))
+        paths = Paths(str(capture.metadata.get("cwd") or ""))
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
-                records.append((_python_record(capture, frame, paths),))
+                records.append((_recorded_python(capture, frame, paths),))
             else:
                 records.append(_native_records(capture, frame, symbols.get(frame, ()), paths))
         return records, problems
+
+    def ffi_handler(self, capture: Capture, entry: NativeFrame) -> tuple[Signature | None, FrameRecord | None]:
+        """What the FFI handler that is entered at a frame takes, and the function that it was made from."""
+        binary, _ = self._binary(capture.modules[entry.module])
+        found = binary.ffi_handler(entry.offset - 1) if binary is not None else None
+        if binary is None or found is None:
+            return None, None
+        implementation = None
+        if found.implementation is not None:
+            at_entry = NativeFrame(entry.module, found.implementation + 1)
+            symbols = binary.resolve([found.implementation])[0]
+            paths = Paths(str(capture.metadata.get("cwd") or ""))
+            implementation = _native_records(capture, at_entry, symbols, paths)[0]
+        return signature_of(found.type_arguments), implementation
 
     def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], list[str]]:
         by_module: dict[int, list[NativeFrame]] = {}
@@ -94,7 +110,7 @@ def _why_another(binary: Binary, module: Module) -> str | None:
     return None if fingerprint == module.fingerprint else "has changed since it was recorded"
 
 
-class _Paths:
+class Paths:
     """Recorded file names as absolute real paths; None for what is no file, such as `<string>`."""
 
     def __init__(self, folder: str) -> None:
@@ -113,14 +129,23 @@ class _Paths:
         return storable(os.path.realpath(path)) if os.path.isabs(path) else None  # noqa: PTH117
 
 
-def _python_record(capture: Capture, frame: PythonFrame, paths: _Paths) -> FrameRecord:
+def _recorded_python(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
     code = capture.codes[frame.code]
-    name, filename = storable(code.qualname), storable(code.filename)
-    path = paths.real(code.filename)
     first_line = max(code.first_line, 1)
+    return python_record(
+        paths, code.filename, code.qualname, first_line, frame.instruction, frame.line, frame.is_returning
+    )
+
+
+def python_record(
+    paths: Paths, filename: str, qualname: str, first_line: int, instruction: int, line: int, returning: bool = False
+) -> FrameRecord:
+    """A frame of Python code that begins at `first_line` of a file and stands at `line` (0: unknown)."""
+    name, filename = storable(qualname), storable(filename)
+    path = paths.real(filename)
     function = FunctionRecord(
         language=Language.PYTHON,
-        role=Role.INTERPRETER if code.filename.startswith("<frozen ") else Role.CODE,
+        role=_python_role(filename, qualname),
         name=name,
         short_name=short_name(name),
         symbol=name,
@@ -130,12 +155,20 @@ def _python_record(capture: Capture, frame: PythonFrame, paths: _Paths) -> Frame
         first_line=first_line,
         location=None if path is None else Location(path, first_line, How.EXACT),
     )
-    location = None if path is None or frame.line <= 0 else Location(path, frame.line, How.EXACT)
-    return FrameRecord(function, None, frame.instruction, 0, location, frame.is_returning)
+    location = None if path is None or line <= 0 else Location(path, line, How.EXACT)
+    return FrameRecord(function, None, instruction, 0, location, returning)
+
+
+def _python_role(filename: str, qualname: str) -> Role:
+    if filename.startswith("<frozen "):
+        return Role.INTERPRETER
+    # What ffi_call returns: the one frame of JAX's between a program's line and the custom call that it stands for.
+    is_bridge = qualname == "ffi_call.<locals>.wrapped" and filename.endswith("/jax/_src/ffi.py")
+    return Role.GLUE if is_bridge else Role.CODE
 
 
 def _native_records(
-    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: _Paths
+    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
         return (_unnamed(_OUTSIDE, "", frame.offset),)

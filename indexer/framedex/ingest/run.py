@@ -14,6 +14,7 @@ from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
+from framedex.ingest.ffi import name_ffi
 from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
@@ -49,8 +50,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
     described = _started(capture), _command(capture)
-    found = follow_objects(capture), find_links(capture)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, *found)
+    lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
+    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, links, ffi)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 

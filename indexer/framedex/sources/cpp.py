@@ -16,6 +16,7 @@ from tree_sitter import Language, Node, Query
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, parse_name
 from framedex.model import Definition
+from framedex.sources.ffi_macros import handler_definitions
 from framedex.sources.macros import scrub
 from framedex.sources.syntax import Grammar
 
@@ -61,7 +62,8 @@ def definitions(source: bytes) -> tuple[Definition, ...]:
     extraction = _Extraction(source)
     for start, end, kind, node in sorted(entries, key=lambda entry: (entry[0], -entry[1])):
         extraction.add(start, end, kind, node)
-    return tuple(extraction.found)
+    handlers = handler_definitions(source)
+    return tuple(sorted((*extraction.found, *handlers), key=lambda d: d.line) if handlers else extraction.found)
 
 
 class _Extraction:

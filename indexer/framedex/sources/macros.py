@@ -71,6 +71,11 @@ def scrub(source: bytes) -> bytes:
     return bytes(scrubbed)
 
 
+def call_end(source: bytes, opening: int) -> int:
+    """Where the parenthesis opened at `opening` closes; -1 where that is nowhere near."""
+    return _call(source, opening)[0]
+
+
 def _is_ignored(source: bytes, start: int) -> bool:
     """Whether the place is in a directive or behind `//`; the rest of a line comment is then left alone as well."""
     line = source[source.rfind(b"\n", 0, start) + 1 : start]

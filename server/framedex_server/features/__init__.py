@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features import call_hierarchy, definition, hover
+from framedex_server.features import call_hierarchy, definition, hover, references
 from framedex_server.features.session import Session
 
 ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     definition.register,
     hover.register,
     call_hierarchy.register,
+    references.register,
 )

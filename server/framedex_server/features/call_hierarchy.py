@@ -108,6 +108,8 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
     """The innermost function around a source line that was on a recorded stack."""
     here = Anchor(place.path, place.line)
     functions = _innermost(index.functions_at(place.path, place.line))
+    # What the author of an FFI handler wrote is seen on stacks as the function by which it is registered.
+    functions = index.handlers_made_from(function.id for function in functions) or functions
     return [_item(session, function, place.path, here, "") for function in functions] or None
 
 

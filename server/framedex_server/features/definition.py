@@ -7,19 +7,22 @@ frame line leads to the frame's source.
 Asked again and again, it walks one real stack. From a line that an answer has led to, only the stacks go on that came
 there that way: of all callees ever recorded from a shared wrapper, those of this road. Among them the first is the way
 to where the time went, past the making of the runtime's client (`inward.roads_inward` has the order). A callee whose
-name is under the cursor comes before all others. A question about any other recorded line begins a new walk.
+name is under the cursor comes before all others, but for the handler of an `ffi_call` on its line. A question about any
+other recorded line begins a new walk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.documents.open_documents import is_source
 from framedex_server.documents.traces import frame_at
+from framedex_server.features.ffi_text import is_called_at
 from framedex_server.features.session import Place, Session
 from framedex_server.inward import locations, roads_inward
 
@@ -65,7 +68,23 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
         led_to = [((target.path, target.line), nodes) for target, nodes in targets]
         session.trail.led(index.path, place.path, place.line, led_to)
     origin = session.line_range(place.path, place.line)
-    return _answer(session, origin, [target for target, _ in targets])
+    return _answer(session, origin, [*_handlers(index, place), *(target for target, _ in targets)])
+
+
+def _handlers(index: Index, place: Place) -> Iterator[Target]:
+    """The C++ functions that the `ffi_call` on a line stands for: what its author wrote, and where that is registered.
+
+    They come first: JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means.
+    """
+    for use in index.ffi_uses(place.path, place.line):
+        for handler in use.handlers if is_called_at(use, place) else ():
+            written = handler.implementation
+            if written is not None and written.location is not None and is_source(written.location.path):
+                line = written.location.line
+                yield Target(written.location.path, line, line, max(line, written.end_line))
+            if handler.location is not None and is_source(handler.location.path):
+                line = handler.location.line
+                yield Target(handler.location.path, line, line, line)
 
 
 def in_trace(session: Session, params: types.DefinitionParams) -> Targets:

@@ -16,6 +16,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.words import arguments_short, clock, count, duration
 from framedex_server.documents.traces import frame_at
+from framedex_server.features.ffi_text import ffi_lines
 from framedex_server.features.session import Place, Session
 from framedex_server.markup import Markup
 
@@ -44,10 +45,14 @@ def register(server: LanguageServer, session: Session) -> None:
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
     """What was recorded through a source line; None where nothing was."""
     summary = index.line_summary(place.path, place.line)
-    if summary is None:
+    uses = index.ffi_uses(place.path, place.line)
+    if summary is None and not uses:
         return None
     markup = Markup(session.markdown_supported)
-    lines = list(_summary(markup, summary, _callees(index, place), index.linked_calls(place.path, place.line)))
+    lines = [line for use in uses for line in ffi_lines(markup, use, place)]
+    if summary is not None:
+        linked = index.linked_calls(place.path, place.line)
+        lines += _summary(markup, summary, _callees(index, place), linked)
     return _hover(session, markup, lines, session.line_range(place.path, place.line))
 
 

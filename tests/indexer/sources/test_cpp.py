@@ -6,6 +6,7 @@ import pytest
 
 from framedex.model import Definition
 from framedex.sources import parse_file
+from framedex.sources.cpp import definitions
 from framedex.sources.macros import scrub
 
 
@@ -95,3 +96,18 @@ def test_scrubbing_moves_nothing() -> None:
 def test_directives_comments_and_ordinary_code_are_left_as_they_are() -> None:
     source = b"#define ABSL_GUARDED_BY(x)\n// X_ASSIGN_OR_RETURN(a, b)\nint a = f(b, {1}, 'x');\nCHECK(x);\n"
     assert scrub(source) == source
+
+
+def test_the_function_that_registers_an_ffi_handler_is_defined_by_its_macro() -> None:
+    source = b"""\
+// XLA_FFI_DEFINE_HANDLER_SYMBOL(Commented, out);
+namespace kernels {
+ffi::Error norm(float eps) { return {}; }
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    Norm, norm,
+    ffi::Ffi::Bind().Attr<float>("eps)"));
+}  // namespace kernels
+XLA_FFI_DEFINE_HANDLER_SYMBOL(Never, closed
+"""
+    found = [(each.name, each.line, each.end_line) for each in definitions(source) if each.kind == "function"]
+    assert found == [("kernels::norm", 3, 3), ("Norm", 4, 6)]

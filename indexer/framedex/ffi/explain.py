@@ -1,0 +1,116 @@
+"""What went wrong with an FFI call, in the words of whoever made it, and what to do about it.
+
+XLA's own messages are about operands and canonical platforms; the texts that are recognised are those of
+xla/ffi/api/api.h and xla/ffi/ffi_registry.cc.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from framedex.ffi.joins import Problem
+from framedex.ffi.model import Signature
+from framedex.ffi.signature import attribute_names, mismatches, signature_text
+from framedex.words import count
+
+_PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
+_WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")
+# One diagnostic follows the other without anything between them.
+_WRONG_NAME = re.compile(r"Attribute name mismatch: (\S+) vs (\S+?)(?=Wrong |Attribute |\s|$)")
+_WRONG_DTYPE = re.compile(r"Wrong buffer dtype: expected (\w+) but got ([A-Z][A-Z0-9]*(?![a-z]))")
+_WRONG_RANK = re.compile(r"Wrong buffer rank: expected (\d+) but got (\d+)")
+_WRONG_ATTRIBUTE = re.compile(r"Wrong (?:attribute type|(?:scalar|array) data type)")
+_REFUSED = re.compile(r"Failed to decode all FFI handler operands|Wrong number of ")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What happened, and the remedy; each a sentence or more, the remedy empty where none is known."""
+
+    text: str
+    remedy: str
+
+
+def platform_name(platform: str) -> str:
+    """What `jax.ffi.register_ffi_target` calls one of XLA's platforms."""
+    return _PLATFORMS.get(platform, platform)
+
+
+def explain_problem(problem: Problem) -> Explanation:
+    """Why a target was not found when a program that calls it was compiled."""
+    wanted = platform_name(problem.platform)
+    others = [platform_name(platform) for platform in problem.registered_for if platform != problem.platform]
+    if others:
+        return Explanation(
+            f"'{problem.target}' is registered for {_listed(others)}, but the program was compiled for {wanted}.",
+            f"Register a handler for it: jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r});"
+            " or choose by platform with jax.lax.platform_dependent.",
+        )
+    return Explanation(
+        f"No handler of this name is registered for any platform, and the program calls it on {wanted}.",
+        f"Call jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r}) before the call is compiled,"
+        " and check the spelling of the name.",
+    )
+
+
+def explain_error(message: str, signature: Signature | None, arguments: Mapping[str, object]) -> Explanation | None:
+    """Why XLA refused to run a handler; None where the error is the handler's own."""
+    if _REFUSED.search(message) is None:
+        return None
+    differing = mismatches(signature, arguments) if signature is not None else []
+    takes = f" The handler takes {signature_text(signature)}." if signature is not None else ""
+    found = _recognised(message, arguments)
+    if found is None and not differing:
+        return None
+    # What the signature shows says also which argument it is; of attributes it shows no names and no given types.
+    is_of_names = found is not None and "attribute" in found.text
+    text = found.text if found is not None and (is_of_names or not differing) else " ".join(differing)
+    remedy = (
+        found.remedy if found is not None else "Make the ffi_call fit the handler's binding, or the other way round."
+    )
+    return Explanation(text + takes, remedy)
+
+
+def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | None:
+    if match := _WRONG_COUNT.search(message):
+        noun, expected, given = match.groups()
+        where = {
+            "arguments": "arrays that the ffi_call is called with, or .Arg<> of the binding",
+            "results": "result_shape_dtypes of the ffi_call, or .Ret<> of the binding",
+            "attributes": "keyword arguments that the ffi_call is called with, or .Attr<> of the binding",
+        }[noun]
+        return Explanation(
+            f"The handler takes {count(int(expected), noun[:-1])}; the call gives {given}.", f"Look at the {where}."
+        )
+    if match := _WRONG_NAME.search(message):
+        given, expected = match.groups()
+        names = attribute_names(arguments.get("attributes")) or [given]
+        return Explanation(
+            f"The handler has no attribute '{given}'; where it stands it takes '{expected}' (the call gives"
+            f" {_listed(names)}).",
+            f"Rename the keyword argument {given} to {expected}, or the .Attr<>({expected!r}) of the binding.",
+        )
+    if match := _WRONG_DTYPE.search(message):
+        expected, given = (name.lower() for name in match.groups())
+        return Explanation(
+            f"The handler takes an array of {expected} where the call gives {given}.",
+            f"Convert it before the call, as in x.astype(...), or register a handler for {given}.",
+        )
+    if match := _WRONG_RANK.search(message):
+        expected, given = match.groups()
+        return Explanation(
+            f"The handler takes an array of rank {expected} where the call gives one of rank {given}.",
+            "Reshape it before the call; under vmap, vmap_method decides which axes the handler gets.",
+        )
+    if _WRONG_ATTRIBUTE.search(message):
+        return Explanation(
+            "An attribute has another type than the handler takes.",
+            "Python's numbers become s64 and f64: give NumPy's, as in np.float32(eps), of the type of the .Attr<>.",
+        )
+    return None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)

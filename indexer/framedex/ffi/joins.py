@@ -1,0 +1,265 @@
+"""Joins the runs of FFI handlers in a capture to the sites that they come from, by what the capture describes.
+
+The program numbers every custom call that XLA instantiates; a run knows its number, and the capture says which custom
+call of which compiled program the number is (docs/capture-format.md, docs/ffi.md). Nothing here raises on odd content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from framedex.model import Capture, Join
+
+BOUNDARY = "ffi"
+_STAGES = ("instantiate", "prepare", "initialize")
+_CUT_OFF = "..."
+
+PlainFrame = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A registration of a handler; `registered_at` is the Python stack of it, innermost first."""
+
+    name: str
+    platform: str
+    api_version: int
+    stages: tuple[str, ...]
+    is_wrapped: bool
+    registered_at: tuple[PlainFrame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place that a custom call comes from, with its Python stack, innermost first.
+
+    `key` is the same in every capture; `user_frame` is the index of the innermost frame that is not JAX's. With
+    `from_metadata` the stack is the one of the compiled program, which has no frames of JAX's own.
+    """
+
+    key: str
+    target: str
+    frames: tuple[PlainFrame, ...]
+    user_frame: int
+    from_metadata: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunJoin:
+    """The sites, by key, that a run is of: one where that is known (`how`), otherwise all that it may be of."""
+
+    how: Join
+    sites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A target that XLA did not know when a program was compiled; `sites` are the keys of those that called it."""
+
+    target: str
+    platform: str
+    registered_for: tuple[str, ...]
+    sites: tuple[str, ...]
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FfiJoins:
+    """What a capture tells of FFI. `runs` has the join of calls, by their place among the calls; not all have one."""
+
+    targets: tuple[Target, ...] = ()
+    sites: Mapping[str, Site] = field(default_factory=dict)
+    runs: Mapping[int, RunJoin] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def follow_ffi(capture: Capture) -> FfiJoins:
+    """Read the descriptions of a capture, and join its runs."""
+    described: dict[str, list[dict[str, Any]]] = {}
+    for description in capture.descriptions:
+        described.setdefault(description.kind, []).append(description.content)
+    sites = {site.key: site for site in map(_site, described.get("ffi_site", ())) if site.frames}
+    instances = list(map(_instance, described.get("ffi_instance", ())))
+    for instance in instances:
+        if instance.metadata_site is not None:
+            sites.setdefault(instance.metadata_site.key, instance.metadata_site)
+    targets = tuple(map(_target, described.get("ffi_target", ())))
+    return FfiJoins(
+        targets=targets,
+        sites=sites,
+        runs=dict(_runs(capture, instances, sites, [target.name for target in targets])),
+        problems=tuple(map(_problem, described.get("ffi_problem", ()))),
+    )
+
+
+def split_function(name: str, targets: Sequence[str] = ()) -> tuple[str, str]:
+    """Target and stage of a function of the boundary: `counter.instantiate`, and `counter` for the stage `execute`."""
+    target, _, stage = name.rpartition(".")
+    is_other_stage = stage in _STAGES and target and name not in targets
+    return (target, stage) if is_other_stage else (name, "execute")
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    number: int | None  # None: of before the typed API, where all custom calls of a target are one
+    how: str
+    target: str
+    site: str | None
+    operands: str
+    results: str
+    metadata_site: Site | None
+
+    def fits(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a run has the shapes of this custom call, as far as it tells them."""
+        return _is_same(arguments.get("arguments"), self.operands) and _is_same(arguments.get("results"), self.results)
+
+
+def _is_same(recorded: object, described: str) -> bool:
+    if not isinstance(recorded, str) or recorded == described:
+        return True
+    return recorded.endswith(_CUT_OFF) and described.startswith(recorded.removesuffix(_CUT_OFF))
+
+
+def _runs(
+    capture: Capture, instances: Sequence[_Instance], sites: Mapping[str, Site], targets: Sequence[str]
+) -> Iterator[tuple[int, RunJoin]]:
+    by_number: dict[int, list[_Instance]] = {}
+    by_target: dict[str, list[str]] = {}
+    for instance in instances:
+        if instance.number is not None:
+            by_number.setdefault(instance.number, []).append(instance)
+        elif instance.site is not None:
+            by_target.setdefault(instance.target, []).append(instance.site)
+    for site in sites.values():
+        if not site.from_metadata:
+            by_target.setdefault(site.target, []).append(site.key)
+    functions = [
+        split_function(function.name, targets) if function.boundary == BOUNDARY else None
+        for function in capture.functions
+    ]
+    known: dict[tuple[int, str], RunJoin | None] = {}
+    for place, function in enumerate(capture.calls.function.tolist()):
+        split = functions[function]
+        if split is None:
+            continue
+        key = function, capture.calls.arguments[place]
+        if key not in known:
+            known[key] = _join(split, _decoded(key[1]), by_number, by_target)
+        join = known[key]
+        if join is not None:
+            yield place, join
+
+
+def _join(
+    function: tuple[str, str],
+    arguments: Mapping[str, Any],
+    by_number: Mapping[int, Sequence[_Instance]],
+    by_target: Mapping[str, Sequence[str]],
+) -> RunJoin | None:
+    target, stage = function
+    number = arguments.get("instance")
+    described = by_number.get(number, ()) if isinstance(number, int) else ()
+    if not described:
+        # What the run itself names was certain when it ran; how it came to be was lost with the end of the capture.
+        named = arguments.get("site")
+        return _of(Join.EXACT, [named]) if isinstance(named, str) else _of(Join.SINGLE, by_target.get(target, ()))
+    certain = [instance for instance in described if instance.how == "exact"]
+    if certain:
+        last = certain[-1]
+        is_sure = stage != "execute" or last.fits(arguments)
+        return _of(Join.EXACT if is_sure else Join.AMBIGUOUS, [last.site] if last.site else [])
+    candidates = [instance for instance in described if stage != "execute" or instance.fits(arguments)]
+    return _of(Join.SINGLE, [each.site for each in candidates or described if each.site])
+
+
+def _of(how: Join, sites: Sequence[str]) -> RunJoin | None:
+    distinct = tuple(dict.fromkeys(sites))
+    if not distinct:
+        return None
+    return RunJoin(how if len(distinct) == 1 else Join.AMBIGUOUS, distinct)
+
+
+def _instance(content: Mapping[str, Any]) -> _Instance:
+    number, site = content.get("instance"), content.get("site")
+    target = str(content.get("target"))
+    metadata_site = _metadata_site(site, target, _frames(content.get("frames")))
+    return _Instance(
+        number=number if isinstance(number, int) else None,
+        how=str(content.get("join")),
+        target=target,
+        site=site if isinstance(site, str) else metadata_site.key if metadata_site else None,
+        operands=str(content.get("operands", "")),
+        results=str(content.get("results", "")),
+        metadata_site=metadata_site,
+    )
+
+
+def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
+    """The site as the compiled program tells it: of what JAX itself, or an exported program, calls there is no other.
+
+    It also stands for one that another process has met, until a capture of that process has the whole stack.
+    """
+    if not frames:
+        return None
+    digest = hashlib.blake2b(repr((target, frames)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return Site(key if isinstance(key, str) else f"hlo:{digest}", target, frames, 0, from_metadata=True)
+
+
+def _site(content: Mapping[str, Any]) -> Site:
+    frames = _frames(content.get("frames"))
+    user_frame = content.get("user_frame")
+    is_index = isinstance(user_frame, int) and 0 <= user_frame < len(frames)
+    return Site(
+        key=str(content.get("site")),
+        target=str(content.get("target")),
+        frames=frames,
+        user_frame=user_frame if is_index and isinstance(user_frame, int) else 0,
+        from_metadata=False,
+    )
+
+
+def _target(content: Mapping[str, Any]) -> Target:
+    version = content.get("api_version")
+    return Target(
+        name=str(content.get("target")),
+        platform=str(content.get("platform")),
+        api_version=version if isinstance(version, int) else 1,
+        stages=_texts(content.get("stages")),
+        is_wrapped=content.get("is_wrapped") is not False,
+        registered_at=_frames(content.get("registered_at")),
+    )
+
+
+def _problem(content: Mapping[str, Any]) -> Problem:
+    return Problem(
+        target=str(content.get("target")),
+        platform=str(content.get("platform")),
+        registered_for=_texts(content.get("registered_for")),
+        sites=_texts(content.get("sites")),
+        message=str(content.get("message", "")),
+    )
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _frames(value: object) -> tuple[PlainFrame, ...]:
+    found: list[PlainFrame] = []
+    for frame in value if isinstance(value, list) else ():
+        match frame:
+            case [str(file), int(line), str(function)]:
+                found.append((file, line, function))
+    return tuple(found)
+
+
+def _decoded(arguments: str) -> Mapping[str, Any]:
+    try:
+        decoded = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return decoded if isinstance(decoded, dict) else {}

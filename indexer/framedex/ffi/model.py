@@ -1,0 +1,120 @@
+"""What the index knows of FFI targets: small types without logic, as in `framedex.model`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What an FFI handler takes, decoded from its C++ type: dtypes with ranks (`f32`, `f32 of rank 2`, `any`), types of
+    attributes (`f32`, `string`) in the order in which the handler binds them. Of what follows an argument or result
+    that may be there or not (`...`), nothing is known.
+    """
+
+    arguments: tuple[str, ...]
+    results: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FfiHandler:
+    """The native function that is a stage of a target, and the function that it was made from, where that is known."""
+
+    stage: str
+    function: FunctionRow
+    location: Location | None
+    implementation: FunctionRow | None
+    signature: Signature | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiRegistration:
+    """That a target was registered for a platform, and the line of the program that did it, if it was the program."""
+
+    platform: str
+    api_version: int
+    stages: tuple[str, ...]
+    is_wrapped: bool
+    line: PythonLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What some runs of a handler came to; times in nanoseconds, of those that returned."""
+
+    runs: int
+    errors: int
+    never_returned: int
+    total: int
+    median: int
+    p99: int
+
+
+@dataclass(frozen=True, slots=True)
+class FfiSiteTotals:
+    """The runs of a site. Those that are ambiguous are with each site that they may be of, and so told apart."""
+
+    site: FfiSite
+    how: Join
+    totals: RunTotals
+    latest_call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiShapes:
+    """A way in which a handler was run: dtypes and shapes, and attributes, as text; how often and with which errors."""
+
+    stage: str
+    arguments: str
+    results: str
+    attributes: str
+    runs: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class FfiTrouble:
+    """What went wrong with a target, the sites that caused it, and what to do about it.
+
+    `call` is the latest run that it happened in, None where the program was not even compiled.
+    """
+
+    message: str
+    explanation: str
+    remedy: str
+    count: int
+    sites: tuple[FfiSite, ...]
+    call: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FfiTarget:
+    """An FFI target in one capture. `unjoined` counts the runs without any site."""
+
+    name: str
+    registrations: tuple[FfiRegistration, ...]
+    handlers: tuple[FfiHandler, ...]
+    sites: tuple[FfiSiteTotals, ...]
+    totals: RunTotals
+    unjoined: int
+    shapes: tuple[FfiShapes, ...]
+    troubles: tuple[FfiTrouble, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FfiUse:
+    """A target that a line of source has to do with: it is called there, or a handler's source is.
+
+    `runs` are those of all captures, `recent` the latest of them; `shapes` are a few ways in which those were run, most
+    often first. `sites` are all from which it was run, or may have been.
+    """
+
+    target: str
+    handlers: tuple[FfiHandler, ...]
+    sites: tuple[FfiSite, ...]
+    runs: int
+    recent: RunTotals
+    shapes: tuple[str, ...]

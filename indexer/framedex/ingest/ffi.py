@@ -1,0 +1,109 @@
+"""What a capture tells of FFI, named: the Python stacks of its sites, and the handlers at the ends of its stacks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from framedex.ffi import Site, follow_ffi
+from framedex.ffi.joins import BOUNDARY, PlainFrame
+from framedex.index.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
+from framedex.ingest.naming import Namer, Paths, python_record
+from framedex.model import Capture, NativeFrame
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = {
+    ast.ListComp: "<listcomp>",
+    ast.SetComp: "<setcomp>",
+    ast.DictComp: "<dictcomp>",
+    ast.GeneratorExp: "<genexpr>",
+}
+_UNKNOWN_INSTRUCTION = 0
+
+
+def name_ffi(capture: Capture, namer: Namer) -> FfiRecords:
+    """Join the runs of a capture, and name the frames of its sites and its handlers."""
+    joins = follow_ffi(capture)
+    naming = _SiteNaming(capture)
+    return FfiRecords(
+        joins=joins,
+        sites=tuple(naming.record(site) for site in joins.sites.values()),
+        handlers=tuple(_handlers(capture, namer)),
+    )
+
+
+def _handlers(capture: Capture, namer: Namer) -> Iterator[HandlerRecord]:
+    """The frames at the ends of runs' stacks: the recorder puts the entry of the handler there."""
+    functions = [function.boundary == BOUNDARY for function in capture.functions]
+    pairs = zip(capture.calls.function.tolist(), capture.calls.stack.tolist(), strict=True)
+    stacks = dict.fromkeys(stack for function, stack in pairs if functions[function])
+    entries = dict.fromkeys(capture.stacks[stack].frames[0] for stack in stacks if capture.stacks[stack].frames)
+    for entry in entries:
+        frame = capture.frames[entry]
+        if isinstance(frame, NativeFrame) and frame.module >= 0:
+            signature, implementation = namer.ffi_handler(capture, frame)
+            yield HandlerRecord(entry, signature, implementation)
+
+
+class _SiteNaming:
+    """Makes frames of file, line and qualified name; which line a function begins with has to be looked up."""
+
+    def __init__(self, capture: Capture) -> None:
+        self._paths = Paths(str(capture.metadata.get("cwd") or ""))
+        self._codes: dict[tuple[str, str], list[int]] = {}
+        for code in capture.codes:
+            self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))
+        self._parsed: dict[str, Mapping[str, list[int]]] = {}
+
+    def record(self, site: Site) -> SiteRecord:
+        return SiteRecord(
+            key=site.key,
+            target=site.target,
+            frames=tuple(self._frame(frame) for frame in reversed(site.frames)),
+            user_frame=len(site.frames) - 1 - site.user_frame,
+            from_metadata=site.from_metadata,
+        )
+
+    def _frame(self, frame: PlainFrame) -> FrameRecord:
+        filename, line, qualname = frame
+        first_line = self._first_line(filename, line, qualname)
+        return python_record(self._paths, filename, qualname, first_line, _UNKNOWN_INSTRUCTION, line)
+
+    def _first_line(self, filename: str, line: int, qualname: str) -> int:
+        """Where the code object begins: as other stacks of the capture have it, else as the file does, else the line.
+
+        Without it, one function would be another on the stacks of sites than on those that were walked.
+        """
+        if qualname == "<module>":
+            return 1
+        known = self._codes.get((filename, qualname)) or self._in_file(filename).get(qualname, [])
+        return max((first for first in known if first <= line), default=line)
+
+    def _in_file(self, filename: str) -> Mapping[str, list[int]]:
+        if filename not in self._parsed:
+            path = self._paths.real(filename)
+            self._parsed[filename] = _first_lines(Path(path)) if path else {}
+        return self._parsed[filename]
+
+
+def _first_lines(path: Path) -> Mapping[str, list[int]]:
+    """The first lines, as code objects have them, of the functions of a Python file, by qualified name."""
+    found: dict[str, list[int]] = {}
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return found
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, prefix = waiting.pop()
+        name = _COMPREHENSIONS.get(type(node))
+        if isinstance(node, _SCOPES):
+            name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
+        if name is not None and isinstance(node, ast.expr | ast.stmt):
+            decorators = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+            found.setdefault(prefix + name, []).append(first)
+            prefix += f"{name}." if isinstance(node, ast.ClassDef) else f"{name}.<locals>."
+        waiting.extend((child, prefix) for child in ast.iter_child_nodes(node))
+    return found

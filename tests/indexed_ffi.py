@@ -1,0 +1,76 @@
+"""Recorded and indexed runs of the programs that call FFI handlers, each made once for all tests that look at it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.ffi.model import FfiTarget
+from framedex.index import Index, Store
+from framedex.ingest import Silence, ingest_captures
+from framedex.model import FfiSite
+from tests.ffi_running import CPU, EXAMPLES, FfiRun, mock_tpu, run_ffi
+from tests.running import PROGRAMS
+
+
+@dataclass(frozen=True)
+class IndexedRun:
+    """A program's run and the index of it."""
+
+    program: Path
+    run: FfiRun
+    index: Path
+
+    def invoke(self, *arguments: str) -> Result:
+        """Run the command line."""
+        return CliRunner().invoke(cli, ["--index", str(self.index), *arguments])
+
+    def read(self, *arguments: str) -> Any:
+        """The document that a verb prints for programs."""
+        result = self.invoke(*arguments, "--json")
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+    def open(self) -> Index:
+        """The index."""
+        return Index.open(self.index)
+
+    def target(self, name: str) -> FfiTarget:
+        """What the latest capture tells of a target."""
+        with self.open() as index:
+            (found,) = [each for each in index.ffi_targets(index.ffi_captures()[-1]) if each.name == name]
+        return found
+
+
+@functools.cache
+def indexed(program: str, platform: str = "cpu") -> IndexedRun:
+    """`tests/programs/PROGRAM` on a platform, indexed with the source of the example handlers."""
+    folder = Path(tempfile.mkdtemp(prefix="ffi_indexed")).resolve()
+    ended = run_ffi(program, folder=folder, **(CPU if platform == "cpu" else mock_tpu()))
+    assert ended.status == 0, ended.stderr
+    return IndexedRun(PROGRAMS / program, ended, make_index(folder, *ended.captures))
+
+
+def make_index(folder: Path, *captures: Path) -> Path:
+    """An index of captures and of the source of the example handlers."""
+    path = folder / ".framedex" / "index.db"
+    with Store(path) as store:
+        ingest_captures(store, captures, [EXAMPLES], Silence())
+    return path
+
+
+def places(site: FfiSite) -> list[tuple[str, int]]:
+    """File name and line of the program's lines of a site, innermost first."""
+    return [(Path(line.location.path).name, line.location.line) for line in site.lines]
+
+
+def line_of(path: Path, text: str) -> int:
+    """The 1-based number of the first line that holds a text."""
+    return next(number for number, line in enumerate(path.read_text().splitlines(), 1) if text in line)

@@ -1,0 +1,145 @@
+"""`framedex ffi`, and what the other verbs say of handlers' runs, on real recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+from tests.ffi_running import EXAMPLES
+from tests.indexed_ffi import IndexedRun, indexed, line_of
+from tests.indexer.recorded import Project
+
+EXAMPLE = EXAMPLES / "ffi_examples.py"
+RMS_NORM = EXAMPLES / "rms_norm.cc"
+CALL = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
+
+
+@pytest.fixture(scope="module")
+def calls() -> IndexedRun:
+    """Every example handler called once or a few times."""
+    return indexed("ffi_calls.py")
+
+
+@pytest.fixture(scope="module")
+def missing() -> IndexedRun:
+    """Targets called in every wrong way."""
+    return indexed("ffi_missing.py")
+
+
+def section(run: IndexedRun, target: str) -> str:
+    """What the overview says of one target."""
+    parts = run.invoke("ffi").stdout.split("\n\n")
+    return next(part for part in parts if part.startswith(f"{target}  "))
+
+
+def test_the_overview_has_handlers_sites_counts_and_times(calls: IndexedRun) -> None:
+    text = section(calls, "rms_norm")
+    assert "4 runs" in text.splitlines()[0] and "median" in text and "p99" in text
+    assert f"{RMS_NORM}:{line_of(RMS_NORM, 'ffi::Error rms_norm(')}" in text
+    assert f"registered  for cpu at {EXAMPLE}:" in text
+    call = f"{EXAMPLE}:{CALL} in rms_norm"
+    assert f"{call}, from {calls.program}:{calls.run.result['rms_norm']} in <module>" in text
+
+
+def test_targets_that_were_not_called_are_counted_and_listed_on_demand(calls: IndexedRun) -> None:
+    short, whole = calls.invoke("ffi"), calls.invoke("ffi", "--all")
+    assert "lapack_dgeqrf_ffi" not in short.stdout
+    assert "--all" in short.stderr
+    assert "lapack_dgeqrf_ffi  never run" in whole.stdout
+
+
+def test_the_detail_has_stages_signature_stacks_shapes_and_attributes(calls: IndexedRun) -> None:
+    text = calls.invoke("ffi", "fail").stdout
+    assert "takes  (f32) -> (f32), attributes (string)" in text
+    assert "instantiate  (anonymous namespace)::fail_to_instantiate" in text
+    assert '(f32[4,8]) -> (f32[4,8])  how="exception"  1 error' in text
+    assert f"P fail      {EXAMPLE}:" in text
+    assert "! the handler threw this" in text
+
+
+def test_a_part_of_a_name_is_enough_if_it_fits_one(calls: IndexedRun) -> None:
+    assert calls.invoke("ffi", "pivots").stdout.count("lu_pivots_to_permutation  2 runs") == 1
+    several = calls.invoke("ffi", "rms_norm_")
+    assert several.exit_code == 1 and "rms_norm_forward" in several.stderr
+    unknown = calls.invoke("ffi", "no such target")
+    assert unknown.exit_code == 1 and "--all" in unknown.stderr
+
+
+def test_the_document_for_programs(calls: IndexedRun) -> None:
+    (target,) = calls.read("ffi", "rms_norm_backward")["targets"]
+    assert target["registrations"][0]["platform"] == "cpu"
+    assert target["handlers"][0]["signature"]["arguments"] == ["f32", "f32", "f32"]
+    (site,) = target["sites"]
+    assert (site["how"], site["totals"]["runs"]) == ("exact", 1)
+    assert site["site"]["frames"][-1]["function"]["name"] == "ffi_call.<locals>.wrapped"
+
+
+def test_a_target_that_nobody_registered_is_explained_with_its_line(missing: IndexedRun) -> None:
+    text = section(missing, "nowhere")
+    assert f"called at {missing.program}:{missing.run.result['nowhere']}" in text
+    assert "register_ffi_target('nowhere', ..., platform='cpu')" in text
+
+
+def test_a_target_of_another_platform_is_explained(missing: IndexedRun) -> None:
+    text = section(missing, "elsewhere")
+    assert f"called at {missing.program}:{missing.run.result['elsewhere']}" in text
+    assert "registered for CUDA, but the program was compiled for cpu" in text
+
+
+def test_calls_that_do_not_fit_the_handler_are_explained(missing: IndexedRun) -> None:
+    text = section(missing, "rms_norm")
+    lines = missing.run.result
+    for name, said in (
+        ("too many", "It takes 1 argument; the call gives 2. The handler takes (f32) -> (f32), attributes (f32)."),
+        ("wrong attribute", "The handler has no attribute 'epsilon'; where it stands it takes 'eps'"),
+        ("wrong dtype", "Argument 0 is s32[2,4]; the handler takes f32."),
+    ):
+        after = text.partition(f"called at {missing.program}:{lines[name]}")[2]
+        assert said in after.split("\n  ! ")[0], name
+
+
+def test_calls_are_readable_and_lead_to_their_line(calls: IndexedRun) -> None:
+    text = calls.invoke("calls", "--function", "rms_norm,rms_norm_forward", "--stack", "line").stdout
+    assert "rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]" in text
+    assert "rms_norm_forward(f32[4,8], eps=1e-05) -> f32[4,8], f32[4]" in text
+    assert f"{EXAMPLE}:{CALL} in rms_norm" in text
+    assert "scale_later(f32[4,8], factor=2) -> f32[4,8] later" in calls.invoke("calls").stdout
+
+
+def test_the_trace_of_a_run_ends_with_its_ffi_call(calls: IndexedRun) -> None:
+    lines = calls.invoke("trace", "rms_norm_backward").stdout.splitlines()
+    handler = next(number for number, line in enumerate(lines) if "N RmsNormBackward" in line)
+    assert lines[handler + 1] == ""
+    line = line_of(EXAMPLE, 'ffi_call("rms_norm_backward"')
+    where = f"{EXAMPLE}:{line} in _rms_norm_backward"
+    assert lines[handler + 2] == f"called from the ffi_call at {where} [exact]"
+    assert lines[-1] == "    … 1 glue frame"
+    assert lines[-2].split()[:2] == ["P", "_rms_norm_backward"]
+
+
+def test_a_join_that_is_not_certain_says_so(calls: IndexedRun) -> None:
+    assert "[single: no other can have]" in calls.invoke("trace", "add_one_untyped").stdout
+    assert calls.read("trace", "add_one_untyped")["origin"]["how"] == "single"
+
+
+def test_the_trace_document_has_the_ffi_call_too(calls: IndexedRun, tmp_path: Path) -> None:
+    document = tmp_path / "run.fdtrace"
+    assert calls.invoke("trace", "scale_later", "-o", str(document)).exit_code == 0
+    text = document.read_text()
+    assert "ffi_call [exact], most recent call last:" in text
+    assert f"scale_later at {EXAMPLE}:" in text.partition("ffi_call [exact]")[2]
+
+
+def test_where_counts_the_runs_of_a_line(calls: IndexedRun) -> None:
+    summary = calls.read("where", f"{EXAMPLE}:{CALL}")["summary"]
+    assert {each["function"]: each["calls"] for each in summary["boundaries"]} == {"rms_norm": 4}
+
+
+def test_a_recording_without_ffi_says_so(project: Project) -> None:
+    project.ingest().close()
+    result = CliRunner().invoke(cli, ["--index", str(project.index), "ffi"])
+    assert result.exit_code == 0
+    assert "No FFI target" in result.stderr

@@ -1,0 +1,127 @@
+"""Which ffi_call a run is of, by what a capture describes: the rules, one by one, on captures written by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from framedex.ffi import RunJoin, follow_ffi, split_function
+from framedex.model import Calls, Capture, Description, Function, Join, Stack, Thread
+
+SHAPE = {"arguments": "f32[4]", "results": "f32[4]"}
+
+
+def capture(*descriptions: tuple[str, dict[str, Any]], runs: list[dict[str, Any]], function: str = "norm") -> Capture:
+    """A capture with these descriptions, and runs of one function with these values."""
+    count = len(runs)
+    return Capture(
+        path=Path("capture"),
+        metadata={},
+        modules=(),
+        codes=(),
+        frames=(),
+        stacks=(Stack(()),),
+        functions=(Function("ffi", function),),
+        threads=(Thread(1, "main"),),
+        calls=Calls(
+            *(np.zeros(count, np.uint32) for _ in range(3)),
+            *(np.arange(count, dtype=np.int64) for _ in range(2)),
+            error=np.zeros(count, np.int32),
+            arguments=tuple(map(json.dumps, runs)),
+        ),
+        problems=(),
+        descriptions=tuple(Description(kind, content) for kind, content in descriptions),
+    )
+
+
+def site(key: str, target: str = "norm") -> tuple[str, dict[str, Any]]:
+    frames = [["/jax/ffi.py", 5, "wrapped"], ["/me.py", int(key, 16), "step"]]
+    return "ffi_site", {"site": key, "target": target, "user_frame": 1, "frames": frames}
+
+
+def instance(number: int | None, join: str, key: str | None, **changes: Any) -> tuple[str, dict[str, Any]]:
+    content = {"instance": number, "join": join, "target": "norm", "site": key, "operands": "f32[4]"}
+    return "ffi_instance", content | {"results": "f32[4]", "frames": [["/me.py", 9, "step"]]} | changes
+
+
+def joined(*descriptions: tuple[str, dict[str, Any]], **run: Any) -> RunJoin | None:
+    return follow_ffi(capture(*descriptions, runs=[SHAPE | run])).runs.get(0)
+
+
+def test_the_instance_says_the_site_and_the_last_certain_word_wins() -> None:
+    said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "exact", "0x1")]
+    assert joined(*said, instance(7, "exact", "0x2"), instance=7, site="0x1") == RunJoin(Join.EXACT, ("0x2",))
+
+
+def test_several_ambiguous_descriptions_are_the_candidates() -> None:
+    said = [site("0x1"), site("0x2"), instance(7, "ambiguous", "0x1"), instance(7, "ambiguous", "0x2")]
+    assert joined(*said, instance=7) == RunJoin(Join.AMBIGUOUS, ("0x1", "0x2"))
+
+
+def test_a_candidate_of_other_shapes_is_none() -> None:
+    other = instance(7, "ambiguous", "0x2", operands="f32[8]")
+    assert joined(instance(7, "ambiguous", "0x1"), other, instance=7) == RunJoin(Join.SINGLE, ("0x1",))
+
+
+def test_a_certain_site_of_other_shapes_is_not_certain() -> None:
+    assert joined(instance(7, "exact", "0x1", results="f32[8]"), instance=7) == RunJoin(Join.AMBIGUOUS, ("0x1",))
+
+
+def test_shapes_that_were_cut_off_are_compared_as_far_as_they_go() -> None:
+    said = instance(7, "exact", "0x1", operands="f32[4], f32[5]")
+    assert joined(said, instance=7, arguments="f32[4], f3...") == RunJoin(Join.EXACT, ("0x1",))
+    assert joined(said, instance=7, arguments="f32[9]...") == RunJoin(Join.AMBIGUOUS, ("0x1",))
+
+
+def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
+    followed = follow_ffi(capture(instance(7, "exact", None), runs=[SHAPE | {"instance": 7}]))
+    (key,) = followed.runs[0].sites
+    assert followed.sites[key].from_metadata
+    assert followed.sites[key].frames == (("/me.py", 9, "step"),)
+    assert followed.runs[0].how is Join.EXACT
+
+
+def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program() -> None:
+    followed = follow_ffi(capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}]))
+    assert followed.runs[0] == RunJoin(Join.EXACT, ("0x1",))
+    assert followed.sites["0x1"].from_metadata
+    assert not follow_ffi(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
+
+
+def test_a_program_that_tells_no_lines_leaves_a_run_without_a_site() -> None:
+    assert joined(instance(7, "exact", None, frames=[]), instance=7) is None
+
+
+@pytest.mark.parametrize(("keys", "how"), [(["0x1"], Join.SINGLE), (["0x1", "0x2"], Join.AMBIGUOUS)])
+def test_an_untyped_run_is_of_the_sites_of_its_target(keys: list[str], how: Join) -> None:
+    said = [instance(None, "by_target", key) for key in keys]
+    assert joined(*said) == RunJoin(how, tuple(keys))
+
+
+def test_a_run_whose_instance_nobody_described_names_its_site_itself() -> None:
+    assert joined(site("0x1"), site("0x2"), instance=7, site="0x2") == RunJoin(Join.EXACT, ("0x2",))
+
+
+def test_nothing_in_odd_descriptions_raises() -> None:
+    odd: list[tuple[str, dict[str, Any]]] = [
+        ("ffi_site", {}),
+        ("ffi_site", {"site": 5, "frames": [["x", "y"], 3, ["f", 1, "g", 2]], "user_frame": "no"}),
+        ("ffi_instance", {"instance": "seven", "frames": "none"}),
+        ("ffi_instance", {"instance": 7, "join": None, "site": None, "frames": [[1]]}),
+        ("ffi_target", {"stages": 3, "registered_at": {}}),
+        ("ffi_problem", {"sites": None}),
+        ("something else", {"x": 1}),
+    ]
+    followed = follow_ffi(capture(*odd, runs=[{"instance": 7}, {"instance": [1]}, {}]))
+    assert not followed.runs
+
+
+def test_the_stage_is_told_from_a_target_with_a_dot() -> None:
+    assert split_function("counter.instantiate") == ("counter", "instantiate")
+    assert split_function("counter") == ("counter", "execute")
+    assert split_function("xla.gpu.sort") == ("xla.gpu.sort", "execute")
+    assert split_function("my.prepare", ["my.prepare"]) == ("my.prepare", "execute")

@@ -1,0 +1,102 @@
+"""What a handler takes, and what is said where a call does not fit it."""
+
+from __future__ import annotations
+
+import pytest
+
+from framedex.ffi import Problem
+from framedex.ffi.explain import explain_error, explain_problem
+from framedex.ffi.model import Signature
+from framedex.ffi.signature import attribute_names, mismatches, signature_of, signature_text
+
+ANY_RANK = "18446744073709551615ul"
+NORM = Signature(("f32",), ("f32",), ("f32",))
+
+
+def tag(kind: str, inner: str = "") -> str:
+    return f"xla::ffi::internal::{kind}Tag" + (f"<{inner}>" if inner else "")
+
+
+def buffer(dtype: int, rank: str = ANY_RANK) -> str:
+    return f"xla::ffi::Buffer<(xla::ffi::DataType){dtype}, {rank}>"
+
+
+def signature(*tags: str) -> str:
+    return signature_text(signature_of(["(xla::ffi::ExecutionStage)3", "xla::ffi::Error (*)()", *tags]))
+
+
+def test_dtypes_ranks_and_attributes_are_decoded() -> None:
+    tags = [tag("Ctx", "xla::ffi::ThreadPool"), tag("Arg", buffer(11)), tag("Arg", buffer(4, "2ul"))]
+    tags += [tag("Arg", "xla::ffi::AnyBuffer"), tag("Attr", "float"), tag("Attr", "long")]
+    tags += [tag("Attr", "std::basic_string_view<char, std::char_traits<char>>"), tag("Ret", buffer(16))]
+    tags += [tag("Attr", "xla::ffi::Span<int const>"), tag("Attr", "jax::MatrixParams::UpLo")]
+    assert signature(*tags) == "(f32, s32 of rank 2, any) -> (bf16), attributes (f32, s64, string, s32[], UpLo)"
+
+
+def test_what_may_be_there_or_not_is_open() -> None:
+    tags = [tag("Arg", buffer(11)), tag("RemainingArgs"), tag("OptionalRet", buffer(11)), tag("Attrs")]
+    assert signature(*tags) == "(f32, ...) -> (...), attributes (dictionary)"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"arguments": "f32[2]", "results": "f32[2]", "attributes": "eps=1"}, []),
+        ({}, ["It takes 1 attribute; the call gives 0."]),
+        ({"arguments": "f32[2], f32[2]", "attributes": "eps=1"}, ["It takes 1 argument; the call gives 2."]),
+        ({"arguments": "s32[2]", "attributes": "eps=1"}, ["Argument 0 is s32[2]; the handler takes f32."]),
+        ({"results": "f32[2], s32[]", "attributes": "eps=1"}, ["It takes 1 result; the call gives 2."]),
+        ({"attributes": "a=1, b=2"}, ["It takes 1 attribute; the call gives 2 (a, b)."]),
+        ({"arguments": "f32[2], f...", "attributes": "a=1, b..."}, []),
+    ],
+)
+def test_where_a_call_does_not_fit(given: dict[str, str], said: list[str]) -> None:
+    assert mismatches(NORM, given) == said
+
+
+def test_ranks_and_open_ends() -> None:
+    takes = Signature(("f32 of rank 2", "..."), (), ())
+    assert mismatches(takes, {"arguments": "f32[2,2], s8[], s8[]"}) == []
+    assert mismatches(takes, {"arguments": "f32[2]"}) == [
+        "Argument 0 is f32[2], of rank 1; the handler takes f32 of rank 2."
+    ]
+    assert mismatches(takes, {"arguments": ""}) == ["It takes at least 1 argument; the call gives 0."]
+
+
+def test_names_of_attributes_are_told_from_what_is_inside_of_them() -> None:
+    assert attribute_names('how="a, b=\\"c", sizes=s32[1,2], more={x=1, y={z=2}}, last=3') == [
+        *("how", "sizes", "more", "last"),
+    ]
+
+
+def test_an_error_of_the_handler_itself_is_not_explained() -> None:
+    assert explain_error("the handler does not want to", NORM, {}) is None
+
+
+def test_a_refused_call_is_explained_also_without_a_signature() -> None:
+    message = "[execute] Wrong number of arguments: expected 1 but got 2"
+    explained = explain_error(message, None, {})
+    assert explained is not None
+    assert explained.text == "The handler takes 1 argument; the call gives 2."
+    assert "ffi_call" in explained.remedy
+
+
+def test_diagnostics_that_follow_each_other_without_a_gap_are_told_apart() -> None:
+    twice = 2 * "Wrong buffer dtype: expected F32 but got S32"
+    explained = explain_error(f"Failed to decode all FFI handler operands\n{twice}", None, {})
+    assert explained is not None
+    assert explained.text == "The handler takes an array of f32 where the call gives s32."
+
+
+def test_an_attribute_of_another_type_has_its_remedy() -> None:
+    message = "Failed to decode all FFI handler operands (bad operands at: 0)\nWrong scalar data type: expected F32"
+    explained = explain_error(message, NORM, {"attributes": "eps=1"})
+    assert explained is not None
+    assert "np.float32" in explained.remedy
+
+
+def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
+    elsewhere = explain_problem(Problem("norm", "TPU", ("CUDA", "Host"), (), ""))
+    assert "registered for CUDA, cpu" in elsewhere.text
+    assert "platform='tpu'" in elsewhere.remedy
+    assert "any platform" in explain_problem(Problem("norm", "Host", (), (), "")).text

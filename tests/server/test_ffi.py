@@ -1,0 +1,106 @@
+"""What an editor shows of FFI: from the line of an `ffi_call` to its handler, and from C++ back to Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+
+from tests.ffi_running import EXAMPLES
+from tests.indexed_ffi import IndexedRun, indexed, line_of
+from tests.server.asking import Connect, at, definition, hover
+
+pytestmark = pytest.mark.asyncio
+
+EXAMPLE = EXAMPLES / "ffi_examples.py"
+RMS_NORM = EXAMPLES / "rms_norm.cc"
+CALL = line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')
+WRITTEN = line_of(RMS_NORM, "ffi::Error rms_norm(")
+REGISTERED = line_of(RMS_NORM, "    RmsNorm,") - 1
+
+
+@pytest.fixture(scope="module")
+def calls() -> IndexedRun:
+    """Every example handler called once or a few times."""
+    return indexed("ffi_calls.py")
+
+
+async def references(client: LanguageClient, path: Path, line: int) -> set[tuple[str, int]]:
+    """File name and line of the references from a line."""
+    params = types.ReferenceParams(
+        text_document=types.TextDocumentIdentifier(path.as_uri()),
+        position=types.Position(line - 1, 0),
+        context=types.ReferenceContext(include_declaration=False),
+    )
+    found = await client.text_document_references_async(params) or ()
+    return {(Path(each.uri).name, each.range.start.line + 1) for each in found}
+
+
+async def items(client: LanguageClient, path: Path, line: int) -> list[types.CallHierarchyItem]:
+    """The functions of the call hierarchy at a line."""
+    params = types.CallHierarchyPrepareParams(*at(path, line))
+    return list(await client.text_document_prepare_call_hierarchy_async(params) or ())
+
+
+async def test_hover_on_an_ffi_call_shows_its_handler(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    text = await hover(client, EXAMPLE, CALL)
+    assert text is not None
+    assert "FFI target rms_norm: 4 runs" in text
+    assert "median" in text
+    assert f"rms_norm.cc:{WRITTEN}" in text
+    assert "(f32[4,8]) -> (f32[4,8])" in text
+
+
+async def test_hover_in_the_source_of_a_handler_shows_the_lines_of_python(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    for line in (WRITTEN, WRITTEN + 2, REGISTERED):
+        text = await hover(client, RMS_NORM, line)
+        assert text is not None
+        assert "FFI target rms_norm: 4 runs" in text
+        assert f"ffi_examples.py:{CALL}" in text
+
+
+async def test_hover_between_handlers_shows_nothing(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    assert await hover(client, RMS_NORM, line_of(RMS_NORM, "struct Rows")) is None
+
+
+async def test_definition_on_an_ffi_call_leads_to_the_handler(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    found = await definition(client, EXAMPLE, CALL)
+    assert found[:2] == [("rms_norm.cc", WRITTEN), ("rms_norm.cc", REGISTERED)]
+
+
+async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    line = line_of(EXAMPLE, "return rms_norm(x, eps)")
+    found = await definition(client, EXAMPLE, line)
+    assert found, "the line of a wrapper leads on"
+    assert not [name for name, _ in found if name.endswith(".cc")]
+
+
+async def test_references_cross_from_c_plus_plus_to_python(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    assert await references(client, RMS_NORM, WRITTEN) == {("ffi_examples.py", CALL)}
+    pivots = EXAMPLES / "lu_pivots.cc"
+    line = line_of(pivots, "ffi::Error lu_pivots_to_permutation(")
+    assert {name for name, _ in await references(client, pivots, line)} == {"ffi_examples.py", calls.program.name}
+    assert await references(client, RMS_NORM, 1) == set()
+
+
+async def test_the_call_hierarchy_crosses_in_both_directions(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    (handler,) = await items(client, RMS_NORM, WRITTEN + 2)
+    assert handler.name == "RmsNorm"
+    incoming = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(handler)) or ()
+    (caller,) = [call for call in incoming if call.from_.name == "rms_norm"]
+    assert [where.start.line + 1 for where in caller.from_ranges] == [CALL]
+
+    (function,) = await items(client, EXAMPLE, CALL)
+    outgoing = await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(function)) or ()
+    (callee,) = [call for call in outgoing if call.to.name == "RmsNorm"]
+    assert Path(callee.to.uri).name == "rms_norm.cc"
+    assert callee.to.selection_range.start.line + 1 == REGISTERED
