@@ -10,7 +10,7 @@ from jaxlib.mlir import ir
 
 from . import encoding
 from .client import Client
-from .rewriting import typed_custom_calls
+from .rewriting import custom_call_targets
 
 _TYPED_FFI = 1  # xla_client's number for it
 _HOST = xla_client.xla_platform_names["cpu"]
@@ -36,7 +36,7 @@ class _Client(Client):
     def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
         """As Client.load; the program is not to be run."""
         if isinstance(module, ir.Module):
-            _register_stand_ins(typed_custom_calls(module))
+            _register_stand_ins(custom_call_targets(module))
         return super().load(module, device_ids, options)
 
 

@@ -112,26 +112,27 @@ def _program(
 ) -> Program:
     module = loaded.hlo_modules()[0]
     proto = module.as_serialized_hlo_module_proto()
-    shape = xla_client.XlaComputation(proto).program_shape()
-    parameters = _flat(shape.parameter_shapes())
-    results = _flat([shape.result_shape()])
+    program_shape = xla_client.XlaComputation(proto).program_shape()
+    parameters = _flat(program_shape.parameter_shapes())
+    results = _flat([program_shape.result_shape()])
     if signature is None:
         signature = Signature.plain(len(parameters), len(results))
     sharding = client.sharding(device_ids)
     parameter_values = [_value(client, *described) for described in zip(parameters, signature.parameters, strict=True)]
     result_values = [_value(client, *described) for described in zip(results, signature.results, strict=True)]
     statistics = loaded.get_compiled_memory_stats()
+    shape = (assignment.replica_count(), assignment.computation_count())
     return Program(
         name=module.name,
-        replicas=assignment.replica_count(),
-        partitions=assignment.computation_count(),
+        replicas=shape[0],
+        partitions=shape[1],
         device_ids=device_ids,
         cpu_ordinals=client.cpu_ordinals(device_ids),
         device_assignment=assignment.serialize(),
         parameters=parameter_values,
         results=result_values,
         donated=donations(proto),
-        optimized=module_with_config(proto, parameter_values, result_values),
+        optimized=module_with_config(proto, parameter_values, result_values, shape),
         costs=sorted(_costs(loaded).items()),
         memory=[(name, int(getattr(statistics, name, 0))) for name in _MEMORY_STATISTICS],
         fingerprint=fingerprint,

@@ -39,14 +39,10 @@ def rewrite(module: ir.Module, key: int) -> bool:
     return has_transfers
 
 
-def typed_custom_calls(module: ir.Module) -> set[str]:
-    """The targets of the module's calls of FFI handlers."""
-    calls = [operation for operation in _operations(module.body) if operation.name == "stablehlo.custom_call"]
-    return {
-        ir.StringAttr(call.attributes["call_target_name"]).value
-        for call in calls
-        if "api_version" in call.attributes and ir.IntegerAttr(call.attributes["api_version"]).value == _TYPED_FFI
-    }
+def custom_call_targets(module: ir.Module) -> set[str]:
+    """The targets of all custom calls of the module."""
+    calls = (operation for operation in _operations(module.body) if operation.name == "stablehlo.custom_call")
+    return {ir.StringAttr(call.attributes["call_target_name"]).value for call in calls}
 
 
 def _operations(block: ir.Block) -> Iterator[ir.Operation]:
