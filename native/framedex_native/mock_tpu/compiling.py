@@ -113,9 +113,9 @@ def _program(
 ) -> Program:
     module = loaded.hlo_modules()[0]
     proto = module.as_serialized_hlo_module_proto()
-    shape = xla_client.XlaComputation(proto).program_shape()
-    parameters = _flat(shape.parameter_shapes())
-    results = _flat([shape.result_shape()])
+    program_shape = xla_client.XlaComputation(proto).program_shape()
+    parameters = _flat(program_shape.parameter_shapes())
+    results = _flat([program_shape.result_shape()])
     if signature is None:
         signature = Signature.plain(len(parameters), len(results))
     sharding = client.sharding(device_ids)
@@ -126,17 +126,18 @@ def _program(
     _move_to_host(memory, "argument", zip(parameters, signature.parameters, strict=True))
     _move_to_host(memory, "output", zip(results, signature.results, strict=True))
     _move_to_host(memory, "alias", ((parameters[number], signature.parameters[number]) for number, _ in donated))
+    shape = (assignment.replica_count(), assignment.computation_count())
     return Program(
         name=module.name,
-        replicas=assignment.replica_count(),
-        partitions=assignment.computation_count(),
+        replicas=shape[0],
+        partitions=shape[1],
         device_ids=device_ids,
         cpu_ordinals=client.cpu_ordinals(device_ids),
         device_assignment=assignment.serialize(),
         parameters=parameter_values,
         results=result_values,
         donated=donated,
-        optimized=module_with_config(proto, parameter_values, result_values),
+        optimized=module_with_config(proto, parameter_values, result_values, shape),
         costs=sorted(_costs(loaded).items()),
         memory=list(memory.items()),
         fingerprint=fingerprint,

@@ -21,7 +21,8 @@ def open_cpu_client(processes: Sequence[int], own_process: int) -> tuple[Any, li
     it does if the processes are those that jax.distributed.initialize() has connected, and else all devices are here.
     """
     state = distributed.global_state
-    is_distributed = state.client is not None and state.num_processes == len(set(processes)) > 1
+    is_connected = state.client is not None and state.num_processes == len(set(processes)) > 1
+    is_distributed = is_connected and own_process in processes
     if not is_distributed:
         client: Any = xla_client.make_cpu_client(asynchronous=True, num_devices=len(processes))
         return client, sorted(client.devices(), key=lambda device: device.id), False

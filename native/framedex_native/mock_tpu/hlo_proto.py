@@ -1,7 +1,7 @@
 """An HLO module together with its configuration, in the encoding of protocol buffers.
 
 The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig, HloInputOutputAliasProto),
-xla/xla.proto (HloModuleConfigProto.entry_computation_layout) and xla/xla_data.proto (ProgramShapeProto, ShapeProto,
+xla/xla.proto (HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto,
 LayoutProto, TileProto). https://protobuf.dev/programming-guides/encoding
 """
 
@@ -16,7 +16,7 @@ _HOST_PROGRAM_SHAPE, _INPUT_OUTPUT_ALIAS = 4, 8
 _ALIAS_ENTRIES = 1
 _OUTPUT_INDEX, _PARAMETER_NUMBER, _PARAMETER_INDEX = 1, 2, 3
 _HLO_MODULE, _CONFIG = 1, 2
-_ENTRY_COMPUTATION_LAYOUT = 1
+_ENTRY_COMPUTATION_LAYOUT, _REPLICA_COUNT, _NUM_PARTITIONS = 1, 4, 5
 _PARAMETERS, _RESULT = 1, 2
 _ELEMENT_TYPE, _TUPLE_SHAPES, _LAYOUT = 2, 4, 5
 _TUPLE = 13
@@ -26,12 +26,17 @@ _HOST_MEMORY_SPACE = 5  # xla::Layout::kHostMemorySpace
 _VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
 
 
-def module_with_config(module: bytes, parameters: Sequence[Value], results: Sequence[Value]) -> bytes:
-    """The HloModuleProtoWithConfig of a serialised HloModuleProto, with the layout of its entry computation: that of
-    `parameters` and `results`, whatever the module was compiled with."""
-    shape = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
-    layout = _program_shape(shape, iter(parameters), iter(results))
-    return _message(_HLO_MODULE, module) + _message(_CONFIG, _message(_ENTRY_COMPUTATION_LAYOUT, layout))
+def module_with_config(
+    module: bytes, parameters: Sequence[Value], results: Sequence[Value], shape: tuple[int, int]
+) -> bytes:
+    """The HloModuleProtoWithConfig of a serialised HloModuleProto. It is for as many replicas and partitions as `shape`
+    says, and its entry computation has the layout of `parameters` and `results`, whatever it was compiled with."""
+    program = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
+    layout = _program_shape(program, iter(parameters), iter(results))
+    replicas, partitions = shape
+    config = _message(_ENTRY_COMPUTATION_LAYOUT, layout)
+    config += _integer(_REPLICA_COUNT, replicas) + _integer(_NUM_PARTITIONS, partitions)
+    return _message(_HLO_MODULE, module) + _message(_CONFIG, config)
 
 
 def donations(module: bytes) -> list[tuple[int, int]]:
@@ -94,12 +99,16 @@ def _layout(layout: bytes, value: Value) -> bytes:
     for tile in value.tiles:
         changed += _message(_TILES, _message(_TILE_DIMENSIONS, b"".join(map(_varint, tile))))
     if value.memory_kind != DEVICE_MEMORY:
-        changed += _varint(_MEMORY_SPACE << 3 | _VARINT) + _varint(_HOST_MEMORY_SPACE)
+        changed += _integer(_MEMORY_SPACE, _HOST_MEMORY_SPACE)
     return changed
 
 
 def _message(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | _LENGTH_DELIMITED) + _varint(len(content)) + content
+
+
+def _integer(number: int, value: int) -> bytes:
+    return _varint(number << 3 | _VARINT) + _varint(value)
 
 
 def _varint(value: int) -> bytes:

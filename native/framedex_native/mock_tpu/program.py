@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from . import encoding
+
 DEVICE_MEMORY = "device"  # the kind of memory where everything lies that nobody wants elsewhere
 
 
@@ -19,6 +21,16 @@ class Value:
     minor_to_major: Sequence[int]
     tiles: Sequence[Sequence[int]]
     memory_kind: str
+
+    def encoded(self) -> bytes:
+        """As program.cc reads it."""
+        return (
+            encoding.integer(self.type)
+            + encoding.integers(self.dims)
+            + encoding.integers(self.minor_to_major)
+            + encoding.sequence(map(encoding.integers, self.tiles))
+            + encoding.text(self.memory_kind)
+        )
 
 
 @dataclass(frozen=True)
@@ -46,3 +58,25 @@ class Program:
     execute: Any  # of the arguments, a list of arrays: jaxlib's ExecuteResults
     result_handlers: Sequence[Any]
     sharding: Any
+
+    @property
+    def description(self) -> bytes:
+        """All but what runs it, as program.cc reads it."""
+        return b"".join(
+            (
+                encoding.text(self.name),
+                encoding.integer(self.replicas),
+                encoding.integer(self.partitions),
+                encoding.integers(self.device_ids),
+                encoding.integers(self.cpu_ordinals),
+                encoding.text(self.device_assignment),
+                encoding.sequence(value.encoded() for value in self.parameters),
+                encoding.sequence(value.encoded() for value in self.results),
+                encoding.sequence(encoding.integer(given) + encoding.integer(taker) for given, taker in self.donated),
+                encoding.text(self.optimized),
+                encoding.sequence(encoding.text(name) + encoding.real(value) for name, value in self.costs),
+                encoding.sequence(encoding.text(name) + encoding.integer(value) for name, value in self.memory),
+                encoding.text(self.fingerprint),
+                encoding.integer(self.has_transfers),
+            )
+        )

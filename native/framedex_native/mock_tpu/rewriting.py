@@ -39,6 +39,12 @@ def rewrite(module: ir.Module, key: int) -> bool:
     return has_transfers
 
 
+def custom_call_targets(module: ir.Module) -> set[str]:
+    """The targets of all custom calls of the module."""
+    calls = (operation for operation in _operations(module.body) if operation.name == "stablehlo.custom_call")
+    return {ir.StringAttr(call.attributes["call_target_name"]).value for call in calls}
+
+
 def _operations(block: ir.Block) -> Iterator[ir.Operation]:
     for operation in block.operations:
         for region in operation.operation.regions:

@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "pjrt/mock/child_compiler.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/faults.h"
 
@@ -21,6 +22,7 @@ PJRT_Error* create_client(PJRT_Client_Create_Args* args) {
     check_faults(process_environment);
     Machine machine = read_machine(process_environment, process_identity(args->create_options, args->num_options));
     args->client = new PJRT_Client(machine);
+    remember_interpreter();
   } catch (const InvalidSetting& problem) {
     return refuse(PJRT_Error_Code_INVALID_ARGUMENT, std::string(problem.what()) + ".");
   } catch (const std::bad_alloc&) {

@@ -1,6 +1,6 @@
 // Compiling, and executables as bytes.
-#include <cstring>
-
+#include "pjrt/mock/child_compiler.h"
+#include "pjrt/mock/encoding.h"
 #include "pjrt/mock/error.h"
 #include "pjrt/mock/executable.h"
 #include "pjrt/traced_call.h"
@@ -8,40 +8,27 @@
 namespace framedex::mock {
 namespace {
 
+constexpr int kNoProcess = -1;  // whose devices those of a mere topology are
+
 constexpr char kMagic[] = "framedex mock TPU executable 1\n";
 
-// Each text with its length before it.
-void append(std::string& bytes, const std::string& text) {
-  uint64_t size = text.size();
-  bytes.append(reinterpret_cast<const char*>(&size), sizeof(size));
-  bytes += text;
-}
-
-bool take(std::string_view& bytes, std::string& text) {
-  uint64_t size = 0;
-  if (bytes.size() < sizeof(size)) return false;
-  std::memcpy(&size, bytes.data(), sizeof(size));
-  bytes.remove_prefix(sizeof(size));
-  if (bytes.size() < size) return false;
-  text = bytes.substr(0, size);
-  bytes.remove_prefix(size);
-  return true;
-}
-
 std::string serialize(const ProgramSource& source) {
-  std::string bytes = kMagic;
-  append(bytes, source.format);
-  append(bytes, source.code);
-  append(bytes, source.options);
-  return bytes;
+  Encoder encoder;
+  encoder.text(source.format);
+  encoder.text(source.code);
+  encoder.text(source.options);
+  return kMagic + encoder.bytes();
 }
 
 // False where the bytes are not what serialize() made.
 bool deserialize(std::string_view bytes, ProgramSource& source) {
   constexpr std::string_view magic(kMagic);
   if (bytes.substr(0, magic.size()) != magic) return false;
-  bytes.remove_prefix(magic.size());
-  return take(bytes, source.format) && take(bytes, source.code) && take(bytes, source.options) && bytes.empty();
+  Decoder decoder(bytes.substr(magic.size()));
+  source.format = decoder.text();
+  source.code = decoder.text();
+  source.options = decoder.text();
+  return decoder.is_complete();
 }
 
 int64_t statistic(const Program& program, const char* name) {
@@ -65,8 +52,8 @@ Status check_memory(const Program& program, int64_t limit) {
               " bytes; framedex run --hbm BYTES)."};
 }
 
-std::shared_ptr<const Program> compile_for(const PJRT_TopologyDescription& topology, int process_index,
-                                           ProgramSource source, Delegate*& delegate, Status& status) {
+std::shared_ptr<const Program> compile_here(const PJRT_TopologyDescription& topology, int process_index,
+                                            ProgramSource source, Delegate*& delegate, Status& status) {
   delegate = Delegate::of(topology.handles, process_index, status);
   std::shared_ptr<const Program> program = delegate != nullptr ? delegate->compile(std::move(source), status) : nullptr;
   if (program != nullptr) status = check_memory(*program, topology.topology.memory());
@@ -76,7 +63,7 @@ std::shared_ptr<const Program> compile_for(const PJRT_TopologyDescription& topol
 PJRT_Error* load(PJRT_Client* client, ProgramSource source, PJRT_LoadedExecutable** executable) {
   Status status;
   Delegate* delegate = nullptr;
-  auto program = compile_for(client->topology, client->process_index, std::move(source), delegate, status);
+  auto program = compile_here(client->topology, client->process_index, std::move(source), delegate, status);
   if (status.is_ok()) *executable = new PJRT_LoadedExecutable(client, delegate, std::move(program));
   return status.to_error();
 }
@@ -92,11 +79,19 @@ PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
 }
 
 // Ahead of time, for devices that are not there: the CPU's stand in for as many as the topology has.
-PJRT_Error* compile_ahead(PJRT_Compile_Args* args) {
-  Status status;
+std::shared_ptr<const Program> compile_ahead(const PJRT_TopologyDescription& topology, ProgramSource source,
+                                             Status& status) {
   Delegate* delegate = nullptr;
-  ProgramSource source = source_of(*args->program, args->compile_options, args->compile_options_size);
-  auto program = compile_for(*args->topology, 0, std::move(source), delegate, status);
+  if (!python::is_usable() || can_take_gil()) return compile_here(topology, kNoProcess, std::move(source), delegate, status);
+  std::shared_ptr<const Program> program = compile_in_child(topology.handles, std::move(source), status);
+  if (program != nullptr) status = check_memory(*program, topology.topology.memory());
+  return program;
+}
+
+PJRT_Error* compile_for_topology(PJRT_Compile_Args* args) {
+  Status status;
+  auto program = compile_ahead(*args->topology,
+                               source_of(*args->program, args->compile_options, args->compile_options_size), status);
   if (status.is_ok()) args->executable = new PJRT_Executable(std::move(program));
   return status.to_error();
 }
@@ -147,7 +142,7 @@ PJRT_Error* compile_options(PJRT_Executable_GetCompileOptions_Args* args) {
 
 void add_compile_functions(PJRT_Api& api) {
   api.PJRT_Client_Compile = compile;
-  api.PJRT_Compile = compile_ahead;
+  api.PJRT_Compile = compile_for_topology;
   api.PJRT_Client_Load = load_compiled;
   api.PJRT_Executable_Serialize = serialize_executable;
   api.PJRT_Executable_DeserializeAndLoad = deserialize_and_load;

@@ -21,22 +21,10 @@ constexpr char kPackage[] = "mock_tpu";          // the folder beside this libra
 constexpr char kModule[] = "framedex_mock_tpu";  // its name in sys.modules, which no other package has
 constexpr char kMemory[] = "framedex.memory";
 
-std::string package_folder() {
-  Dl_info library{};
-  if (dladdr(reinterpret_cast<const void*>(&package_folder), &library) == 0) return kPackage;
-  std::string path = library.dli_fname;
-  return path.substr(0, path.rfind('/') + 1) + kPackage;
-}
-
-Reference element_type_names() {
-  int count = 0;
-  while (pjrt::enumerator(static_cast<PJRT_Buffer_Type>(count)) != nullptr) ++count;
-  Reference names = python::new_list(static_cast<size_t>(count));
-  for (int type = 0; names && type < count; ++type) {
-    python::set_item(names.get(), static_cast<size_t>(type),
-                     python::text(pjrt::enumerator(static_cast<PJRT_Buffer_Type>(type))));
-  }
-  return names;
+Reference list_of(const std::vector<std::string>& texts) {
+  Reference list = python::new_list(texts.size());
+  for (size_t i = 0; list && i < texts.size(); ++i) python::set_item(list.get(), i, python::text(texts[i]));
+  return list;
 }
 
 template <typename Number>
@@ -58,119 +46,14 @@ std::vector<int> key_of(const std::vector<PJRT_DeviceDescription*>& devices, int
   return key;
 }
 
-// ---- Reading a Program of the Python half. Anything missing makes the whole reading fail.
-
-class Reader {
- public:
-  explicit Reader(Object* object) : object_(object) {}
-
-  bool has_failed() const { return failed_; }
-  int64_t integer(const char* name) { return value(python::to_integer, name); }
-  std::string text(const char* name) { return value(python::to_text, name); }
-  std::string bytes(const char* name) { return value(python::to_bytes, name); }
-  bool boolean(const char* name) {
-    Reference found = member(name);
-    return found && python::is_true(found.get());
-  }
-  python::Held object(const char* name) { return member(name); }
-
-  // Calls `read(element)` with each element of a sequence.
-  template <typename Read>
-  void each(const char* name, Read read) {
-    Reference sequence = member(name);
-    if (!sequence) return;
-    size_t count = python::size(sequence.get());
-    for (size_t i = 0; i < count; ++i) {
-      Reference element = python::item(sequence.get(), i);
-      if (!element) failed_ = true;
-      if (element) read(element.get());
-    }
-  }
-
-  std::vector<int64_t> integers(const char* name) {
-    std::vector<int64_t> values;
-    each(name, [&](Object* element) { values.push_back(taken(python::to_integer(element))); });
-    return values;
-  }
-
-  template <typename Value>
-  Value taken(std::optional<Value> read) {
-    failed_ = failed_ || !read.has_value();
-    return read.value_or(Value());
-  }
-
- private:
-  Reference member(const char* name) {
-    Reference found = python::attribute(object_, name);
-    failed_ = failed_ || !found;
-    return found;
-  }
-
-  template <typename Value>
-  Value value(std::optional<Value> (*convert)(Object*), const char* name) {
-    Reference found = member(name);
-    return found ? taken(convert(found.get())) : Value();
-  }
-
-  Object* object_;
-  bool failed_ = false;
-};
-
-Layout read_layout(Reader& reader) {
-  Layout layout{reader.integers("minor_to_major"), {}, {}};
-  reader.each("tiles", [&](Object* tile) {
-    size_t rank = python::size(tile);
-    layout.tile_ranks.push_back(rank);
-    for (size_t i = 0; i < rank; ++i) {
-      Reference dim = python::item(tile, i);
-      if (dim) layout.tile_dims.push_back(reader.taken(python::to_integer(dim.get())));
-    }
-  });
-  return layout;
-}
-
-bool read_value(Object* object, std::vector<ProgramValue>& values) {
-  Reader reader(object);
-  auto type = static_cast<PJRT_Buffer_Type>(reader.integer("type"));
-  std::vector<int64_t> dims = reader.integers("dims");
-  Layout layout = read_layout(reader);
-  values.push_back({std::make_shared<Shape>(type, std::move(dims), std::move(layout)), reader.text("memory_kind")});
-  return !reader.has_failed();
-}
-
-template <typename First, typename Second, typename ToFirst, typename ToSecond>
-void read_pair(Reader& reader, Object* pair, std::vector<std::pair<First, Second>>& pairs, ToFirst first,
-               ToSecond second) {
-  Reference left = python::item(pair, 0);
-  Reference right = python::item(pair, 1);
-  if (!left || !right) return;
-  pairs.emplace_back(reader.taken(first(left.get())), reader.taken(second(right.get())));
-}
-
-// False: an exception is set.
-bool read_program(Object* object, Program& program) {
-  Reader reader(object);
-  program.name = reader.text("name");
-  program.replicas = reader.integer("replicas");
-  program.partitions = reader.integer("partitions");
-  for (int64_t id : reader.integers("device_ids")) program.device_ids.push_back(static_cast<int>(id));
-  for (int64_t ordinal : reader.integers("cpu_ordinals")) program.cpu_ordinals.push_back(static_cast<int>(ordinal));
-  program.device_assignment = reader.bytes("device_assignment");
-  bool are_values = true;
-  reader.each("parameters", [&](Object* value) { are_values = read_value(value, program.parameters) && are_values; });
-  reader.each("results", [&](Object* value) { are_values = read_value(value, program.results) && are_values; });
-  reader.each("donated",
-              [&](Object* pair) { read_pair(reader, pair, program.donated, python::to_integer, python::to_integer); });
-  reader.each("costs", [&](Object* pair) { read_pair(reader, pair, program.costs, python::to_text, python::to_real); });
-  reader.each("memory",
-              [&](Object* pair) { read_pair(reader, pair, program.memory, python::to_text, python::to_integer); });
-  program.optimized = reader.bytes("optimized");
-  program.fingerprint = reader.text("fingerprint");
-  program.has_transfers = reader.boolean("has_transfers");
-  program.execute = reader.object("execute");
-  program.result_handlers = reader.object("result_handlers");
-  program.sharding = reader.object("sharding");
-  return are_values && !reader.has_failed();
+// Takes what runs the program, and what is said of it. False: an exception is set.
+bool take_program(Object* object, Program& program) {
+  Reference description = python::attribute(object, "description");
+  std::optional<std::string> bytes = description ? python::to_bytes(description.get()) : std::nullopt;
+  program.execute = python::attribute(object, "execute");
+  program.result_handlers = python::attribute(object, "result_handlers");
+  program.sharding = python::attribute(object, "sharding");
+  return bytes && read_description(*bytes, program) && program.execute && program.result_handlers && program.sharding;
 }
 
 // Once in a process. False: an exception is set.
@@ -191,6 +74,19 @@ int64_t next_key() {
 }
 
 }  // namespace
+
+std::string package_folder() {
+  Dl_info library{};
+  if (dladdr(reinterpret_cast<const void*>(&package_folder), &library) == 0) return kPackage;
+  std::string path = library.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + kPackage;
+}
+
+std::vector<std::string> element_type_names() {
+  std::vector<std::string> names;
+  while (const char* name = pjrt::enumerator(static_cast<PJRT_Buffer_Type>(names.size()))) names.emplace_back(name);
+  return names;
+}
 
 Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
   static std::mutex mutex;
@@ -232,7 +128,7 @@ Status Delegate::open(const std::vector<PJRT_DeviceDescription*>& devices, int p
   Reference ids = list_of(devices, [](const PJRT_DeviceDescription& device) { return device.id; });
   Reference processes = list_of(devices, [](const PJRT_DeviceDescription& device) { return device.process_index; });
   Reference own_process = python::integer(process_index);
-  Reference types = element_type_names();
+  Reference types = list_of(element_type_names());
   if (!make_client || !ids || !processes || !own_process || !types) return python::take_error();
   Reference client = python::call(make_client.get(), {ids.get(), processes.get(), own_process.get(), types.get()});
   if (!client || !prepare_process(module.get())) return python::take_error();
@@ -267,7 +163,7 @@ std::shared_ptr<const Program> Delegate::compile(ProgramSource source, Status& s
     return nullptr;
   }
   Reference compiled = python::call(compile_.get(), {code.get(), format.get(), options.get(), key.get()});
-  if (!compiled || !read_program(compiled.get(), *program)) {
+  if (!compiled || !take_program(compiled.get(), *program)) {
     status = python::take_error();
     return nullptr;
   }

@@ -14,6 +14,12 @@
 
 namespace framedex::mock {
 
+// Where the Python half is: beside this library.
+std::string package_folder();
+
+// Of the PJRT buffer types, by number.
+std::vector<std::string> element_type_names();
+
 // An array of the CPU client that has a piece on each of several devices.
 struct ShardedArray {
   python::Held array;

@@ -33,7 +33,7 @@ void ExecutionThreads::run(std::function<void()> task) {
   if (!give(task)) task();
 }
 
-void ExecutionThreads::run_if_open(std::function<void()> task) { give(task); }
+bool ExecutionThreads::run_if_open(std::function<void()> task) { return give(task); }
 
 bool ExecutionThreads::give(std::function<void()>& task) {
   std::lock_guard lock(mutex_);

@@ -18,8 +18,8 @@ class ExecutionThreads {
 
   // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's, unless that is one of these.
   void run(std::function<void()> task);
-  // The same, but only while open.
-  void run_if_open(std::function<void()> task);
+  // The same, but only while open. Returns whether it is.
+  bool run_if_open(std::function<void()> task);
   // Waits for what is running, and for what that starts, without the GIL, and ends the threads: Python is about to go.
   void close();
 

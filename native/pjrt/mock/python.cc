@@ -168,7 +168,6 @@ if module is None:
         raise
 )";
 
-// XLA's exceptions begin with the name of their code.
 constexpr std::array<std::pair<std::string_view, PJRT_Error_Code>, 16> kCodes = {{
     {"CANCELLED", PJRT_Error_Code_CANCELLED},
     {"UNKNOWN", PJRT_Error_Code_UNKNOWN},
@@ -187,15 +186,6 @@ constexpr std::array<std::pair<std::string_view, PJRT_Error_Code>, 16> kCodes = 
     {"DATA_LOSS", PJRT_Error_Code_DATA_LOSS},
     {"UNAUTHENTICATED", PJRT_Error_Code_UNAUTHENTICATED},
 }};
-
-Status status_of(std::string message) {
-  for (const auto& [name, code] : kCodes) {
-    if (message.compare(0, name.size(), name) == 0 && message.compare(name.size(), 2, ": ") == 0) {
-      return {code, message.substr(name.size() + 2)};
-    }
-  }
-  return {PJRT_Error_Code_INTERNAL, std::move(message)};
-}
 
 }  // namespace
 
@@ -246,6 +236,15 @@ void release_dropped_with_gil() {
 Reference share(Object* borrowed) {
   api().Py_IncRef(borrowed);
   return Reference(borrowed);
+}
+
+Status status_of(std::string message) {
+  for (const auto& [name, code] : kCodes) {
+    if (message.compare(0, name.size(), name) == 0 && message.compare(name.size(), 2, ": ") == 0) {
+      return {code, message.substr(name.size() + 2)};
+    }
+  }
+  return {PJRT_Error_Code_INTERNAL, std::move(message)};
 }
 
 Status take_error() {

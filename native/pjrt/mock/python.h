@@ -92,6 +92,8 @@ size_t dropped_count();
 
 Reference share(Object* borrowed);
 Status take_error();
+// The status that an exception's text tells: XLA's begin with the name of their code.
+Status status_of(std::string message);
 
 Reference import_from(const std::string& folder, const char* module);
 // A module if it was imported; null, without an exception, if not.

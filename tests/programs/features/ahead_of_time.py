@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from checks import SkippedError, check, close, finish, raises, same
 from jax import export
-from jax.experimental import serialize_executable
+from jax.experimental import serialize_executable, topologies
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 SQUARE = jax.ShapeDtypeStruct((8, 8), np.float32)
@@ -82,6 +82,57 @@ def sharded_executables_are_written_and_read():
         *serialize_executable.serialize(compiled), execution_devices=jax.devices()
     )
     close(read(jax.device_put(VALUES, sharding)), VALUES.sum() + VALUES, 1e-4)
+
+
+def topology_of(name, **options):
+    """Devices that are not there."""
+    return topologies.get_topology_desc(platform="tpu", topology_name=name, **options)
+
+
+def compiled_for(topology, function, *arguments):
+    """A program compiled for these devices, each argument laid out over all of them."""
+    sharding = NamedSharding(Mesh(np.array(topology.devices), ("x",)), PartitionSpec("x"))
+    shapes = [jax.ShapeDtypeStruct(values.shape, values.dtype, sharding=sharding) for values in arguments]
+    return jax.jit(function, out_shardings=sharding).trace(*shapes).lower(lowering_platforms=("tpu",)).compile()
+
+
+@check
+def for_devices_that_are_not_there():
+    compiled = compiled_for(topology_of("v5e:2x2"), lambda x: x @ x.T, VALUES)
+    costs = compiled.cost_analysis()
+    assert (costs[0] if isinstance(costs, list) else costs)["flops"] >= 2 * 8**3 / 4 * 0.9
+    assert compiled.memory_analysis().output_size_in_bytes == 256 // 4
+    assert "num_partitions=4" in compiled.as_text()
+
+
+@check
+def for_several_hosts_and_slices():
+    topology = topology_of("v5e:4x4", num_slices=2)
+    assert {device.process_index for device in topology.devices} == set(range(8))
+    compiled = compiled_for(topology, lambda x: x + x.sum(), np.ones((32, 4), np.float32))
+    assert compiled.memory_analysis().argument_size_in_bytes == 16
+    text = compiled.as_text()
+    assert "num_partitions=32" in text and "all-reduce" in text
+
+
+@check
+def for_devices_with_too_little_memory():
+    raises(
+        Exception,
+        lambda: compiled_for(topology_of("v5e:2x2"), lambda x: jnp.zeros((x.size, 1 << 32)), VALUES),
+        "out of memory",
+    )
+
+
+@check
+def written_for_devices_that_are_not_there_and_run_on_those_that_are():
+    topology = topology_of("v5e:4x2")
+    compiled = compiled_for(topology, lambda x: x * 3 + x.sum(), VALUES)
+    written = pickle.dumps(serialize_executable.serialize(compiled))
+    there = {device.id: device for device in jax.devices()}
+    devices = [there[device.id] for device in topology.devices]
+    read = serialize_executable.deserialize_and_load(*pickle.loads(written), execution_devices=devices)
+    close(read(VALUES), VALUES * 3 + VALUES.sum(), 1e-4)
 
 
 def written_and_read(exported, **options):

@@ -1,0 +1,47 @@
+"""Compiling in a process of its own: a request in bytes, the description of a program in bytes (child.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxlib import _jax, lapack, xla_client
+from jaxlib.mlir import ir
+
+from . import encoding
+from .client import Client
+from .rewriting import custom_call_targets
+
+_TYPED_FFI = 1  # xla_client's number for it
+_HOST = xla_client.xla_platform_names["cpu"]
+
+
+def answer(request: bytes) -> bytes:
+    """The error's text, empty if there is none, and the description of the program that was asked for."""
+    decoder = encoding.Decoder(request)
+    devices = decoder.sequence(lambda: (decoder.integer(), decoder.integer()))
+    types = decoder.sequence(lambda: decoder.text().decode())
+    code_format, code, options = decoder.text().decode(), decoder.text(), decoder.text()
+    try:
+        client = _Client([number for number, _ in devices], [process for _, process in devices], 0, types)
+        program = client.compile(code, code_format, options, key=0)
+    except Exception as error:
+        return encoding.text(str(error) or repr(error)) + encoding.text("")
+    return encoding.text("") + encoding.text(program.description)
+
+
+class _Client(Client):
+    """Compiles calls of any FFI handler: those that the other process has registered are not here."""
+
+    def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
+        """As Client.load; the program is not to be run."""
+        if isinstance(module, ir.Module):
+            _register_stand_ins(custom_call_targets(module))
+        return super().load(module, device_ids, options)
+
+
+def _register_stand_ins(targets: set[str]) -> None:
+    """Make XLA know these targets. It calls none of them: the program never runs."""
+    handler = next(value for _, value, api in lapack.registrations()["cpu"] if api == _TYPED_FFI)
+    for target in targets - set(xla_client.custom_call_targets(_HOST)):
+        _jax.register_custom_call_target(target, handler, _HOST, _TYPED_FFI, 0)

@@ -1,0 +1,78 @@
+"""Compiling ahead of time for a caller that keeps the GIL until it has its program, as jaxlib 0.10 does.
+
+The mock compiles with the process's Python, which such a caller keeps locked; a child process does it then.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.reading import calls_of
+from tests.running import Run, run
+
+KINDS = ("plain", "callback", "handler", "kernel", "too_large", "damaged", "unknown_device")
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that compiles each of KINDS both ways."""
+    return run("compile_locked.py", *KINDS, folder=tmp_path_factory.mktemp("locked"))
+
+
+@pytest.mark.parametrize("kind", ["plain", "callback"])
+def test_a_program_is_the_same_wherever_it_is_compiled(kind: str, ran: Run) -> None:
+    free, locked = ran.result[kind]
+    assert free == locked
+    assert (free["outputs"], free["argument_bytes"], free["output_bytes"]) == (1, 32, 32)
+
+
+def test_it_is_the_same_with_every_python(python: str, tmp_path: Path) -> None:
+    free, locked = run("compile_locked.py", "plain", folder=tmp_path, python=python, FRAMEDEX_RECORD="0").result[
+        "plain"
+    ]
+    assert free == locked
+
+
+def test_handlers_of_the_process_need_not_be_in_the_child(ran: Run) -> None:
+    free, locked = ran.result["handler"]
+    # Registered nowhere, it is unknown in the process; the child takes it for one that the process knows.
+    assert free[0] == "NOT_FOUND"
+    assert locked["output_bytes"] == 32
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [
+        ("kernel", "UNIMPLEMENTED"),
+        ("too_large", "RESOURCE_EXHAUSTED"),
+        ("damaged", "INTERNAL"),
+        ("unknown_device", "INVALID_ARGUMENT"),
+    ],
+)
+def test_an_error_is_the_same_wherever_it_arises(kind: str, code: str, ran: Run) -> None:
+    free, locked = ran.result[kind]
+    assert free == locked
+    assert free[0] == code
+
+
+def test_the_child_is_not_recorded(ran: Run) -> None:
+    assert len(calls_of(ran.capture, "PJRT_Compile")) == 2 * len(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("matter", "code", "said"),
+    [
+        ("failing_interpreter", "INTERNAL", "(/bin/false) ended with exit status 1"),
+        ("no_interpreter", "INTERNAL", "(/no/such/python) could not be started: No such file"),
+        ("no_client", "FAILED_PRECONDITION", "only after a client was created"),
+    ],
+)
+def test_a_child_that_cannot_be_had_is_an_error(matter: str, code: str, said: str, tmp_path: Path) -> None:
+    # With the mock as JAX's platform, JAX itself would create a client.
+    ran = run("compile_locked.py", matter, folder=tmp_path, JAX_PLATFORMS="cpu", FRAMEDEX_RECORD="0")
+    free, locked = ran.result[matter]
+    assert free["output_bytes"] == 32
+    assert locked[0] == code
+    assert said in locked[1]
