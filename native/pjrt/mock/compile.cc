@@ -82,7 +82,8 @@ PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
 std::shared_ptr<const Program> compile_ahead(const PJRT_TopologyDescription& topology, ProgramSource source,
                                              Status& status) {
   Delegate* delegate = nullptr;
-  if (!python::is_usable() || can_take_gil()) return compile_here(topology, kNoProcess, std::move(source), delegate, status);
+  if (!python::is_usable() || can_take_gil())
+    return compile_here(topology, kNoProcess, std::move(source), delegate, status);
   std::shared_ptr<const Program> program = compile_in_child(topology.handles, std::move(source), status);
   if (program != nullptr) status = check_memory(*program, topology.topology.memory());
   return program;
