@@ -3,7 +3,7 @@
 | in the program | becomes |
 |---|---|
 | `stablehlo.send`, `stablehlo.recv` (host callbacks) | a call of the mock's FFI handler, which moves the data |
-| custom call `LuDecomposition` | JAX's own lowering of lu for the CPU |
+| custom call `LuDecomposition`, composite `chlo.ragged_dot` | JAX's own lowering for the CPU (cpu_lowerings.py) |
 | custom call `annotate_device_placement` | its operand: the CPU has one memory |
 | custom call `AllocateBuffer` (`jax.lax.empty`) | zeros |
 """
@@ -14,15 +14,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
-import numpy as np
 from jaxlib.mlir import ir
-from jaxlib.mlir.dialects import func
+
+from .cpu_lowerings import lu, ragged_dot
 
 # The mock's FFI handler. The name is that of JAX's own callback on GPUs, which the partitioner knows to leave alone.
 TRANSFER_TARGET = "xla_ffi_python_gpu_callback"
 _TYPED_FFI = 4  # stablehlo's api_version for it
-_LU_TYPES = {"f32": np.float32, "f64": np.float64, "complex<f32>": np.complex64, "complex<f64>": np.complex128}
 
 
 def rewrite(module: ir.Module, key: int) -> bool:
@@ -32,10 +30,10 @@ def rewrite(module: ir.Module, key: int) -> bool:
         if operation.name in ("stablehlo.send", "stablehlo.recv"):
             _transfer_by_call(operation, key)
             has_transfers = True
-        elif operation.name == "stablehlo.custom_call":
-            target = ir.StringAttr(operation.attributes["call_target_name"]).value
-            if target in _CUSTOM_CALLS:
-                _CUSTOM_CALLS[target](operation, module)
+        elif (name := _NAMES.get(operation.name)) is not None:
+            target = ir.StringAttr(operation.attributes[name]).value
+            if target in _CALLS:
+                _CALLS[target](operation, module)
     return has_transfers
 
 
@@ -112,33 +110,7 @@ def _empty_by_zeros(operation: ir.Operation, _module: ir.Module) -> None:
 
 
 def _lu_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
-    operand = ir.RankedTensorType(operation.operands[0].type)
-    shape = jax.ShapeDtypeStruct(tuple(operand.shape), _LU_TYPES[str(operand.element_type)])
-    with jax.enable_x64(True):
-        lowered = jax.jit(jax.lax.linalg.lu).trace(shape).lower(lowering_platforms=("cpu",))
-    function = _import_functions(str(lowered.compiler_ir()), module)
-    with operation.context, operation.location, ir.InsertionPoint(operation):
-        name = ir.FlatSymbolRefAttr.get(function)
-        call = func.CallOp([value.type for value in operation.results], name, [operation.operands[0]])
-    _replace(operation, list(call.results))
-
-
-def _import_functions(text: str, module: ir.Module) -> str:
-    """Copy the functions of a module, under names of their own, into `module`; returns the name of its `main`."""
-    taken = {ir.StringAttr(entry.attributes["sym_name"]).value for entry in module.body.operations}
-    names = re.findall(r"func\.func (?:public |private )?@([\w.$-]+)", text)
-    suffix = next(number for number in range(len(taken) + 1) if not taken & {f"cpu{number}_{name}" for name in names})
-    renamed = re.sub(r"@([\w.$-]+)", lambda match: _renamed(match, names, suffix), text)
-    with module.context:
-        for entry in ir.Module.parse(renamed).body.operations:
-            if entry.operation.name == "func.func":
-                entry.operation.attributes["sym_visibility"] = ir.StringAttr.get("private")
-                module.body.append(entry.operation.clone())
-    return f"cpu{suffix}_main"
-
-
-def _renamed(match: re.Match[str], names: list[str], suffix: int) -> str:
-    return f"@cpu{suffix}_{match[1]}" if match[1] in names else match[0]
+    _replace(operation, lu(operation, module))
 
 
 def _replace(operation: ir.Operation, values: Sequence[ir.Value[Any]]) -> None:
@@ -154,9 +126,16 @@ def _refuse_kernel(_operation: ir.Operation, _module: ir.Module) -> None:
     )
 
 
-_CUSTOM_CALLS: dict[str, Callable[[ir.Operation, ir.Module], None]] = {
+def _ragged_dot_by_cpu_lowering(operation: ir.Operation, module: ir.Module) -> None:
+    _replace(operation, ragged_dot(operation, module))
+
+
+# The attribute that names what is called.
+_NAMES = {"stablehlo.custom_call": "call_target_name", "stablehlo.composite": "name"}
+_CALLS: dict[str, Callable[[ir.Operation, ir.Module], None]] = {
     "AllocateBuffer": _empty_by_zeros,
     "LuDecomposition": _lu_by_cpu_lowering,
     "annotate_device_placement": _annotation_by_operand,
+    "chlo.ragged_dot": _ragged_dot_by_cpu_lowering,
     "tpu_custom_call": _refuse_kernel,
 }

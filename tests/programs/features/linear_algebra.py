@@ -151,4 +151,15 @@ def real_fourier():
     close(jnp.fft.fftshift(jnp.fft.fftfreq(8)), np.fft.fftshift(np.fft.fftfreq(8)))
 
 
+@check
+def ragged_products_and_their_gradients():
+    a, b, sizes = matrix("float32", 12, 5), matrix("float32", 3, 5, 8), np.array([3, 0, 9], np.int32)
+    want = np.concatenate([a[:3] @ b[0], a[3:] @ b[2]])
+    close(jax.jit(jax.lax.ragged_dot)(a, b, sizes), want, 1e-4)
+    batch = jax.jit(jax.vmap(jax.lax.ragged_dot))(np.stack([a, a]), np.stack([b, b]), np.stack([sizes, sizes]))
+    close(batch, np.stack([want, want]), 1e-4)
+    gradient = jax.jit(jax.grad(lambda x: jax.lax.ragged_dot(a, x, sizes).sum()))(b)
+    close(gradient[:, :, 0], np.stack([a[:3].sum(0), np.zeros(5, np.float32), a[3:].sum(0)]), 1e-4)
+
+
 finish()
