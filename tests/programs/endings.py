@@ -10,6 +10,9 @@ import threading
 import jax
 import numpy as np
 
+# A background job, as continuous integration may be, starts with the interrupt ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 PUTS = 5
 
 

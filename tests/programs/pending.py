@@ -18,6 +18,8 @@ def late():
         print(float(jax.jit(lambda x: x + 1)(1.0)), flush=True)
 
 
+# A background job, as continuous integration may be, starts with the interrupt ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 atexit.register(late)
 
 import jax  # noqa: E402
