@@ -100,6 +100,6 @@ def leaves_a_thread():
 
 
 held = [put(size) for size in range(1, PUTS + 1)][-1]
-print("out", flush=True)
 print("err", file=sys.stderr, flush=True)
+print("out", flush=True)  # last: whoever waits for it may send a signal at once
 globals()[sys.argv[1]]()
