@@ -362,11 +362,13 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
     if (!status.is_ok()) return status.to_error();
     if (ended) execution->done->set(*ended);
   }
-  delete_donated(*execution);
-  hand_out_results(args, *execution);
   if (execution->is_deferred) {
     // Until it is started, no other program may write into them.
     for (const Argument& argument : execution->arguments) ++argument.storage->pending_reads;
+  }
+  delete_donated(*execution);
+  hand_out_results(args, *execution);
+  if (execution->is_deferred) {
     start_when_possible(execution, 0, {});
   } else if (!ended) {
     ExecutionThreads::instance().run([execution] { wait_and_tell(*execution); });

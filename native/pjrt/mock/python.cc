@@ -52,7 +52,6 @@ struct Functions {
   int (*PyBytes_AsStringAndSize)(Object*, char**, ptrdiff_t*);
   Object* (*PyLong_FromLongLong)(long long);
   long long (*PyLong_AsLongLong)(Object*);
-  double (*PyFloat_AsDouble)(Object*);
   Object* (*PyErr_Occurred)();
   Object* (*PyList_New)(ptrdiff_t);
   int (*PyList_SetItem)(Object*, ptrdiff_t, Object*);
@@ -108,7 +107,6 @@ std::optional<Functions> find_functions() {
   FIND(PyBytes_AsStringAndSize);
   FIND(PyLong_FromLongLong);
   FIND(PyLong_AsLongLong);
-  FIND(PyFloat_AsDouble);
   FIND(PyErr_Occurred);
   FIND(PyList_New);
   FIND(PyList_SetItem);
@@ -350,12 +348,6 @@ Reference function(const char* name, void (*action)()) {
 std::optional<int64_t> to_integer(Object* object) {
   int64_t value = api().PyLong_AsLongLong(object);
   if (value == -1 && api().PyErr_Occurred() != nullptr) return std::nullopt;
-  return value;
-}
-
-std::optional<double> to_real(Object* object) {
-  double value = api().PyFloat_AsDouble(object);
-  if (value == -1.0 && api().PyErr_Occurred() != nullptr) return std::nullopt;
   return value;
 }
 

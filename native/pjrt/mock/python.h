@@ -122,7 +122,6 @@ Reference function(const char* name, void (*action)());
 
 // Reading values. Nothing where the object is of another type (an exception is then set).
 std::optional<int64_t> to_integer(Object* object);
-std::optional<double> to_real(Object* object);
 std::optional<std::string> to_text(Object* object);
 std::optional<std::string> to_bytes(Object* object);
 bool is_true(Object* object);
