@@ -23,6 +23,7 @@ constexpr size_t kMaximumName = 4096;
 // to CLOCK_MONOTONIC. The first calls do the latter at every power of two.
 constexpr uint64_t kCheckInterval = 64;
 constexpr uint64_t kAnchorInterval = 4096;
+constexpr int kVerifyAttempts = 3;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
 
@@ -82,11 +83,24 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
     write_stack(found);
   }
   if (session_->settings().verify && found.id != StackWalker::kInSignalHandler) {
-    StackWalker::Found truth = walker_.walk_with_libgcc(start);
-    if (truth.is_new) write_stack(truth);
-    definitions_.count_verified(truth.id != found.id);
+    definitions_.count_verified(!agrees_with_libgcc(start, found.id));
   }
   return found.id;
+}
+
+// Another thread can end a code object between two walks, and one of this stack, if it shares the counter, is then
+// another to the second (see PythonRuntime). Asked again, a known stack that does not hold any more is walked anew; one
+// that wrongly holds, or a wrong walk, differs every time.
+bool ThreadRecorder::agrees_with_libgcc(const StartRegisters& start, uint32_t id) {
+  for (int attempt = 0; attempt < kVerifyAttempts; ++attempt) {
+    StackWalker::Found truth = walker_.walk_with_libgcc(start);
+    if (truth.is_new) write_stack(truth);
+    if (truth.id == id) return true;
+    StackWalker::Found again = walker_.find(start);
+    if (again.is_new) write_stack(again);
+    id = again.id;
+  }
+  return false;
 }
 
 void ThreadRecorder::write_stack(const StackWalker::Found& found) {

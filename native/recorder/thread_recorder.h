@@ -39,6 +39,7 @@ class ThreadRecorder {
   ThreadRecorder(Session* session, Session::ThreadStreams streams);
 
   uint32_t stack_id(const StartRegisters& start);
+  bool agrees_with_libgcc(const StartRegisters& start, uint32_t id);
   void write_stack(const StackWalker::Found& found);
   uint32_t frame_id(const MergedFrame& frame);
   uint32_t code_id(const MergedFrame& frame);

@@ -68,8 +68,14 @@ try:
 except RuntimeError as error:
     result["deleted"] = str(error)
 
-# What Pallas makes of a kernel for a TPU.
-kernel = jax.ffi.ffi_call("tpu_custom_call", jax.ShapeDtypeStruct(values.shape, values.dtype))
+# What Pallas makes of a kernel for a TPU. jax 0.12 reads the configuration for its cache's key.
+mosaic = json.dumps({"custom_call_config": {"body": ""}})
+kernel = jax.ffi.ffi_call(
+    "tpu_custom_call",
+    jax.ShapeDtypeStruct(values.shape, values.dtype),
+    custom_call_api_version=1,
+    legacy_backend_config=mosaic,
+)
 try:
     jax.jit(kernel)(jax.device_put(values))
     result["compile"] = None
