@@ -1,0 +1,335 @@
+#include "extractor/scrub.h"
+
+#include <algorithm>
+
+#include "extractor/conditionals.h"
+#include "extractor/text.h"
+
+namespace framedex::extractor {
+namespace {
+
+constexpr std::size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
+constexpr int kMostUnclosed = 100;             // after so many the file is nonsense, and each costs a scan that long
+
+// A call's closing parenthesis and the commas between its arguments.
+struct Call {
+  std::size_t end = std::string_view::npos;
+  std::vector<std::size_t> commas;
+  explicit operator bool() const { return end != std::string_view::npos; }
+};
+
+class Scrubber {
+ public:
+  Scrubber(std::string_view source, const MacroTable& macros) : source_(source), macros_(macros) {
+    result_.text = source;
+  }
+
+  Scrubbed run() &&;
+
+ private:
+  std::size_t step(std::size_t at);
+  std::size_t directive(std::size_t at);
+  std::size_t word(std::size_t at);
+  std::size_t line_macro(std::size_t at, std::size_t name_end);
+  std::size_t assignment(std::size_t at, std::size_t opening);
+  void defining_macro(std::size_t at, std::size_t name_end);
+  void instantiation(std::size_t at, std::size_t after);
+  void moved_capture(std::size_t at);
+  void open_namespace(std::size_t at, const std::string& path);
+  void close_namespace(std::size_t at);
+
+  Call call(std::size_t opening);
+  void blank(std::size_t begin, std::size_t end);
+  char at(std::size_t position) const { return position < source_.size() ? source_[position] : '\0'; }
+
+  std::string_view source_;
+  const MacroTable& macros_;
+  Scrubbed result_;
+  Conditionals conditionals_;
+  std::vector<std::size_t> open_namespaces_;
+  std::size_t line_start_ = 0;
+  bool at_line_start_ = true;
+  char last_ = '\n';
+  int depth_ = 0;
+  int unclosed_ = 0;
+};
+
+Scrubbed Scrubber::run() && {
+  for (std::size_t position = 0; position < source_.size();) position = step(position);
+  for (const auto& [begin, end] : conditionals_.dropped()) blank(begin, end);
+  return std::move(result_);
+}
+
+std::size_t Scrubber::step(std::size_t position) {
+  const char c = source_[position];
+  if (c == '\n') {
+    at_line_start_ = true;
+    line_start_ = position + 1;
+    return position + 1;
+  }
+  if (is_space(c)) return position + 1;
+  if (c == '/') {
+    if (const std::size_t end = comment_end(source_, position); end > position) {
+      blank(position, end);
+      return end;
+    }
+  }
+  if (c == '#' && at_line_start_) return directive(position);
+  if (is_word(c) && !is_digit(c)) return word(position);
+  at_line_start_ = false;
+  last_ = c;
+  switch (c) {
+    case '"':
+      return string_end(source_, position);
+    case '\'':
+      return character_end(source_, position);
+    case '(':
+    case '[':
+    case '{':
+      ++depth_;
+      break;
+    case ')':
+    case ']':
+    case '}':
+      --depth_;
+      break;
+    case '=': {  // int f(Options o = {}, ...)
+      const std::size_t opening = skip_space(source_, position + 1);
+      if (at(opening) != '{') break;
+      const std::size_t closing = skip_space(source_, opening + 1);
+      if (at(closing) != '}') break;
+      const std::size_t after = skip_space(source_, closing + 1);
+      if (at(after) != ',' && at(after) != ')') break;
+      result_.text[opening] = '0';
+      result_.text[closing] = ' ';
+      return closing + 1;
+    }
+    case '-':
+      if (at(position + 1) == '>' && at(position + 2) == '*') {
+        blank(position, position + 3);
+        result_.text[position] = '+';
+        return position + 3;
+      }
+      break;
+    case '*': {  // template <enable_if_t<x>* = nullptr>
+      const std::size_t equals = skip_space(source_, position + 1);
+      if (at(equals) != '=') break;
+      const std::size_t value = skip_space(source_, equals + 1);
+      if (source_.substr(value, 7) != "nullptr" || at(skip_space(source_, value + 7)) != '>') break;
+      blank(position, value + 7);
+      return value + 7;
+    }
+    default:
+      if (is_digit(c)) {  // with its separators, 1'000
+        std::size_t end = position;
+        while (is_word(at(end)) || (at(end) == '\'' && is_word(at(end + 1)))) ++end;
+        return end;
+      }
+  }
+  return position + 1;
+}
+
+std::size_t Scrubber::directive(std::size_t position) {
+  const std::size_t end = directive_end(source_, position);
+  depth_ = conditionals_.directive(source_, position, end, depth_, last_);
+  last_ = '\n';
+  blank(position, end);
+  return end;
+}
+
+std::size_t Scrubber::word(std::size_t position) {
+  const std::size_t end = word_end(source_, position);
+  const std::string_view name = source_.substr(position, end - position);
+  const bool was_line_start = at_line_start_;
+  at_line_start_ = false;
+  if (at(end) == '"' || at(end) == '\'') {  // the prefix of a literal, or a macro before one
+    last_ = '"';
+    return end;
+  }
+  const MacroTable::Macro macro = macros_.find(name);
+  switch (macro.effect) {
+    case MacroEffect::kBlank:
+      blank(position, end);
+      return end;
+    case MacroEffect::kBlankArguments: {
+      std::size_t stop = end;
+      const std::size_t opening = name[0] == '_' ? skip_space(source_, end) : end;
+      if (at(opening) == '(') {
+        if (const Call arguments = call(opening)) stop = arguments.end + 1;
+      }
+      blank(position, stop);
+      return stop;
+    }
+    case MacroEffect::kAssign:
+      if (at(end) == '(') {
+        if (const std::size_t inside = assignment(position, end)) return inside;
+      }
+      break;
+    case MacroEffect::kOpenNamespace:
+      open_namespace(position, macro.opened);
+      blank(position, end);
+      return end;
+    case MacroEffect::kCloseNamespace:
+      close_namespace(position);
+      blank(position, end);
+      return end;
+    case MacroEffect::kNone:
+      break;
+  }
+  last_ = name.back();
+  if (was_line_start && is_shouted(name) && at(end) == '(') {
+    defining_macro(position, end);
+    if (const std::size_t after = line_macro(position, end)) return after;
+  }
+  if (name == "template") instantiation(position, end);
+  if (name == "std" && source_.substr(end, 7) == "::move(") moved_capture(position);
+  return end;
+}
+
+// `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, at the level of namespaces or members: returns the position behind it, 0
+// for anything else.
+std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
+  const std::string_view name = source_.substr(position, name_end - position);
+  if (position - line_start_ > 2 || name.find('_') == std::string_view::npos) return 0;
+  if (name.find("TEST") != std::string_view::npos || name.find("MODULE") != std::string_view::npos ||
+      name.find("BENCHMARK") != std::string_view::npos) {
+    return 0;
+  }
+  const Call arguments = call(name_end);
+  if (!arguments) return 0;
+  std::size_t after = arguments.end + 1;
+  while (at(after) == ' ' || at(after) == '\t') ++after;
+  if (at(after) != '\n') return 0;
+  const char next = at(skip_space(source_, after));
+  if (!is_word(next) && next != '~' && next != '/' && next != '}' && next != '[' && next != '#') return 0;
+  blank(position, arguments.end + 1);
+  return arguments.end + 1;
+}
+
+// `X_ASSIGN_OR_RETURN(lhs, expression, rest)` -> `lhs = expression; rest `. Returns where to go on, 0 where it is none.
+std::size_t Scrubber::assignment(std::size_t position, std::size_t opening) {
+  const Call arguments = call(opening);
+  if (!arguments || arguments.commas.empty()) return 0;
+  blank(position, opening + 1);
+  result_.text[arguments.commas[0]] = '=';
+  for (std::size_t i = 1; i < arguments.commas.size(); ++i) result_.text[arguments.commas[i]] = ';';
+  result_.text[arguments.end] = ' ';
+  const std::size_t first = skip_space(source_, opening + 1);
+  std::size_t last = arguments.commas[0];
+  while (last > first && is_space(source_[last - 1])) --last;
+  if (at(first) == '(' && source_[last - 1] == ')') {  // ((auto [a, b]), f())
+    result_.text[first] = result_.text[last - 1] = ' ';
+  }
+  ++depth_;  // its closing parenthesis comes by
+  return opening + 1;
+}
+
+// XLA_FFI_DEFINE_HANDLER and its kind are remembered; what they expand to is known only from their names.
+void Scrubber::defining_macro(std::size_t position, std::size_t name_end) {
+  const std::string_view name = source_.substr(position, name_end - position);
+  if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
+  const Call arguments = call(name_end);
+  if (!arguments || arguments.commas.empty()) return;
+  MacroDefinition definition{
+      position, arguments.end + 1, std::string(name), {}, skip_space(source_, arguments.commas[0] + 1)};
+  std::size_t begin = name_end + 1;
+  for (std::size_t i = 0; i <= arguments.commas.size(); ++i) {
+    const std::size_t end = i < arguments.commas.size() ? arguments.commas[i] : arguments.end;
+    definition.arguments.push_back(on_one_line(source_.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  result_.definitions.push_back(std::move(definition));
+}
+
+// `template class V<int>;`, with or without `extern`.
+void Scrubber::instantiation(std::size_t position, std::size_t after) {
+  const std::size_t keyword = skip_space(source_, after);
+  const std::string_view rest = source_.substr(keyword, 7);
+  if (!starts_with(rest, "class ") && !starts_with(rest, "struct ")) return;
+  const std::size_t end = source_.find_first_of(";{", keyword);
+  if (end == std::string_view::npos || source_[end] != ';') return;
+  const bool is_extern = position >= 7 && source_.substr(position - 7, 7) == "extern ";
+  blank(is_extern ? position - 7 : position, end + 1);
+}
+
+// `[f(std::move(f))]` -> `[f=std::move(f) ]`: `at` is where `std` begins.
+void Scrubber::moved_capture(std::size_t position) {
+  if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
+  std::size_t name = position - 1;
+  while (name > 0 && is_word(source_[name - 1])) --name;
+  if (name == position - 1 || name == 0) return;
+  std::size_t before = name;
+  while (before > 0 && is_space(source_[before - 1])) --before;
+  if (before == 0 || (source_[before - 1] != '[' && source_[before - 1] != ',')) return;
+  const std::size_t moved = position + 10;  // behind `std::move(`
+  const std::size_t end = word_end(source_, moved);
+  if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
+  const std::size_t stop = source_.find_first_of("[]{};", end + 2);
+  if (stop == std::string_view::npos || stop - end > 200 || source_[stop] != ']') return;
+  const char next = at(skip_space(source_, stop + 1));
+  if (next != '(' && next != '{' && next != '<' && next != 'm') return;
+  result_.text[position - 1] = '=';
+  result_.text[end + 1] = ' ';
+}
+
+void Scrubber::open_namespace(std::size_t position, const std::string& path) {
+  open_namespaces_.push_back(result_.namespaces.size());
+  result_.namespaces.push_back({position, source_.size(), path});
+}
+
+void Scrubber::close_namespace(std::size_t position) {
+  if (open_namespaces_.empty()) return;
+  result_.namespaces[open_namespaces_.back()].end = position;
+  open_namespaces_.pop_back();
+}
+
+Call Scrubber::call(std::size_t opening) {
+  Call found;
+  if (unclosed_ >= kMostUnclosed) return found;
+  std::vector<char> open;
+  int angles = 0;  // `<` still open at the top level: `std::pair<int, int> p, f()`
+  const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kLongestCall));
+  for (std::size_t i = opening; i < text.size();) {
+    const char c = text[i];
+    if (c == '"') {
+      i = string_end(text, i);
+      continue;
+    }
+    if (c == '\'') {
+      i = character_end(text, i);
+      continue;
+    }
+    if (const std::size_t end = c == '/' ? comment_end(text, i) : i; end > i) {
+      i = end;
+      continue;
+    }
+    if (c == '(' || c == '[' || c == '{') {
+      open.push_back(c);
+    } else if (c == ')' || c == ']' || c == '}') {
+      open.pop_back();
+      if (open.empty()) {
+        found.end = i;
+        return found;
+      }
+    } else if (open.size() == 1) {
+      if (c == '<' && found.commas.empty()) ++angles;
+      if (c == '>' && angles > 0) --angles;
+      if (c == ',' && angles == 0) found.commas.push_back(i);
+    }
+    ++i;
+  }
+  ++unclosed_;
+  return {};
+}
+
+void Scrubber::blank(std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (source_[i] != '\n') result_.text[i] = ' ';
+  }
+}
+
+}  // namespace
+
+Scrubbed scrub(std::string_view source, const MacroTable& macros) { return Scrubber(source, macros).run(); }
+
+}  // namespace framedex::extractor
