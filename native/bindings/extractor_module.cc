@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "extractor/extraction_run.h"
+#include "extractor/scrub.h"
 
 namespace py = pybind11;
 namespace extractor = framedex::extractor;
@@ -105,6 +106,12 @@ PYBIND11_MODULE(_extractor, module) {
   py::class_<Extractor>(module, "Extractor")
       .def(py::init<const py::capsule&, const py::capsule&>(), py::arg("cpp"), py::arg("python"))
       .def("run", &Extractor::run, py::arg("files"), py::arg("macros"), py::arg("threads"));
+  module.def(
+      "scrub",
+      [](const std::string& source, const std::string& macros) {
+        return py::bytes(extractor::scrub(source, extractor::MacroTable::parse(macros)).text);
+      },
+      py::arg("source"), py::arg("macros") = "");
   module.def(
       "learn_macros",
       [](const std::vector<std::string>& paths, unsigned threads) {

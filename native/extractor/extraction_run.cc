@@ -9,7 +9,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kAhead = 64;  // finished files that nobody has taken yet
+constexpr std::size_t kAhead = 256;  // finished files that nobody has taken yet
 
 }  // namespace
 

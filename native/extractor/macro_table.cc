@@ -59,12 +59,12 @@ const Names& attribute_endings() {
 }
 
 const Names& attributes() {
-  static const Names names = {"absl_nonnull",      "absl_nullable",     "absl_nullability_unknown",
-                              "__attribute__",     "__attribute",       "__device__",
-                              "__host__",          "__global__",        "__forceinline__",
-                              "__forceinline",     "__launch_bounds__", "__declspec",
-                              "__restrict",        "__restrict__",      "__extension__",
-                              "__grid_constant__", "__shared__"};
+  static const Names names = {"absl_nonnull",  "absl_nullable",     "absl_nullability_unknown",
+                              "__attribute__", "__attribute",       "__device__",
+                              "__host__",      "__global__",        "__forceinline__",
+                              "__forceinline", "__launch_bounds__", "__declspec",
+                              "__restrict",    "__restrict__",      "__extension__",
+                              "alignas",       "__grid_constant__", "__shared__"};
   return names;
 }
 

@@ -1,6 +1,9 @@
 #include "extractor/scrub.h"
 
 #include <algorithm>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
 
 #include "extractor/conditionals.h"
 #include "extractor/text.h"
@@ -18,6 +21,26 @@ struct Call {
   explicit operator bool() const { return end != std::string_view::npos; }
 };
 
+using Words = std::unordered_set<std::string_view>;
+
+bool is_builtin_type(std::string_view word) {
+  static const Words types = {"void",   "int",      "bool",      "char",    "float",    "double",
+                              "auto",   "unsigned", "signed",    "long",    "short",    "const",
+                              "static", "inline",   "constexpr", "virtual", "explicit", "typename"};
+  return types.count(word) > 0;
+}
+
+// Words after which a type may stand: what is in capitals there is one.
+bool precedes_type(std::string_view word) {
+  static const Words words = {"const",     "static",    "constexpr", "inline", "extern",    "virtual",      "explicit",
+                              "mutable",   "volatile",  "typename",  "struct", "class",     "enum",         "union",
+                              "typedef",   "friend",    "unsigned",  "signed", "register",  "thread_local", "return",
+                              "new",       "delete",    "else",      "case",   "goto",      "throw",        "co_return",
+                              "co_await",  "co_yield",  "operator",  "using",  "namespace", "template",     "do",
+                              "consteval", "constinit", "in",        "and",    "or",        "not"};
+  return words.count(word) > 0;
+}
+
 class Scrubber {
  public:
   Scrubber(std::string_view source, const MacroTable& macros) : source_(source), macros_(macros) {
@@ -33,7 +56,11 @@ class Scrubber {
   std::size_t line_macro(std::size_t at, std::size_t name_end);
   std::size_t assignment(std::size_t at, std::size_t opening);
   void defining_macro(std::size_t at, std::size_t name_end);
-  void instantiation(std::size_t at, std::size_t after);
+  std::size_t known_word(std::string_view name, std::size_t at);
+  bool is_unknown_attribute(std::string_view name, std::size_t end) const;
+  std::size_t mocked_method(std::size_t at, std::size_t opening);
+  std::size_t instantiation(std::size_t at, std::size_t after);
+  void array_of_pointers(std::size_t after);
   void moved_capture(std::size_t at);
   void open_namespace(std::size_t at, const std::string& path);
   void close_namespace(std::size_t at);
@@ -49,7 +76,10 @@ class Scrubber {
   std::vector<std::size_t> open_namespaces_;
   std::size_t line_start_ = 0;
   bool at_line_start_ = true;
-  char last_ = '\n';
+  char last_ = '\n';             // the last character that is neither space nor comment
+  std::string_view previous_;    // the word before, if nothing but space is between
+  std::vector<bool> in_class_;   // for each open brace, whether it is a class's
+  bool declares_class_ = false;  // this statement says `class`
   int depth_ = 0;
   int unclosed_ = 0;
 };
@@ -78,20 +108,28 @@ std::size_t Scrubber::step(std::size_t position) {
   if (is_word(c) && !is_digit(c)) return word(position);
   at_line_start_ = false;
   last_ = c;
+  previous_ = {};
   switch (c) {
     case '"':
       return string_end(source_, position);
     case '\'':
       return character_end(source_, position);
+    case '{':
+      in_class_.push_back(std::exchange(declares_class_, false));
+      [[fallthrough]];
     case '(':
     case '[':
-    case '{':
       ++depth_;
       break;
+    case '}':
+      if (!in_class_.empty()) in_class_.pop_back();
+      [[fallthrough]];
     case ')':
     case ']':
-    case '}':
       --depth_;
+      [[fallthrough]];
+    case ';':
+      declares_class_ = false;
       break;
     case '=': {  // int f(Options o = {}, ...)
       const std::size_t opening = skip_space(source_, position + 1);
@@ -133,6 +171,7 @@ std::size_t Scrubber::directive(std::size_t position) {
   const std::size_t end = directive_end(source_, position);
   depth_ = conditionals_.directive(source_, position, end, depth_, last_);
   last_ = '\n';
+  previous_ = {};
   blank(position, end);
   return end;
 }
@@ -144,6 +183,7 @@ std::size_t Scrubber::word(std::size_t position) {
   at_line_start_ = false;
   if (at(end) == '"' || at(end) == '\'') {  // the prefix of a literal, or a macro before one
     last_ = '"';
+    previous_ = {};
     return end;
   }
   const MacroTable::Macro macro = macros_.find(name);
@@ -176,32 +216,71 @@ std::size_t Scrubber::word(std::size_t position) {
     case MacroEffect::kNone:
       break;
   }
-  last_ = name.back();
-  if (was_line_start && is_shouted(name) && at(end) == '(') {
-    defining_macro(position, end);
-    if (const std::size_t after = line_macro(position, end)) return after;
+  if (is_shouted(name)) {
+    if (was_line_start && at(end) == '(') {
+      defining_macro(position, end);
+      if (const std::size_t after = line_macro(position, end)) return after;
+    }
+    if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
+    if (is_unknown_attribute(name, end)) {
+      blank(position, end);
+      return end;
+    }
+  } else if (const std::size_t after = known_word(name, position)) {
+    return after;
   }
-  if (name == "template") instantiation(position, end);
-  if (name == "std" && source_.substr(end, 7) == "::move(") moved_capture(position);
+  last_ = name.back();
+  previous_ = name;
   return end;
 }
 
-// `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, at the level of namespaces or members: returns the position behind it, 0
-// for anything else.
+// What some of C++'s own words begin that the grammar refuses. Returns where to go on if that is not behind the word.
+std::size_t Scrubber::known_word(std::string_view name, std::size_t position) {
+  const std::size_t end = position + name.size();
+  if (name == "class" || name == "struct" || name == "union") {
+    declares_class_ = previous_ != "enum" && last_ != '<' && last_ != ',';
+  } else if (name == "template") {
+    return instantiation(position, end);
+  } else if (name == "std" && source_.substr(end, 7) == "::move(") {
+    moved_capture(position);
+  } else if (name == "new") {
+    array_of_pointers(end);
+  } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
+    // this->operator==(x): as an identifier
+    std::size_t sign = end;
+    while (std::strchr("+-*/%=!<>&|^~[]", at(sign)) && at(sign) != '\0') result_.text[sign++] = '_';
+    if (source_.substr(sign, 3) == "()(") result_.text[sign] = result_.text[sign + 1] = '_';
+  }
+  return 0;
+}
+
+// `void CUPTIAPI f(`, `GTEST_API_ int main(`: capitals where only an attribute can stand.
+bool Scrubber::is_unknown_attribute(std::string_view name, std::size_t end) const {
+  const std::size_t next = skip_space(source_, end);
+  const std::string_view following = source_.substr(next, word_end(source_, next) - next);
+  if (next == end || following.empty() || is_digit(following[0])) return false;
+  if (is_builtin_type(following)) return name.size() > 2;
+  return name.size() > 3 && !previous_.empty() && !precedes_type(previous_) && following != "final" &&
+         at(word_end(source_, next)) == '(';
+}
+
+// A macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or anything of
+// the kind among the members of a class. Returns the position behind it, 0 for anything else.
 std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
-  if (position - line_start_ > 2 || name.find('_') == std::string_view::npos) return 0;
+  if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
   if (name.find("TEST") != std::string_view::npos || name.find("MODULE") != std::string_view::npos ||
-      name.find("BENCHMARK") != std::string_view::npos) {
+      name.find("BENCHMARK") != std::string_view::npos || name == "MOCK_METHOD") {
     return 0;
   }
   const Call arguments = call(name_end);
   if (!arguments) return 0;
   std::size_t after = arguments.end + 1;
   while (at(after) == ' ' || at(after) == '\t') ++after;
-  if (at(after) != '\n') return 0;
+  const bool is_member = !in_class_.empty() && in_class_.back() && at(after) == ';';
+  if (!is_member && at(after) != '\n') return 0;
   const char next = at(skip_space(source_, after));
-  if (!is_word(next) && next != '~' && next != '/' && next != '}' && next != '[' && next != '#') return 0;
+  if (!is_member && !is_word(next) && std::strchr("~/}[#", next) == nullptr) return 0;
   blank(position, arguments.end + 1);
   return arguments.end + 1;
 }
@@ -241,15 +320,46 @@ void Scrubber::defining_macro(std::size_t position, std::size_t name_end) {
   result_.definitions.push_back(std::move(definition));
 }
 
-// `template class V<int>;`, with or without `extern`.
-void Scrubber::instantiation(std::size_t position, std::size_t after) {
-  const std::size_t keyword = skip_space(source_, after);
-  const std::string_view rest = source_.substr(keyword, 7);
-  if (!starts_with(rest, "class ") && !starts_with(rest, "struct ")) return;
-  const std::size_t end = source_.find_first_of(";{", keyword);
-  if (end == std::string_view::npos || source_[end] != ';') return;
-  const bool is_extern = position >= 7 && source_.substr(position - 7, 7) == "extern ";
-  blank(is_extern ? position - 7 : position, end + 1);
+// `MOCK_METHOD(int, f, (char a), (const, override));` -> `int f (char a) ;`. Returns where to go on.
+std::size_t Scrubber::mocked_method(std::size_t position, std::size_t opening) {
+  const Call arguments = call(opening);
+  if (!arguments || arguments.commas.size() < 2) return opening;
+  blank(position, opening + 1);
+  const std::size_t first = skip_space(source_, opening + 1);
+  if (at(first) == '(') {  // (std::pair<int, int>)
+    const std::size_t last = source_.rfind(')', arguments.commas[0]);
+    result_.text[first] = ' ';
+    if (last != std::string_view::npos && last > first) result_.text[last] = ' ';
+  }
+  result_.text[arguments.commas[0]] = result_.text[arguments.commas[1]] = ' ';
+  if (arguments.commas.size() > 2) blank(arguments.commas[2], arguments.end);
+  result_.text[arguments.end] = ' ';
+  return arguments.end + 1;
+}
+
+// `template class V<int>;`, `extern template void f<int>();`. Returns the position behind it, 0 for other templates.
+std::size_t Scrubber::instantiation(std::size_t position, std::size_t after) {
+  if (at(skip_space(source_, after)) == '<' || std::strchr(".>:", last_) != nullptr) return 0;
+  const std::size_t end = source_.find_first_of(";{}", after);
+  if (end == std::string_view::npos || source_[end] != ';') return 0;
+  const bool is_extern = previous_ == "extern";
+  blank(is_extern ? source_.rfind("extern", position) : position, end + 1);
+  last_ = ';';
+  previous_ = {};
+  return end + 1;
+}
+
+// `new char*[n]`, `new const T[n]`: the `*` and the `const` go.
+void Scrubber::array_of_pointers(std::size_t after) {
+  std::size_t i = skip_space(source_, after);
+  if (source_.substr(i, 6) == "const ") {
+    blank(i, i + 5);
+    i += 6;
+  }
+  while (is_word(at(i)) || at(i) == ':') ++i;
+  std::size_t stars = i;
+  while (at(stars) == '*') ++stars;
+  if (stars > i && at(stars) == '[') blank(i, stars);
 }
 
 // `[f(std::move(f))]` -> `[f=std::move(f) ]`: `at` is where `std` begins.
@@ -265,7 +375,7 @@ void Scrubber::moved_capture(std::size_t position) {
   const std::size_t end = word_end(source_, moved);
   if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
   const std::size_t stop = source_.find_first_of("[]{};", end + 2);
-  if (stop == std::string_view::npos || stop - end > 200 || source_[stop] != ']') return;
+  if (stop == std::string_view::npos || stop - end > 1000 || source_[stop] != ']') return;
   const char next = at(skip_space(source_, stop + 1));
   if (next != '(' && next != '{' && next != '<' && next != 'm') return;
   result_.text[position - 1] = '=';

@@ -17,7 +17,7 @@ from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import CaptureReport, Report, TreeReport
-from framedex.ingest.trees import update_trees
+from framedex.ingest.trees import find_trees, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
 
@@ -55,7 +55,9 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
 
 def find_sources(store: Store, progress: Progress) -> TreeReport:
     """Bring the source trees up to date, then place every function that they, or new captures, say something new of."""
-    report = update_trees(store, progress)
+    report = TreeReport()
+    trees = find_trees(store, progress, report)
+    update_trees(store, trees, progress, report)
     with store.transaction():
         place_functions(store.sources, progress)
     return report
