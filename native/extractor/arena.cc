@@ -1,11 +1,11 @@
 #include "extractor/arena.h"
 
-#include <tree_sitter/api.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "extractor/allocation.h"
 
 namespace framedex::extractor {
 namespace {
@@ -32,25 +32,6 @@ std::size_t& class_in(void* memory) { return *reinterpret_cast<std::size_t*>(sta
 void* require(void* memory) {
   if (memory == nullptr) std::abort();  // as tree-sitter's own allocator does: its callers expect no failure
   return memory;
-}
-
-void* allocate(std::size_t size) { return require(current ? current->allocate(size) : std::malloc(size)); }
-
-void* allocate_zeroed(std::size_t count, std::size_t size) {
-  if (!current) return require(std::calloc(count, size));
-  return std::memset(current->allocate(count * size), 0, count * size);
-}
-
-void* reallocate(void* memory, std::size_t size) {
-  return require(current ? current->reallocate(memory, size) : std::realloc(memory, size));
-}
-
-void release(void* memory) {
-  if (current) {
-    current->release(memory);
-  } else {
-    std::free(memory);
-  }
 }
 
 }  // namespace
@@ -117,11 +98,7 @@ void Arena::reset() {
   next_block_ = used_ = 0;
 }
 
-ArenaInUse::ArenaInUse(Arena& arena) : arena_(arena) {
-  static const bool installed = (ts_set_allocator(allocate, allocate_zeroed, reallocate, release), true);
-  static_cast<void>(installed);
-  current = &arena;
-}
+ArenaInUse::ArenaInUse(Arena& arena) : arena_(arena) { current = &arena; }
 
 ArenaInUse::~ArenaInUse() {
   current = nullptr;
@@ -129,3 +106,28 @@ ArenaInUse::~ArenaInUse() {
 }
 
 }  // namespace framedex::extractor
+
+void* framedex_allocate(std::size_t size) {
+  using namespace framedex::extractor;
+  return current ? current->allocate(size) : require(std::malloc(size));
+}
+
+void* framedex_allocate_zeroed(std::size_t count, std::size_t size) {
+  using namespace framedex::extractor;
+  if (!current) return require(std::calloc(count, size));
+  return std::memset(current->allocate(count * size), 0, count * size);
+}
+
+void* framedex_reallocate(void* memory, std::size_t size) {
+  using namespace framedex::extractor;
+  return current ? current->reallocate(memory, size) : require(std::realloc(memory, size));
+}
+
+void framedex_release(void* memory) {
+  using namespace framedex::extractor;
+  if (current) {
+    current->release(memory);
+  } else {
+    std::free(memory);
+  }
+}

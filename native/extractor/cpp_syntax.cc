@@ -140,9 +140,24 @@ CppSyntax::CppSyntax(const Grammar& g) : grammar(g) {
       {Visit::kSkip, "template_parameter_list"},
       {Visit::kSkip, "qualified_identifier"},
       {Visit::kSkip, "primitive_type"},
+      {Visit::kSkip, "identifier"},
+      {Visit::kSkip, "field_identifier"},
+      {Visit::kSkip, "type_identifier"},
+      {Visit::kSkip, "namespace_identifier"},
+      {Visit::kSkip, "number_literal"},
+      {Visit::kSkip, "template_argument_list"},
+      {Visit::kSkip, "template_type"},
+      {Visit::kSkip, "parameter_list"},
+      {Visit::kSkip, "this"},
+      {Visit::kSkip, "type_qualifier"},
+      {Visit::kSkip, "placeholder_type_specifier"},
       {Visit::kSkip, "comment"},
   };
   for (const auto& [visit, type_name] : visited) visits[g.symbol(type_name)] = visit;
+  // Tokens have nothing inside.
+  for (TSSymbol type = 0; type < visits.size(); ++type) {
+    if (ts_language_symbol_type(g.language(), type) != TSSymbolTypeRegular) visits[type] = Visit::kSkip;
+  }
 }
 
 CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node) {
