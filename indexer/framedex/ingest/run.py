@@ -14,12 +14,14 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.naming import Namer
+from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import CaptureReport, Report, TreeReport
-from framedex.ingest.trees import find_trees, update_trees
+from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
+from framedex.sources import found_file, language_of
 
 
 def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
@@ -53,12 +55,43 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
-def find_sources(store: Store, progress: Progress) -> TreeReport:
-    """Bring the source trees up to date, then place every function that they, or new captures, say something new of."""
+def find_sources(store: Store, progress: Progress, *, needed_only: bool = False) -> TreeReport:
+    """Bring the source trees up to date and place every function that they, or new captures, say something new of.
+
+    Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
+    `needed_only` leaves that rest for another run.
+    """
     report = TreeReport()
     trees = find_trees(store, progress, report)
-    update_trees(store, trees, progress, report)
+    if needed_only or len(trees.changed(store)) > MOST:
+        read_needed(store, trees, progress, report)
+    if not needed_only:
+        update_trees(store, trees, progress, report)
     with store.transaction():
+        place_functions(store.sources, progress)
+    return report
+
+
+def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> TreeReport:
+    """Bring a few files up to date at once, without a look at the rest of their trees: for what an editor has saved.
+
+    Files that are neither below a remembered root nor pointed to by a frame are left alone.
+    """
+    report = TreeReport()
+    roots = store.sources.roots()
+    known = store.sources.known_files()
+    wanted = {}
+    for path in dict.fromkeys(os.path.realpath(path) for path in paths):
+        root = next((root for root in roots if path.startswith(f"{root}/")), None)
+        if language_of(path) and (root or path in known):
+            wanted[path] = root
+    there = [path for path in wanted if found_file(path)]
+    report.files = len(there)
+    read_files(store, there, {path: root for path, root in wanted.items() if root}, report)
+    with store.transaction():
+        gone = [path for path in wanted if path in known and path not in there]
+        store.sources.remove_files(gone)
+        report.removed = len(gone)
         place_functions(store.sources, progress)
     return report
 

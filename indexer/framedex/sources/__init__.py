@@ -2,12 +2,14 @@
 
 from framedex.sources.extraction import extract_files, learn_macros
 from framedex.sources.files import FoundFile, find_files, found_file, language_of
+from framedex.sources.locate import TreeFiles
 from framedex.sources.match import match
 from framedex.sources.names import short_name
 from framedex.sources.parse import call_sites, parse_file
 
 __all__ = [
     "FoundFile",
+    "TreeFiles",
     "call_sites",
     "extract_files",
     "find_files",
