@@ -527,6 +527,41 @@ class ExtractedFile:
     problems: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class SourceTotals:
+    """The source files of one language in the index.
+
+    `with_errors` counts the files that the grammar could not read everywhere, `broken` the definitions that are touched
+    by that; `calling` the definitions whose calls are known.
+    """
+
+    language: str
+    files: int
+    with_errors: int
+    definitions: int
+    broken: int
+    calling: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblem:
+    """Something wrong with source files: how many have it, and the paths of a few. Numbers in `message` are left out."""
+
+    message: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """How well the source trees are known: their folders, what was read of each language, and the problems met."""
+
+    roots: tuple[str, ...]
+    totals: tuple[SourceTotals, ...]
+    macros: int
+    problems: tuple[SourceProblem, ...]
+
+
 # --- binaries ---------------------------------------------------------------------------------------------------------
 
 

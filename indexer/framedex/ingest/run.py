@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,11 +24,18 @@ from framedex.objects import follow_objects
 from framedex.sources import found_file, language_of
 
 
-def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
+def ingest_captures(
+    store: Store,
+    captures: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    find: Callable[[Store, Progress], TreeReport] | None = None,
+) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
+    `find` finds the functions' source: `find_sources` (the default), or `find_needed_sources` to be quick.
     """
     with store.transaction():
         for root in roots:
@@ -36,7 +43,7 @@ def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
     added = _read_captures(store, states, refused, progress)
-    sources = find_sources(store, progress)
+    sources = (find or find_sources)(store, progress)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -55,20 +62,25 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
-def find_sources(store: Store, progress: Progress, *, needed_only: bool = False) -> TreeReport:
+def find_sources(store: Store, progress: Progress) -> TreeReport:
     """Bring the source trees up to date and place every function that they, or new captures, say something new of.
 
     Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
-    `needed_only` leaves that rest for another run.
     """
     report = TreeReport()
     trees = find_trees(store, progress, report)
-    if needed_only or len(trees.changed(store)) > MOST:
+    if len(trees.changed(store)) > MOST:
         read_needed(store, trees, progress, report)
-    if not needed_only:
-        update_trees(store, trees, progress, report)
+    update_trees(store, trees, progress, report)
     with store.transaction():
         place_functions(store.sources, progress)
+    return report
+
+
+def find_needed_sources(store: Store, progress: Progress) -> TreeReport:
+    """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
+    report = TreeReport()
+    read_needed(store, find_trees(store, progress, report), progress, report)
     return report
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import tree_sitter_cpp
 import tree_sitter_python
-from framedex_native import _extractor
 
 from framedex.model import ExtractedFile
 from framedex.sources.files import language_of
+from framedex_native import _extractor
 
 _LANGUAGES = {
     "cpp": _extractor.CPP,
