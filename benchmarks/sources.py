@@ -101,8 +101,8 @@ def _print_health(health: SourceHealth, memory: int) -> None:
 
 def _measure_one_file(index: Path, rounds: int) -> None:
     with Store(index) as store:
-        known = sorted(path for path in store.sources.known_files() if path.endswith(".cc"))
-        path = next(path for path in known if Path(path).read_bytes().count(b"\n") > _LINES)
+        known = (path for path in store.sources.known_files() if path.endswith(".cc"))
+        path = min(known, key=lambda path: abs(Path(path).read_bytes().count(b"\n") - _LINES))
         taken = []
         for _ in range(rounds):
             with store.transaction():  # as if it had been another file

@@ -371,9 +371,9 @@ int CppExtraction::add(std::string name, std::string lookup, const char* kind, T
 }  // namespace
 
 Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::string_view file_name,
-                       const MacroTable& macros, Arena& arena) {
+                       const MacroTable& macros, Workspace& workspace) {
   Scrubbed scrubbed = scrub(source, macros);
-  const SyntaxTree tree(syntax.grammar, scrubbed.text, arena);
+  const SyntaxTree tree(syntax.grammar, scrubbed.text, workspace);
   return CppExtraction(syntax, source, file_name, scrubbed).run(tree.root());
 }
 

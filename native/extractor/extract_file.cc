@@ -112,10 +112,10 @@ uint64_t hash(std::string_view text) {
 }
 
 Extraction extract(const Languages& languages, std::string_view text, const std::string& path, Language language,
-                   const MacroTable& macros, Arena& arena) {
+                   const MacroTable& macros, Workspace& workspace) {
   switch (language) {
     case Language::kPython:
-      return extract_python(languages.python, text, arena);
+      return extract_python(languages.python, text, workspace);
     case Language::kProto:
       return extract_proto(text);
     case Language::kTableGen:
@@ -124,13 +124,13 @@ Extraction extract(const Languages& languages, std::string_view text, const std:
       break;
   }
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-  return extract_cpp(languages.cpp, text, name, macros, arena);
+  return extract_cpp(languages.cpp, text, name, macros, workspace);
 }
 
 }  // namespace
 
 ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
-                           const MacroTable& macros, Arena& arena) {
+                           const MacroTable& macros, Workspace& workspace) {
   ExtractedFile file;
   const std::string text = read(path, file);
   if (text.size() > kLargestFile) {
@@ -147,7 +147,7 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
                             "); names there may be garbled.");
   }
   try {
-    Extraction found = extract(languages, text, path, language, macros, arena);
+    Extraction found = extract(languages, text, path, language, macros, workspace);
     file.definitions = std::move(found.definitions);
     file.errors = found.errors;
   } catch (const std::exception& error) {

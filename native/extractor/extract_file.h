@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/arena.h"
 #include "extractor/cpp_syntax.h"
 #include "extractor/grammar.h"
 #include "extractor/macro_table.h"
 #include "extractor/python.h"
 #include "extractor/source_file.h"
+#include "extractor/syntax_tree.h"
 
 namespace framedex::extractor {
 
@@ -45,7 +45,7 @@ inline constexpr std::size_t kLargestFile = std::size_t{4} << 20;
 
 // Reads a file and takes it in. Never fails: what is wrong ends up in `problems`.
 ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
-                           const MacroTable& macros, Arena& arena);
+                           const MacroTable& macros, Workspace& workspace);
 
 // The macros that a file defines; none where it cannot be read.
 void learn_macros(const std::string& path, MacroTable& macros);

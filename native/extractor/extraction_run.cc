@@ -42,7 +42,7 @@ std::optional<FinishedFile> ExtractionRun::next(std::chrono::milliseconds patien
 }
 
 void ExtractionRun::work() {
-  Arena arena;
+  Workspace workspace;
   while (true) {
     std::size_t index;
     {
@@ -52,7 +52,7 @@ void ExtractionRun::work() {
       index = begun_++;
     }
     const Request& request = requests_[index];
-    FinishedFile finished{index, extract_file(*languages_, request.path, request.language, *macros_, arena), {}};
+    FinishedFile finished{index, extract_file(*languages_, request.path, request.language, *macros_, workspace), {}};
     for (Definition& definition : finished.file.definitions) {
       finished.sites.push_back(sites_text(definition.calls));
       definition.calls = {};

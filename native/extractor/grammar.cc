@@ -7,7 +7,9 @@
 #include <stdexcept>
 #include <vector>
 
-// The layout of TSLanguage, from the core's own sources. Its own types have to stand apart from those of api.h.
+#include "extractor/fast_lexing.h"
+
+// The layout of TSLanguage, from the core's own sources.
 #include "parser.h"
 
 namespace framedex::extractor {
@@ -15,6 +17,7 @@ namespace framedex::extractor {
 struct Grammar::Unpacked {
   TSLanguage language;
   std::vector<uint16_t> table;
+  FastLexing lexing;
 };
 
 Grammar::Grammar(const TSLanguage* packed) {
@@ -24,7 +27,7 @@ Grammar::Grammar(const TSLanguage* packed) {
                              std::to_string(TREE_SITTER_MIN_COMPATIBLE_LANGUAGE_VERSION) + " to " +
                              std::to_string(TREE_SITTER_LANGUAGE_VERSION));
   }
-  unpacked_ = std::make_unique<Unpacked>(Unpacked{*packed, {}});
+  unpacked_ = std::make_unique<Unpacked>(Unpacked{*packed, {}, FastLexing(*packed)});
   const std::size_t width = packed->symbol_count;
   std::vector<uint16_t>& table = unpacked_->table;
   table.assign(packed->state_count * width, 0);
@@ -38,11 +41,14 @@ Grammar::Grammar(const TSLanguage* packed) {
   }
   unpacked_->language.large_state_count = packed->state_count;
   unpacked_->language.parse_table = table.data();
+  unpacked_->language.lex_fn = FastLexing::lex;
 }
 
 Grammar::~Grammar() = default;
 
 const TSLanguage* Grammar::language() const { return &unpacked_->language; }
+
+const FastLexing& Grammar::lexing() const { return unpacked_->lexing; }
 
 TSSymbol Grammar::symbol(std::string_view name) const {
   const TSSymbol symbol =

@@ -9,6 +9,8 @@
 
 namespace framedex::extractor {
 
+class FastLexing;
+
 // A tree-sitter language as a grammar wheel hands it out, with its parse table unpacked: most states' rows are stored
 // as lists to be searched, which takes a fifth of the time of parsing C++. Unpacked rows are filled when first needed.
 //
@@ -19,6 +21,9 @@ class Grammar {
   ~Grammar();
 
   const TSLanguage* language() const;
+
+  // What an input for this language has to carry: see LexedText.
+  const FastLexing& lexing() const;
 
   // The number of a node type or field; throws std::runtime_error where the grammar has none of that name.
   TSSymbol symbol(std::string_view name) const;

@@ -123,8 +123,8 @@ PythonSyntax::PythonSyntax(const Grammar& g)
       function(g.field("function")),
       attribute(g.field("attribute")) {}
 
-Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Arena& arena) {
-  const SyntaxTree tree(syntax.grammar, source, arena);
+Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Workspace& workspace) {
+  const SyntaxTree tree(syntax.grammar, source, workspace);
   return PythonExtraction(syntax, source).run(tree.root());
 }
 

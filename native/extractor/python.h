@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "extractor/arena.h"
 #include "extractor/grammar.h"
 #include "extractor/source_file.h"
+#include "extractor/syntax_tree.h"
 
 namespace framedex::extractor {
 
@@ -22,7 +22,7 @@ struct PythonSyntax {
 
 // The definitions, named as `__qualname__` has them, and the calls of a Python source.
 // Throws std::runtime_error where it is hopeless as such.
-Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Arena& arena);
+Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Workspace& workspace);
 
 }  // namespace framedex::extractor
 

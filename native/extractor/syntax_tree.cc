@@ -23,18 +23,19 @@ bool is_over(TSParseState* state) {
 }
 
 const char* read(void* payload, uint32_t offset, TSPoint, uint32_t* length) {
-  const std::string_view rest = static_cast<const std::string_view*>(payload)->substr(offset);
+  const std::string_view rest = static_cast<const LexedText*>(payload)->text.substr(offset);
   *length = static_cast<uint32_t>(rest.size());
   return rest.data();
 }
 
 }  // namespace
 
-SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Arena& arena) : memory_(arena) {
-  Limits limits{arena, Clock::now() + kLongest};
+SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Workspace& workspace) : memory_(workspace.arena) {
+  Limits limits{workspace.arena, Clock::now() + kLongest};
   TSParser* parser = ts_parser_new();
   ts_parser_set_language(parser, grammar.language());
-  const TSInput input{&text, read, TSInputEncodingUTF8, nullptr};
+  LexedText lexed{text, &grammar.lexing(), &workspace.words};
+  const TSInput input{&lexed, read, TSInputEncodingUTF8, nullptr};
   tree_ = ts_parser_parse_with_options(parser, nullptr, input, {&limits, is_over});
   ts_parser_delete(parser);  // for the grammar's own state, which is not in the arena
   if (tree_ == nullptr) throw std::runtime_error("its syntax is too far from the language");

@@ -7,15 +7,22 @@
 #include <string_view>
 
 #include "extractor/arena.h"
+#include "extractor/fast_lexing.h"
 #include "extractor/grammar.h"
 
 namespace framedex::extractor {
 
-// The parse of one file, in bounded time and memory. Its nodes live in the arena: no two trees in one at a time.
+// What a thread needs to parse one file after another.
+struct Workspace {
+  Arena arena;
+  SeenWords words;
+};
+
+// The parse of one file, in bounded time and memory. Its nodes live in the workspace's arena: one tree at a time.
 class SyntaxTree {
  public:
   // Throws std::runtime_error where the text is so far from the language that it would take too long or too much.
-  SyntaxTree(const Grammar& grammar, std::string_view text, Arena& arena);
+  SyntaxTree(const Grammar& grammar, std::string_view text, Workspace& workspace);
   SyntaxTree(const SyntaxTree&) = delete;
   SyntaxTree& operator=(const SyntaxTree&) = delete;
 
