@@ -1,5 +1,6 @@
 # The core of tree-sitter, from the source distribution of its Python package: pip is what brings everything else here,
-# through whatever mirror and proxy it is set up for. Sets TREE_SITTER_CORE to the folder of lib.c's `include` and `src`.
+# through whatever mirror and proxy it is set up for. Sets TREE_SITTER_CORE to the folder of lib.c's `include` and `src`,
+# and TREE_SITTER_LICENSE to the licence that goes with what is built of it.
 set(TREE_SITTER_VERSION 0.26.1)
 set(TREE_SITTER_SHA256 9919cbaf02d17fa9a4cd0e6da496aecf901b758e6eacf122eee393e3ef08aacd)
 set(FRAMEDEX_TREE_SITTER "" CACHE PATH "The unpacked source distribution of tree-sitter, where it cannot be downloaded")
@@ -26,3 +27,4 @@ elseif(NOT EXISTS "${folder}/tree_sitter/core/lib/src/lib.c")
   file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${CMAKE_CURRENT_BINARY_DIR}")
 endif()
 set(TREE_SITTER_CORE "${folder}/tree_sitter/core/lib")
+set(TREE_SITTER_LICENSE "${folder}/LICENSE")
