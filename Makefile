@@ -6,7 +6,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
-BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt scripts/set-up $(NATIVE) $(wildcard native/abi/*)
+BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
 .PHONY: demo test check pytest sanitize format clean
 

@@ -24,6 +24,8 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
                 "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
+    doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",
+                "problems": [{"message", "count", "examples": [path]}]}}
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
 from framedex.index.records import FunctionRecord, Placement, UnplacedFunction
 from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable
-from framedex.model import Definition, How, Language, Role, SourceFile
+from framedex.model import Definition, ExtractedFile, How, Language, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,53 +49,56 @@ class SourceTables:
             )
         ]
 
-    def replace_file(self, source: SourceFile, root: str | None, short_names: Mapping[str, str]) -> None:
-        """Store a parsed file in place of what was known of it.
+    def replace_files(self, files: Sequence[ExtractedFile], roots: Mapping[str, str]) -> int:
+        """Store read files in place of what was known of them; how many definitions are new.
 
-        `short_names` maps the name of every definition to the key that it is looked up by.
+        `roots` is the root that a path belongs to, if it belongs to one.
         """
-        file = file_ids(self.connection, [source.path])[source.path]
-        self._forget_definitions([file])
-        self.connection.execute(
-            "INSERT OR REPLACE INTO source_files(file, root, language, modified, size)"
-            " VALUES (?, (SELECT id FROM source_roots WHERE path = ?), ?, ?, ?)",
-            (file, root, source.language, source.modified, source.size),
-        )
-        self.connection.executemany(
-            "INSERT INTO definitions(file, name, short_name, kind, parameters, line, end_line, is_const)"
-            f" VALUES ({file}, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    found.name,
-                    short_names[found.name],
-                    found.kind,
-                    found.parameters,
-                    found.line,
-                    found.end_line,
-                    found.is_const,
-                )
-                for found in source.definitions
-            ],
-        )
-        self._owe([file])
+        ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
+        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()})
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
         files = [
             file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", placeholders(list(paths)))
         ]
-        self._forget_definitions(files)
+        forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
+
+    def macros(self) -> str:
+        """What was learnt from the source files read so far, one macro a line."""
+        return "".join(f"{macro}\n" for (macro,) in self._rows("SELECT macro FROM macros ORDER BY macro"))
+
+    def add_macros(self, macros: str) -> None:
+        """Remember more of them."""
+        lines = [(storable(line),) for line in macros.splitlines()]
+        self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
+
+    def calls_of(self, path: str, line: int) -> str | None:
+        """The calls of the definition that begins on this line, as JSON (see `sources.call_sites`); None for none."""
+        rows = self._rows(
+            "SELECT c.sites FROM call_sites c JOIN definitions d ON d.id = c.definition"
+            " WHERE d.file = (SELECT id FROM files WHERE path = ?) AND d.line = ?",
+            path,
+            line,
+        )
+        return rows[0][0] if rows else None
 
     def unplaced_functions(self) -> list[UnplacedFunction]:
         """The functions whose definitions, or whose frames, changed since they were last looked up."""
+        return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
+
+    def unlocated_functions(self) -> list[UnplacedFunction]:
+        """The native functions, glue left out, of which no place in any source is known."""
+        return self._functions("fn.file IS NULL AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''")
+
+    def _functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(
             "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
             " fn.first_line, f.path, fn.line, fn.how, x.path, fr.line"
             " FROM functions fn LEFT JOIN files f ON f.id = fn.file LEFT JOIN frames fr ON fr.id ="
             " (SELECT min(id) FROM frames WHERE function = fn.id AND how = 'exact')"
-            " LEFT JOIN files x ON x.id = fr.file"
-            " WHERE fn.short_name IN (SELECT short_name FROM unmatched)"
+            f" LEFT JOIN files x ON x.id = fr.file WHERE {condition}"
         )
         return [
             UnplacedFunction(
@@ -151,17 +155,6 @@ class SourceTables:
                 (rank, *place(candidate, files), placement.function),
             )
         return moved
-
-    def _forget_definitions(self, files: Sequence[int]) -> None:
-        self._owe(files)
-        self.connection.executemany("DELETE FROM definitions WHERE file = ?", [(file,) for file in files])
-
-    def _owe(self, files: Sequence[int]) -> None:
-        """Note that functions with the short names defined in these files have to be looked up again."""
-        self.connection.execute(
-            f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}",
-            (placeholders(files),),
-        )
 
     def _rows(self, query: str, *parameters: object) -> list[Row]:
         with translated(self.path):

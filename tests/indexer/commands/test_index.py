@@ -145,7 +145,7 @@ def test_ctrl_c_is_said_calmly_and_running_again_goes_on(project: Path) -> None:
     """Given an index run that gets SIGINT while it reads sources, it ends with 130 and the next run completes it."""
     script = (
         "import os, signal; from framedex.ingest import trees; from framedex.commands.main import cli\n"
-        "trees.parse_file = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "trees.extract_files = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "cli(['index'], prog_name='framedex')"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}

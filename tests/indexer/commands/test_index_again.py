@@ -173,7 +173,7 @@ def test_ctrl_c_in_a_rebuild_says_that_nothing_of_it_is_kept(project: Path) -> N
     (project / "src" / "one.py").write_text("def one():\n    pass\n")
     script = (
         "import os, signal; from framedex.ingest import trees; from framedex.commands.main import cli\n"
-        "trees.parse_file = lambda path: os.kill(os.getpid(), signal.SIGINT)\n"
+        "trees.extract_files = lambda *arguments: os.kill(os.getpid(), signal.SIGINT)\n"
         "cli(['index', '--rebuild', '--source', 'src'], prog_name='framedex')"
     )
 
