@@ -475,11 +475,15 @@ class SourceFile:
     """A parsed source file. `modified` is mtime in ns, `size` in bytes; `problems` are sentences."""
 
     path: str
-    language: str  # cpp, python
+    language: str  # cpp, python, or one of GENERATING
     modified: int
     size: int
     definitions: tuple[Definition, ...] = field(default=())
     problems: tuple[str, ...] = ()
+
+
+GENERATING = ("proto", "tablegen")
+"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
 
 # --- binaries ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from framedex.index.interning import file_ids, place
 from framedex.index.records import FunctionRecord, Placement, UnplacedFunction
 from framedex.index.rows import IN_JSON, Row, location, placeholders
 from framedex.index.values import storable
-from framedex.model import Definition, How, Language, Role, SourceFile
+from framedex.model import GENERATING, Definition, How, Language, Role, SourceFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,10 @@ class SourceTables:
             ],
         )
         self._owe([file])
+        if source.language in GENERATING:  # its definitions stand for functions of any name
+            self.connection.execute(
+                "INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM functions WHERE file IS NULL"
+            )
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""

@@ -1,8 +1,8 @@
 """Sources: the definitions in C++ and Python files, and which of them a symbol stands for."""
 
 from framedex.sources.files import find_files
-from framedex.sources.match import match
+from framedex.sources.match import generated_scopes, match, match_generated
 from framedex.sources.names import short_name
 from framedex.sources.parse import parse_file
 
-__all__ = ["find_files", "match", "parse_file", "short_name"]
+__all__ = ["find_files", "generated_scopes", "match", "match_generated", "parse_file", "short_name"]

@@ -10,6 +10,8 @@ LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),
     **dict.fromkeys((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp"), "cpp"),
     **dict.fromkeys((".py", ".pyi"), "python"),
+    ".proto": "proto",
+    ".td": "tablegen",
 }
 """Language by file suffix; C is read as C++."""
 
@@ -21,7 +23,7 @@ _BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
 def language_of(path: Path) -> str | None:
-    """`cpp`, `python`, or None for a file that is no source."""
+    """`cpp`, `python`, `proto`, `tablegen`, or None for a file that is no source."""
     return LANGUAGES.get(path.suffix.lower())
 
 

@@ -8,11 +8,29 @@ from pathlib import Path
 from framedex.model import Definition, SourceFile
 from framedex.sources import cpp, python
 from framedex.sources.files import language_of
+from framedex.sources.generated import proto_definitions, table_definitions
+from framedex.sources.macro_made import expanded
 
 LARGEST = 4 << 20
 """Bytes; a larger file is generated data, and parsing it would take seconds. XLA's largest has 0.6 MB."""
 
-_EXTRACTORS = {"cpp": cpp.definitions, "python": python.definitions}
+
+def _cpp_definitions(source: bytes) -> tuple[Definition, ...]:
+    """Those of the source as written, and those that its own macros make."""
+    written = cpp.definitions(source)
+    text, lines = expanded(source)
+    if not lines:
+        return written
+    made = [definition for definition in cpp.definitions(text) if definition.line in lines]
+    return (*(definition for definition in written if definition.line not in lines), *made)
+
+
+_EXTRACTORS = {
+    "cpp": _cpp_definitions,
+    "python": python.definitions,
+    "proto": proto_definitions,
+    "tablegen": table_definitions,
+}
 
 
 def parse_file(path: Path) -> SourceFile:
