@@ -463,11 +463,27 @@ class Definition:
     """
 
     name: str
-    kind: str  # function, method, class, lambda
+    kind: str  # function, method, class, lambda, macro
     parameters: str | None
     line: int
     end_line: int
     is_const: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """A call in a C++ source. `line` and `column` (in bytes) count from 1 and are where a debugger says it happens.
+
+    `callee` is the last name of what is called, without template arguments (`operator==` for operators). `kind` is
+    `call`, `new`, `braces` (`T{x}`), `variable` (`T name(x)`), `initializer` (of a constructor) or `operator`.
+    `arguments` counts what is passed.
+    """
+
+    line: int
+    column: int
+    kind: str
+    callee: str
+    arguments: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf, SymbolTable
 from framedex.binaries.names import readable
 from framedex.model import NativeSymbol
+
+if TYPE_CHECKING:
+    from framedex.binaries.code import CallInstruction
+
+_LARGEST_FUNCTION = 1 << 20  # bytes; more is data, or a damaged size
 
 
 class Binary:
@@ -18,6 +24,7 @@ class Binary:
     def __init__(self, path: Path, elf: Elf | None, problems: Sequence[str] = ()) -> None:
         self.path = path
         self.build_id: str | None = elf.build_id if elf else None
+        self._elf = elf
         self._symbols: SymbolTable | None = elf.symbols() if elf else None
         self._lines: Lines | None = None
         if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
@@ -50,6 +57,21 @@ class Binary:
             if address not in seen:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
+
+    def calls_around(self, address: int) -> list[CallInstruction]:
+        """The call instructions of the function that holds an address; none of other machines than x86-64."""
+        symbol = self._symbols.find(address) if self._symbols and 0 <= address < 1 << 64 else None
+        if self._elf is None or symbol is None or not self._elf.is_x86_64:
+            return []
+        from framedex.binaries.code import call_instructions  # its import takes 60 ms; few runs of the index need it
+
+        end = min(symbol.end, symbol.start + _LARGEST_FUNCTION)
+        return call_instructions(self._elf.content(symbol.start, end), symbol.start)
+
+    def function_at(self, address: int) -> str:
+        """The demangled name of the function that begins at an address, empty where none does."""
+        symbol = self._symbols.starting_at(address) if self._symbols and 0 < address < 1 << 64 else None
+        return demangle(symbol.mangled) if symbol else ""
 
     def _resolve(self, address: int) -> tuple[NativeSymbol, ...]:
         if not 0 <= address < 1 << 64:

@@ -81,6 +81,11 @@ class SymbolTable:
             i = int(np.searchsorted(self._reach, key, side="right"))
         return self[i]
 
+    def starting_at(self, address: int) -> ElfSymbol | None:
+        """The function that begins at `address`."""
+        i = int(np.searchsorted(self._starts, np.uint64(address)))
+        return self[i] if i < len(self) and self._starts[i] == address else None
+
     def __getitem__(self, i: int) -> ElfSymbol:
         unit = int(self._units[i])
         return ElfSymbol(
@@ -126,6 +131,19 @@ class Elf:
         """The lowest address of a loaded segment: 0 for shared objects, 0x400000 for most fixed executables."""
         addresses = [s["p_vaddr"] for s in self._segments() if s["p_type"] == "PT_LOAD"]
         return min(addresses, default=0)
+
+    @property
+    def is_x86_64(self) -> bool:
+        return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
+
+    def content(self, start: int, end: int) -> bytes:
+        """The bytes loaded at the addresses from `start` to `end`, as far as they are in the file."""
+        for segment in self._segments():
+            offset = start - segment["p_vaddr"]
+            if segment["p_type"] == "PT_LOAD" and 0 <= offset < segment["p_filesz"]:
+                at = segment["p_offset"] + offset
+                return bytes(self._data[at : at + min(end - start, segment["p_filesz"] - offset)])
+        return b""
 
     @property
     def build_id(self) -> str | None:

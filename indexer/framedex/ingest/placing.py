@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from framedex.index.records import Placement, UnplacedFunction
 from framedex.index.sources import SourceTables
+from framedex.ingest.calling import find_calls
 from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
 from framedex.sources import generated_scopes, match, match_generated
 
@@ -15,8 +17,11 @@ Found = tuple[str, Definition]
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
 
-def place_functions(tables: SourceTables, progress: Progress) -> None:
-    """Look up the functions that are owed a look-up, and store what was found. Runs in the caller's transaction."""
+def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> None:
+    """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
+
+    Runs in the caller's transaction.
+    """
     functions = tables.unplaced_functions()
     placements = []
     with progress.task("Finding definitions", len(functions)) as advance:
@@ -27,7 +32,7 @@ def place_functions(tables: SourceTables, progress: Progress) -> None:
             else:
                 placements.append(_place_native(function, definitions) or _place_generated(tables, function))
             advance(1)
-    tables.place_functions(placements)
+    tables.place_functions(placements, find_calls(tables, placements, binaries, progress))
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:

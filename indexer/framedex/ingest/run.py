@@ -16,6 +16,7 @@ from framedex.index.values import storable
 from framedex.ingest.naming import Namer
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import update_trees
 from framedex.model import Capture
@@ -33,8 +34,9 @@ def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path
             store.sources.add_root(os.path.realpath(root))
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
-    added = _read_captures(store, states, refused, progress)
-    sources = find_sources(store, progress)
+    binaries = RecordedBinaries()
+    added = _read_captures(store, states, refused, progress, binaries)
+    sources = find_sources(store, progress, binaries)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -53,11 +55,14 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
-def find_sources(store: Store, progress: Progress) -> TreeReport:
-    """Bring the source trees up to date, then place every function that they, or new captures, say something new of."""
+def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
+    """Bring the source trees up to date, then place every function that they, or new captures, say something new of.
+
+    `binaries` are those that are open already.
+    """
     report = update_trees(store, progress)
     with store.transaction():
-        place_functions(store.sources, progress)
+        place_functions(store.sources, progress, binaries or RecordedBinaries())
     return report
 
 
@@ -102,9 +107,13 @@ def _is_still_there(known: KnownCapture) -> bool:
 
 
 def _read_captures(
-    store: Store, states: Sequence[CaptureState], refused: dict[Path, FramedexError], progress: Progress
+    store: Store,
+    states: Sequence[CaptureState],
+    refused: dict[Path, FramedexError],
+    progress: Progress,
+    binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
-    namer = Namer()
+    namer = Namer(binaries)
     added: list[CaptureReport] = []
     pending = [state for state in states if _is_due(store, state)]
     with progress.task("Reading captures", len(pending)) as advance:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from framedex.model import Definition
+
 _LONGEST = 1 << 16  # of one expansion
 _DEEPEST = 4  # macros that call macros
 _MOST_CALLS = 2_000  # calls with names in one file; more are data
@@ -48,6 +50,22 @@ def expanded(source: bytes) -> tuple[bytes, frozenset[int]]:
         pieces += [source[done : match.start()], _expansion(match[1], match[2], macros, _DEEPEST)]
         done = match.end()
     return b"".join([*pieces, source[done:]]), frozenset(lines)
+
+
+def macro_definitions(source: bytes) -> tuple[Definition, ...]:
+    """The macros that look like functions and call something: a call of one is a call of what it calls."""
+    found = []
+    for match in _CALLING.finditer(source):
+        line = source.count(b"\n", 0, match.start()) + 1
+        end_line = line + match[0].count(b"\n")
+        found.append(Definition(match[1].decode(), "macro", None, line, end_line))
+    return tuple(found)
+
+
+_CALLING = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+([A-Z_][A-Z0-9_]+)\((?=(?:[^\n]*\\\r?\n)*[^\n]*\w\()(?:[^\n]*\\\r?\n)*[^\n]*",
+    re.M,
+)
 
 
 def _macros(source: bytes) -> dict[bytes, list[Macro]]:

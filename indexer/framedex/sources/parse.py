@@ -9,7 +9,7 @@ from framedex.model import Definition, SourceFile
 from framedex.sources import cpp, python
 from framedex.sources.files import language_of
 from framedex.sources.generated import proto_definitions, table_definitions
-from framedex.sources.macro_made import expanded
+from framedex.sources.macro_made import expanded, macro_definitions
 
 LARGEST = 4 << 20
 """Bytes; a larger file is generated data, and parsing it would take seconds. XLA's largest has 0.6 MB."""
@@ -17,7 +17,7 @@ LARGEST = 4 << 20
 
 def _cpp_definitions(source: bytes) -> tuple[Definition, ...]:
     """Those of the source as written, and those that its own macros make."""
-    written = cpp.definitions(source)
+    written = (*cpp.definitions(source), *macro_definitions(source))
     text, lines = expanded(source)
     if not lines:
         return written

@@ -32,7 +32,8 @@ def test_functions_of_a_macro_are_on_the_line_of_its_call(tmp_path: Path) -> Non
     path = tmp_path / "rpc.cc"
     path.write_bytes(SOURCE)
 
-    found = {definition.name: definition.line for definition in parse_file(path).definitions}
+    definitions = parse_file(path).definitions
+    found = {definition.name: definition.line for definition in definitions if definition.kind != "macro"}
 
     assert found == {
         "net::Helper::Compile": 6,
