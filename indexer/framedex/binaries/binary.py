@@ -13,7 +13,7 @@ from framedex.binaries.names import readable
 from framedex.model import NativeSymbol
 
 if TYPE_CHECKING:
-    from framedex.binaries.code import CallInstruction
+    from framedex.binaries.code import FunctionCode
 
 _LARGEST_FUNCTION = 1 << 20  # bytes; more is data, or a damaged size
 
@@ -25,6 +25,7 @@ class Binary:
         self.path = path
         self.build_id: str | None = elf.build_id if elf else None
         self._elf = elf
+        self._code: dict[int, FunctionCode] = {}
         self._symbols: SymbolTable | None = elf.symbols() if elf else None
         self._lines: Lines | None = None
         if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
@@ -58,15 +59,17 @@ class Binary:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
 
-    def calls_around(self, address: int) -> list[CallInstruction]:
-        """The call instructions of the function that holds an address; none of other machines than x86-64."""
+    def code_around(self, address: int) -> FunctionCode | None:
+        """The machine code of the function that holds an address; None of other machines than x86-64."""
         symbol = self._symbols.find(address) if self._symbols and 0 <= address < 1 << 64 else None
         if self._elf is None or symbol is None or not self._elf.is_x86_64:
-            return []
-        from framedex.binaries.code import call_instructions  # its import takes 60 ms; few runs of the index need it
+            return None
+        if symbol.start not in self._code:
+            from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
 
-        end = min(symbol.end, symbol.start + _LARGEST_FUNCTION)
-        return call_instructions(self._elf.content(symbol.start, end), symbol.start)
+            end = min(symbol.end, symbol.start + _LARGEST_FUNCTION)
+            self._code[symbol.start] = FunctionCode(self._elf.content(symbol.start, end), symbol.start)
+        return self._code[symbol.start]
 
     def function_at(self, address: int) -> str:
         """The demangled name of the function that begins at an address, empty where none does."""

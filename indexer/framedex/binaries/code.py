@@ -15,19 +15,6 @@ _NEAR = 8  # calls to look at in each direction
 _FAR = 60  # blocks to walk through for them
 
 
-@dataclass(frozen=True, slots=True)
-class CallInstruction:
-    """A call: its return address and its target, 0 for a call through a pointer.
-
-    `before` and `after` are the targets of calls that run before and after it, nearest first.
-    """
-
-    return_address: int
-    target: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
-
-
 @dataclass(slots=True)
 class _Block:
     """Instructions that run one after the other: their calls (return address, target), and where it goes on."""
@@ -38,58 +25,56 @@ class _Block:
     jump: int | None = None
 
 
-def call_instructions(code: bytes, address: int) -> list[CallInstruction]:
-    """The calls of the x86-64 function with this code at this virtual address, ordered by address.
+class FunctionCode:
+    """The machine code of one x86-64 function."""
 
-    Bytes that are no instructions are passed over: what follows them is decoded as well as it can be.
-    """
-    blocks = _blocks(code, address)
-    starts = [block.start for block in blocks]
-    entered: dict[int, int] = {}
-    for block in reversed(blocks):  # the lowest address wins, and falling through over jumping
-        if block.jump is not None:
-            entered[block.jump] = block.start
-    entered |= {block.following: block.start for block in blocks if block.following is not None}
-    graph = _Graph({block.start: block for block in blocks}, entered)
-    found = []
-    for start in starts:
-        calls = graph.blocks[start].calls
-        for i, (return_address, target) in enumerate(calls):
-            before = graph.before(start, [called for _, called in reversed(calls[:i])])
-            after = graph.after(start, [called for _, called in calls[i + 1 :]])
-            found.append(CallInstruction(return_address, target, tuple(before), tuple(after)))
-    return found
+    def __init__(self, code: bytes, address: int) -> None:
+        """`address` is the virtual address of the first byte.
 
+        Bytes that are no instructions are passed over: what follows them is decoded as well as it can be.
+        """
+        blocks = _blocks(code, address)
+        self._blocks = {block.start: block for block in blocks}
+        self._places = [(block.start, i) for block in blocks for i in range(len(block.calls))]
+        self._entered: dict[int, int] = {}  # for each block the one that most likely ran before it
+        for block in reversed(blocks):  # the lowest address wins, and falling through over jumping
+            if block.jump is not None:
+                self._entered[block.jump] = block.start
+        self._entered |= {block.following: block.start for block in blocks if block.following is not None}
 
-@dataclass(slots=True)
-class _Graph:
-    """Blocks by address, and for each the block that most likely ran before it."""
+    @property
+    def calls(self) -> list[tuple[int, int]]:
+        """The return address and the target (0: through a pointer) of each call, ordered by address."""
+        return [self._blocks[start].calls[i] for start, i in self._places]
 
-    blocks: dict[int, _Block]
-    entered: dict[int, int]
-
-    def before(self, start: int, found: list[int]) -> list[int]:
+    def before(self, call: int) -> list[int]:
+        """The targets of the calls that run before this one, counted as in `calls`, nearest first."""
+        start, i = self._places[call]
+        found = [target for _, target in reversed(self._blocks[start].calls[:i])]
         seen = {start}
-        at = self.entered.get(start)
+        at = self._entered.get(start)
         while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
             seen.add(at)
-            found.extend(called for _, called in reversed(self.blocks[at].calls))
-            at = self.entered.get(at)
+            found.extend(target for _, target in reversed(self._blocks[at].calls))
+            at = self._entered.get(at)
         return found[:_NEAR]
 
-    def after(self, start: int, found: list[int]) -> list[int]:
+    def after(self, call: int) -> list[int]:
+        """The targets of the calls that run after this one, nearest first."""
+        start, i = self._places[call]
+        found = [target for _, target in self._blocks[start].calls[i + 1 :]]
         seen = {start}
         at = self._next(start)
         while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
             seen.add(at)
-            found.extend(called for _, called in self.blocks[at].calls)
+            found.extend(target for _, target in self._blocks[at].calls)
             at = self._next(at)
         return found[:_NEAR]
 
     def _next(self, start: int) -> int | None:
-        block = self.blocks[start]
+        block = self._blocks[start]
         at = block.jump if block.following is None else block.following
-        return at if at in self.blocks else None
+        return at if at in self._blocks else None
 
 
 def _blocks(code: bytes, address: int) -> list[_Block]:

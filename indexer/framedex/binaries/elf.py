@@ -11,6 +11,7 @@ import lzma
 import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -138,12 +139,15 @@ class Elf:
 
     def content(self, start: int, end: int) -> bytes:
         """The bytes loaded at the addresses from `start` to `end`, as far as they are in the file."""
-        for segment in self._segments():
-            offset = start - segment["p_vaddr"]
-            if segment["p_type"] == "PT_LOAD" and 0 <= offset < segment["p_filesz"]:
-                at = segment["p_offset"] + offset
-                return bytes(self._data[at : at + min(end - start, segment["p_filesz"] - offset)])
+        for address, size, at in self._loaded:
+            if address <= start < address + size:
+                return bytes(self._data[at + start - address : at + min(end - address, size)])
         return b""
+
+    @cached_property
+    def _loaded(self) -> list[tuple[int, int, int]]:
+        """Address, size in the file and offset in the file of each loaded segment."""
+        return [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in self._segments() if s["p_type"] == "PT_LOAD"]
 
     @property
     def build_id(self) -> str | None:

@@ -12,7 +12,7 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import How, Location
 from framedex.sources.bodies import Bodies
-from framedex.sources.callline import BinaryCall, Called, Caller, call_line, called
+from framedex.sources.callline import Called, Caller, Neighbours, call_line, called
 
 _MOST_CANDIDATES = 8
 
@@ -45,8 +45,9 @@ def _place(
     """One frame; `callees` are the same frame with each function that it was seen to call."""
     assert placement.location is not None
     path, span = placement.location.path, (placement.location.line, placement.end_line)
-    instructions, index = compiled.calls(callees[0])
-    caller = Caller(span, bodies.sites(path), instructions)
+    calls, neighbours = compiled.around(callees[0])
+    caller = Caller(span, bodies.sites(path), [call for _, call in calls], neighbours)
+    index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
     answers = []
     for frame in callees:
         callee = called(frame.callee)
@@ -76,22 +77,18 @@ class _Compiled:
         self._binaries = binaries
         self._called: dict[tuple[Binary, int], Called | None] = {}
 
-    def calls(self, frame: OpenFrame) -> tuple[list[BinaryCall], int | None]:
-        """The calls of the function that a frame is in, and which of them it returns from."""
+    def around(self, frame: OpenFrame) -> tuple[list[tuple[int, Called | None]], Neighbours]:
+        """The calls of the function that a frame is in, each with its return address, and what runs around them."""
         binary = self._binaries.named(*frame.module)
-        if binary is None:
-            return [], None
-        instructions = binary.calls_around(frame.offset - 1)
-        index = next((i for i, call in enumerate(instructions) if call.return_address == frame.offset), None)
-        named = [
-            BinaryCall(
-                self._name(binary, call.target),
-                tuple(self._name(binary, target) for target in call.before),
-                tuple(self._name(binary, target) for target in call.after),
-            )
-            for call in instructions
-        ]
-        return named, index
+        code = binary.code_around(frame.offset - 1) if binary else None
+        if binary is None or code is None:
+            return [], lambda _: ((), ())
+
+        def names(targets: Sequence[int]) -> list[Called | None]:
+            return [self._name(binary, target) for target in targets]
+
+        calls = [(returns_to, self._name(binary, target)) for returns_to, target in code.calls]
+        return calls, lambda i: (names(code.before(i)), names(code.after(i)))
 
     def _name(self, binary: Binary, target: int) -> Called | None:
         key = binary, target

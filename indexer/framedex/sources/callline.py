@@ -24,6 +24,7 @@ _NEARER_WRITTEN = 0.9
 _INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
 _ORDER = 0.3  # what the order of addresses counts: as much as a neighbour of a name used three times
 _ARITY = 0.5
+_MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +36,22 @@ class Called:
     parameters: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryCall:
-    """A call instruction of the caller: what it calls (None: unknown), and what runs before and after it.
-
-    The nearest come first.
-    """
-
-    called: Called | None
-    before: tuple[Called | None, ...]
-    after: tuple[Called | None, ...]
+Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
+"""What runs before and after a call of the machine code, nearest first; None for a function without a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A function as it is written and as it was compiled.
 
-    `sites` are the calls in its lines, by function and lambda; `instructions` its calls in order of address, empty
-    where the binary is not there.
+    `sites` are the calls in its lines, by function and lambda; `compiled` its calls in machine code in order of
+    address (None: of something without a name), empty where the binary is not there.
     """
 
     span: Span
     sites: Mapping[Span, Sequence[CallSite]]
-    instructions: Sequence[BinaryCall]
+    compiled: Sequence[Called | None]
+    neighbours: Neighbours
 
 
 Reaches = Callable[[str, Called, int], bool]
@@ -86,7 +80,7 @@ def call_line(
 ) -> tuple[How | None, tuple[int, ...]]:
     """How the line of a call is known and the lines it can be, the likeliest first; (None, ()) where nothing fits.
 
-    `instruction` is the index of the call in `caller.instructions`, None if it is not among them.
+    `instruction` is the index of the call in `caller.compiled`, None if it is not among them.
     """
     body = _Body(caller, reaches)
     own, nested = body.written(callee)
@@ -107,7 +101,7 @@ def _is_certain(caller: Caller, callee: Called, own: Sequence[CallSite]) -> bool
     """Whether each call of the callee in the binary has its own in the body, so that none is left for others."""
     if callee.kind != "call" or not own:
         return False
-    compiled = sum(instruction.called == callee for instruction in caller.instructions)
+    compiled = sum(compiled_call == callee for compiled_call in caller.compiled)
     return 0 < compiled <= len(own)
 
 
@@ -141,7 +135,7 @@ class _Body:
         # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self._uses = Counter(site.callee for site in self._all)
-        self._compiled = Counter(call.called.name for call in caller.instructions if call.called)
+        self._compiled = Counter(call.name for call in caller.compiled if call)
         self._weights: dict[tuple[str, str], float] = {}
 
     def written(self, callee: Called) -> tuple[list[CallSite], list[CallSite]]:
@@ -174,30 +168,30 @@ class _Body:
         candidates = [site for site in self._all if site in sites]
         if instruction is None or len(_lines(candidates)) == 1:
             return _lines(candidates)
-        instructions = self._caller.instructions
-        alike = [i for i, call in enumerate(instructions) if call.called == instructions[instruction].called]
-        scores = [self._scores(instructions[i], order, len(alike), candidates) for order, i in enumerate(alike)]
-        own = scores[alike.index(instruction)]
+        compiled = self._caller.compiled
+        alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
+        own = self._scores(instruction, alike, candidates)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
-        if len(alike) <= len(candidates):  # else some were made twice, as when a loop is unrolled
+        # More than sites: some were made twice, as when a loop is unrolled.
+        if len(alike) <= len(candidates) and len(alike) * len(candidates) <= _MOST_PAIRS:
+            scores = [own if i == instruction else self._scores(i, alike, candidates) for i in alike]
             ordered.insert(0, _assignment(scores)[alike.index(instruction)])
         return _lines([candidates[i] for i in ordered])
 
-    def _scores(self, call: BinaryCall, order: int, alike: int, candidates: Sequence[CallSite]) -> list[float]:
-        """How well each site fits this instruction, which is the `order`th of so many alike."""
-        rank = (order + 0.5) / alike * len(candidates) - 0.5
-        return [
-            self._likeness(site, call)
-            + _ORDER * max(0.0, 1 - abs(position - rank))
-            + _ARITY * (call.called is not None and site.arguments == call.called.parameters)
-            for position, site in enumerate(candidates)
-        ]
-
-    def _likeness(self, site: CallSite, call: BinaryCall) -> float:
-        at = self._all.index(site)
-        before = self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1]
-        after = self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS]
-        return self._common(call.before, before) + self._common(call.after, after)
+    def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[CallSite]) -> list[float]:
+        """How well each site fits this instruction, one of those alike."""
+        called = self._caller.compiled[instruction]
+        before, after = self._caller.neighbours(instruction)
+        rank = (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
+        scores = []
+        for position, site in enumerate(candidates):
+            at = self._all.index(site)
+            score = self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
+            score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
+            score += _ORDER * max(0.0, 1 - abs(position - rank))
+            score += _ARITY * (called is not None and site.arguments == called.parameters)
+            scores.append(score)
+        return scores
 
     def _common(self, compiled: Sequence[Called | None], written: Sequence[CallSite]) -> float:
         """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
