@@ -6,6 +6,7 @@ describes what the *index* knows of it (names, source locations, counts).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -455,35 +456,40 @@ class CallFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
-    """A definition in a source file. Lines are 1-based and inclusive.
-
-    `name` is the qualified name with `::` (C++; `(anonymous namespace)` for an unnamed one) or `.` (Python, like
-    `__qualname__`, with `<locals>`); `parameters` the parameter list as written, None where there is none.
-    """
-
-    name: str
-    kind: str  # function, method, class, lambda, macro
-    parameters: str | None
-    line: int
-    end_line: int
-    is_const: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class CallSite:
-    """A call in a C++ source. `line` and `column` (in bytes) count from 1 and are where a debugger says it happens.
+    """A place in a definition where something is called; line and column (in bytes) are 1-based.
 
-    `callee` is the last name of what is called, without template arguments (`operator==` for operators). `kind` is
-    `call`, `new`, `braces` (`T{x}`), `variable` (`T name(x)`), `initializer` (of a constructor) or `operator`.
-    `arguments` counts what is passed.
+    They are those of the last name of what is called, which is `callee` (template arguments left out); `written` is all
+    of it where that is more and short. `kind` is `call`; `argument` (a type for which a template is called: `Foo` of
+    `std::make_unique<Foo>()`); `new`, `braces` or `variable` (`new Foo`, `Foo{}`, `Foo foo`); `initializer` (of a
+    constructor); `operator`.
     """
 
     line: int
     column: int
     kind: str
     callee: str
-    arguments: int
+    written: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition in a source file. Lines are 1-based and inclusive.
+
+    `name` is the qualified name with `::` (C++; `(anonymous namespace)` for an unnamed one) or `.` (Python, like
+    `__qualname__`, with `<locals>`); `parameters` the parameter list as written, None where there is none.
+
+    `kind` is `function`, `method`, `class`, `lambda`, `declaration`; `initializer` or `module` for what runs when a C++
+    or a Python file is loaded; `message`, `enum`, `service` or `record` for what C++ is generated from.
+    """
+
+    name: str
+    kind: str
+    parameters: str | None
+    line: int
+    end_line: int
+    is_const: bool = False
+    calls: tuple[CallSite, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,14 +497,75 @@ class SourceFile:
     """A parsed source file. `modified` is mtime in ns, `size` in bytes; `problems` are sentences."""
 
     path: str
-    language: str  # cpp, python, or one of GENERATING
+    language: str  # cpp, python, protobuf, tablegen
     modified: int
     size: int
     definitions: tuple[Definition, ...] = field(default=())
     problems: tuple[str, ...] = ()
 
 
-GENERATING = ("proto", "tablegen")
+GENERATING = ("protobuf", "tablegen")
+"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
+
+DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
+"""A definition as it goes into the index: name, the key to look it up by, kind, parameters, first and last line, whether
+it is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedFile:
+    """A source file as it was when it was read, ready for the index.
+
+    `modified` is mtime in ns, `size` in bytes, `content` a hash of the bytes; `errors` is the number of places that the
+    grammar could not read, `problems` are sentences.
+    """
+
+    path: str
+    language: str
+    modified: int
+    size: int
+    content: int
+    errors: int
+    definitions: Sequence[DefinitionRow]
+    problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTotals:
+    """The source files of one language in the index.
+
+    `with_errors` counts the files that the grammar could not read everywhere, `broken` the definitions that are touched
+    by that; `calling` the definitions whose calls are known.
+    """
+
+    language: str
+    files: int
+    with_errors: int
+    definitions: int
+    broken: int
+    calling: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblem:
+    """Something wrong with source files: how many have it, and the paths of a few. Numbers in `message` are left out."""
+
+    message: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """How well the source trees are known: their folders, what was read of each language, and the problems met."""
+
+    roots: tuple[str, ...]
+    totals: tuple[SourceTotals, ...]
+    macros: int
+    problems: tuple[SourceProblem, ...]
+
+
+GENERATING = ("protobuf", "tablegen")
 """The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
 

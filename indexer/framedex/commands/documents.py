@@ -18,6 +18,8 @@ a call `{"id", "capture", "function", "boundary", "thread", "tid", "start", "dur
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
                 "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
+    doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",
+                "problems": [{"message", "count", "examples": [path]}]}}
 """
 
 from __future__ import annotations

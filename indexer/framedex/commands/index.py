@@ -30,11 +30,17 @@ _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minute
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="Find definitions in this folder, now and on every later run. May be given several times.",
 )
+@click.option("--lazy", is_flag=True, help="Read only the sources of recorded functions; a later run reads the rest.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from its captures and source folders.")
 @json_option
 @click.pass_context
 def index_captures(
-    ctx: click.Context, captures: tuple[Path, ...], sources: tuple[Path, ...], rebuild: bool, as_json: bool
+    ctx: click.Context,
+    captures: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    lazy: bool,
+    rebuild: bool,
+    as_json: bool,
 ) -> None:
     """Bring the index up to date: name every recorded frame and find its source.
 
@@ -43,7 +49,7 @@ def index_captures(
     """
     path = ctx.obj or find_index(Path.cwd()) or Path.cwd() / _FOLDER / "index.db"
     try:
-        report = _update(path, captures, sources, rebuild)
+        report = _update(path, captures, sources, lazy, rebuild)
     except KeyboardInterrupt:
         if rebuild:
             note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
@@ -62,12 +68,12 @@ def index_captures(
         note(_next_step(report))
 
 
-def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], rebuild: bool) -> Report:
+def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], lazy: bool, rebuild: bool) -> Report:
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.index.database import Patience
-    from framedex.ingest import ingest_captures, rebuild_index
+    from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
     project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
     wanted = captures or capture_folders(captures_below(project))
@@ -81,7 +87,8 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], r
         if rebuild:
             return rebuild_index(path, wanted, sources, progress, patience)
         with Store(path, patience) as store:
-            return ingest_captures(store, wanted, sources, progress)
+            find = find_needed_sources if lazy else find_sources
+            return ingest_captures(store, wanted, sources, progress, find)
 
 
 def _next_step(report: Report) -> str:

@@ -24,6 +24,7 @@ _VERBS = {
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
     "open": "framedex.commands.open:open_source",
+    "doctor": "framedex.commands.doctor:doctor",
     "serve": "framedex_server.command:serve",
 }
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from framedex.index import calls, functions, lines, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.health import source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
@@ -25,6 +26,7 @@ from framedex.model import (
     ObjectRow,
     PythonLine,
     Road,
+    SourceHealth,
     StackHit,
     Step,
     Trace,
@@ -78,6 +80,10 @@ class Index:
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
+
+    def source_health(self) -> SourceHealth:
+        """How well the source trees are known."""
+        return source_health(self._reader)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.

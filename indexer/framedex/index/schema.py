@@ -212,6 +212,9 @@ def _create_sources(database: sqlite_utils.Database) -> None:
         "language": str,
         "modified": int,
         "size": int,
+        "content": int,  # a hash of its bytes
+        "errors": int,  # places that the grammar could not read
+        "problems": str,
     }
     keys = [("file", "files"), ("root", "source_roots")]
     _table(database, "source_files", source_files, keys, "file").create_index(["root"])
@@ -225,10 +228,16 @@ def _create_sources(database: sqlite_utils.Database) -> None:
         "line": int,
         "end_line": int,
         "is_const": int,
+        "is_broken": int,  # a syntax error in it
     }
     table = _table(database, "definitions", definitions, [("file", "files")])
     table.create_index(["short_name"])
     table.create_index(["file"])
+    # One row for each definition that calls something; `sites` is JSON, as there are millions of them.
+    sites = {"definition": int, "sites": str}
+    _table(database, "call_sites", sites, [("definition", "definitions")], "definition")
+    # What was learnt from the #defines of all source files, and changes how they are read.
+    _table(database, "macros", {"macro": str}, pk="macro")
     # Short names whose definitions or functions changed since functions were last matched: what a run still owes.
     _table(database, "unmatched", {"short_name": str}, pk="short_name")
 
@@ -283,6 +292,13 @@ _VIEWS = {
     "edges_readable": """
         SELECT a.name AS caller, b.name AS callee, e.calls
         FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee
+    """,
+    "call_sites_readable": """
+        SELECT d.id AS definition, d.name AS caller, f.path, json_extract(site.value, '$[0]') AS line,
+               json_extract(site.value, '$[1]') AS column, json_extract(site.value, '$[2]') AS kind,
+               json_extract(site.value, '$[3]') AS callee
+        FROM call_sites c JOIN definitions d ON d.id = c.definition JOIN files f ON f.id = d.file,
+             json_each(c.sites) site
     """,
     "lines_readable": """
         SELECT f.path, l.line, b.name AS function, l.calls, l.duration / 1e3 AS microseconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
 from framedex.index.records import FramePlacement, FunctionRecord, OpenFrame, Placement, UnplacedFunction
 from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
-from framedex.model import GENERATING, Definition, How, Language, Role, SourceFile
+from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,47 +50,40 @@ class SourceTables:
             )
         ]
 
-    def replace_file(self, source: SourceFile, root: str | None, short_names: Mapping[str, str]) -> None:
-        """Store a parsed file in place of what was known of it.
+    def replace_files(self, files: Sequence[ExtractedFile], roots: Mapping[str, str]) -> int:
+        """Store read files in place of what was known of them; how many definitions are new.
 
-        `short_names` maps the name of every definition to the key that it is looked up by.
+        `roots` is the root that a path belongs to, if it belongs to one.
         """
-        file = file_ids(self.connection, [source.path])[source.path]
-        self._forget_definitions([file])
-        self.connection.execute(
-            "INSERT OR REPLACE INTO source_files(file, root, language, modified, size)"
-            " VALUES (?, (SELECT id FROM source_roots WHERE path = ?), ?, ?, ?)",
-            (file, root, source.language, source.modified, source.size),
-        )
-        self.connection.executemany(
-            "INSERT INTO definitions(file, name, short_name, kind, parameters, line, end_line, is_const)"
-            f" VALUES ({file}, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    found.name,
-                    short_names[found.name],
-                    found.kind,
-                    found.parameters,
-                    found.line,
-                    found.end_line,
-                    found.is_const,
-                )
-                for found in source.definitions
-            ],
-        )
-        self._owe([file])
-        if source.language in GENERATING:  # its definitions stand for functions of any name
-            self.connection.execute(
-                "INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM functions WHERE file IS NULL"
-            )
+        ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
+        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()})
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
         files = [
             file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", placeholders(list(paths)))
         ]
-        self._forget_definitions(files)
+        forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
+
+    def macros(self) -> str:
+        """What was learnt from the source files read so far, one macro a line."""
+        return "".join(f"{macro}\n" for (macro,) in self._rows("SELECT macro FROM macros ORDER BY macro"))
+
+    def add_macros(self, macros: str) -> None:
+        """Remember more of them."""
+        lines = [(storable(line),) for line in macros.splitlines()]
+        self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
+
+    def calls_of(self, path: str, line: int) -> str | None:
+        """The calls of the definition that begins on this line, as JSON (see `sources.call_sites`); None for none."""
+        rows = self._rows(
+            "SELECT c.sites FROM call_sites c JOIN definitions d ON d.id = c.definition"
+            " WHERE d.file = (SELECT id FROM files WHERE path = ?) AND d.line = ?",
+            path,
+            line,
+        )
+        return rows[0][0] if rows else None
 
     def unplaced_functions(self) -> list[UnplacedFunction]:
         """The functions whose definitions, or whose frames, changed since they were last looked up."""
@@ -133,6 +128,19 @@ class SourceTables:
             Language.NATIVE.value,
         )
         return [OpenFrame(row[0], row[1], (row[2], row[3]), unsigned(row[4]), row[5]) for row in rows]
+
+    def definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a file that call something, with their calls."""
+        rows = self._rows(
+            "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
+            " JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
+            " ORDER BY d.line, d.id",
+            path,
+        )
+        return [
+            Definition(name, kind, parameters, line, end_line, bool(is_const), _call_sites(sites))
+            for name, kind, parameters, line, end_line, is_const, sites in rows
+        ]
 
     def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Record where functions were found, and give the same place to their frames that have no line of their own.
@@ -190,20 +198,13 @@ class SourceTables:
             )
         return moved
 
-    def _forget_definitions(self, files: Sequence[int]) -> None:
-        self._owe(files)
-        self.connection.executemany("DELETE FROM definitions WHERE file = ?", [(file,) for file in files])
-
-    def _owe(self, files: Sequence[int]) -> None:
-        """Note that functions with the short names defined in these files have to be looked up again."""
-        self.connection.execute(
-            f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}",
-            (placeholders(files),),
-        )
-
     def _rows(self, query: str, *parameters: object) -> list[Row]:
         with translated(self.path):
             return self.connection.execute(query, parameters).fetchall()
+
+
+def _call_sites(text: str) -> tuple[CallSite, ...]:
+    return tuple(CallSite(*site) for site in json.loads(text))
 
 
 def _function_record(row: Row) -> FunctionRecord:

@@ -4,7 +4,7 @@ from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Progress, Silence
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.report import CaptureReport, GoneCapture, Report, TreeReport
-from framedex.ingest.run import add_capture, find_sources, ingest_captures
+from framedex.ingest.run import add_capture, find_needed_sources, find_sources, ingest_captures, refresh_files
 
 __all__ = [
     "CaptureReport",
@@ -15,7 +15,9 @@ __all__ = [
     "Silence",
     "TreeReport",
     "add_capture",
+    "find_needed_sources",
     "find_sources",
     "ingest_captures",
     "rebuild_index",
+    "refresh_files",
 ]

@@ -21,7 +21,7 @@ def find_calls(
     tables: SourceTables, placements: Sequence[Placement], binaries: RecordedBinaries, progress: Progress
 ) -> list[FramePlacement]:
     """The lines of the frames of these functions, as far as they can be told; the others stay at the definition."""
-    bodies = Bodies(lambda name: tables.definitions(name, "cpp"))
+    bodies = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
     defined = {placement.function: placement for placement in placements if _is_defined(placement)}
     frames = tables.open_frames(defined)
     compiled = _Compiled(binaries)
@@ -46,7 +46,7 @@ def _place(
     assert placement.location is not None
     path, span = placement.location.path, (placement.location.line, placement.end_line)
     calls, neighbours = compiled.around(callees[0])
-    caller = Caller(span, bodies.sites(path), [call for _, call in calls], neighbours)
+    caller = Caller(span, bodies.written(path), [call for _, call in calls], neighbours)
     index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
     answers = []
     for frame in callees:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,20 +14,29 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.naming import Namer
+from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport, Report, TreeReport
-from framedex.ingest.trees import update_trees
+from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
+from framedex.sources import found_file, language_of
 
 
-def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
+def ingest_captures(
+    store: Store,
+    captures: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
+) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
+    `find` finds the functions' source: `find_sources` (the default), or `find_needed_sources` to be quick.
     """
     with store.transaction():
         for root in roots:
@@ -36,7 +45,7 @@ def ingest_captures(store: Store, captures: Sequence[Path], roots: Sequence[Path
     moved = [state.path for state in states if _has_moved(store, state)]
     binaries = RecordedBinaries()
     added = _read_captures(store, states, refused, progress, binaries)
-    sources = find_sources(store, progress, binaries)
+    sources = (find or find_sources)(store, progress, binaries)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -56,13 +65,50 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
-    """Bring the source trees up to date, then place every function that they, or new captures, say something new of.
+    """Bring the source trees up to date and place every function that they, or new captures, say something new of.
 
+    Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
     `binaries` are those that are open already.
     """
-    report = update_trees(store, progress)
+    binaries = binaries or RecordedBinaries()
+    report = TreeReport()
+    trees = find_trees(store, progress, report)
+    if len(trees.changed(store)) > MOST:
+        read_needed(store, trees, progress, report, binaries)
+    update_trees(store, trees, progress, report)
     with store.transaction():
-        place_functions(store.sources, progress, binaries or RecordedBinaries())
+        place_functions(store.sources, progress, binaries)
+    return report
+
+
+def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
+    """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
+    report = TreeReport()
+    read_needed(store, find_trees(store, progress, report), progress, report, binaries or RecordedBinaries())
+    return report
+
+
+def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> TreeReport:
+    """Bring a few files up to date at once, without a look at the rest of their trees: for what an editor has saved.
+
+    Files that are neither below a remembered root nor pointed to by a frame are left alone.
+    """
+    report = TreeReport()
+    roots = store.sources.roots()
+    known = store.sources.known_files()
+    wanted = {}
+    for path in dict.fromkeys(os.path.realpath(path) for path in paths):
+        root = next((root for root in roots if path.startswith(f"{root}/")), None)
+        if language_of(path) and (root or path in known):
+            wanted[path] = root
+    there = [path for path in wanted if found_file(path)]
+    report.files = len(there)
+    read_files(store, there, {path: root for path, root in wanted.items() if root}, report)
+    with store.transaction():
+        gone = [path for path in wanted if path in known and path not in there]
+        store.sources.remove_files(gone)
+        report.removed = len(gone)
+        place_functions(store.sources, progress, RecordedBinaries())
     return report
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -11,76 +12,98 @@ from framedex.index import Store
 from framedex.index.values import storable
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import TreeReport
-from framedex.sources import find_files, parse_file, short_name
+from framedex.model import ExtractedFile
+from framedex.sources import FoundFile, extract_files, find_files, found_file, language_of, learn_macros
 
 _BATCH = 100
 
 
-def update_trees(store: Store, progress: Progress) -> TreeReport:
-    """Bring the definitions of the remembered source folders, and of the files that frames point to, up to date."""
-    report = TreeReport()
-    found, missing_roots = _wanted_files(store, progress, report)
-    known = store.sources.known_files()
-    changed = [(path, root) for path, root in found.items() if known.get(path) != _stamp(path)]
-    gone = [path for path in known if path not in found and not _is_below(path, missing_roots)]
-    if gone:
-        with store.transaction():
-            store.sources.remove_files(gone)
-    report.files, report.removed = len(found), len(gone)
-    with progress.task("Reading sources", len(changed)) as advance:
-        for batch in _batches(changed):
-            with store.transaction():
-                for path, root in batch:
-                    _read(store, path, root, report)
-                    advance(1)
-    return report
+@dataclass(slots=True)
+class Trees:
+    """The source files there are to index: those below the remembered roots, and those that frames point to.
+
+    `roots` is the root of each path that belongs to one; `missing` are the roots that are not there any more.
+    """
+
+    files: dict[str, FoundFile] = field(default_factory=dict)
+    roots: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    def changed(self, store: Store) -> list[FoundFile]:
+        """The files that are new, or not as they were when they were read."""
+        known = store.sources.known_files()
+        return [file for file in self.files.values() if known.get(file.path) != (file.modified, file.size)]
 
 
-def _wanted_files(store: Store, progress: Progress, report: TreeReport) -> tuple[dict[str, str | None], list[str]]:
-    """The files to have in the index with the root each belongs to, and the roots that are not there any more."""
-    found: dict[str, str | None] = {}
-    missing = []
+def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
+    """Look for all source files, without reading them."""
+    trees = Trees()
     with progress.task("Looking for sources", None) as advance:
         for root in store.sources.roots():
             if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where it may not look
-                missing.append(root)
+                trees.missing.append(root)
                 report.problems.append(f"The source folder {root} is missing; what was read from it is kept.")
                 continue
-            for path in find_files(Path(root)):
-                real = os.path.realpath(path)
-                if storable(real) == real:
-                    found.setdefault(real, root)
-                else:
-                    report.problems.append(f"{storable(real)} is left out: its name is no UTF-8.")
+            for file in find_files(Path(root)):
+                if storable(file.path) != file.path:
+                    report.problems.append(f"{storable(file.path)} is left out: its name is no UTF-8.")
+                elif file.path not in trees.files:
+                    trees.files[file.path] = file
+                    trees.roots[file.path] = root
                 advance(1)
     for pointed in store.sources.frame_files():
-        if pointed not in found and _stamp(pointed) is not None:
-            found[pointed] = None
-    return found, missing
+        if pointed not in trees.files and (found := found_file(pointed)):
+            trees.files[pointed] = found
+    report.files = len(trees.files)
+    return trees
 
 
-def _read(store: Store, path: str, root: str | None, report: TreeReport) -> None:
-    source = parse_file(Path(path))
-    store.sources.replace_file(source, root, {found.name: short_name(found.name) for found in source.definitions})
-    report.parsed += 1
-    report.definitions += len(source.definitions)
-    report.problems.extend(f"{path}: {problem}" for problem in source.problems)
+def update_trees(store: Store, trees: Trees, progress: Progress, report: TreeReport) -> None:
+    """Bring the definitions and calls of all files up to date."""
+    known = store.sources.known_files()
+    gone = [path for path in known if path not in trees.files and not _is_below(path, trees.missing)]
+    if gone:
+        with store.transaction():
+            store.sources.remove_files(gone)
+    report.removed = len(gone)
+    changed = trees.changed(store)
+    with progress.task("Reading sources", len(changed)) as advance:
+        read_files(store, [file.path for file in changed], trees.roots, report, advance)
 
 
-def _stamp(path: str) -> tuple[int, int] | None:
-    """(mtime in ns, size), or None where there is no such file."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
-    except (OSError, ValueError):
-        return None
-    return status.st_mtime_ns, status.st_size
+def read_files(
+    store: Store,
+    paths: Sequence[str],
+    roots: Mapping[str, str],
+    report: TreeReport,
+    advance: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Read these files, and keep each batch as soon as it is done."""
+    macros = _learn(store, paths)
+    for batch in _batches(extract_files(paths, macros)):
+        with store.transaction():
+            report.definitions += store.sources.replace_files(batch, roots)
+            for file in batch:
+                report.parsed += 1
+                report.problems.extend(f"{file.path}: {problem}" for problem in file.problems)
+                advance(1)
+
+
+def _learn(store: Store, paths: Sequence[str]) -> str:
+    """The macros that these files, and those read before, define."""
+    known = store.sources.macros()
+    learnt = learn_macros([path for path in paths if language_of(path) == "cpp"])
+    if new := set(learnt.splitlines()) - set(known.splitlines()):
+        with store.transaction():
+            store.sources.add_macros("\n".join(sorted(new)))
+    return known + "".join(f"{macro}\n" for macro in new)
 
 
 def _is_below(path: str, roots: Sequence[str]) -> bool:
     return any(path.startswith(f"{root}/") for root in roots)
 
 
-def _batches(files: Sequence[tuple[str, str | None]]) -> Iterator[list[tuple[str, str | None]]]:
+def _batches(files: Iterable[ExtractedFile]) -> Iterator[list[ExtractedFile]]:
     remaining = iter(files)
     while batch := list(islice(remaining, _BATCH)):
         yield batch

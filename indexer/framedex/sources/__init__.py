@@ -1,8 +1,24 @@
-"""Sources: the definitions in C++ and Python files, and which of them a symbol stands for."""
+"""Sources: the definitions and calls in source files, and which of them a symbol stands for."""
 
-from framedex.sources.files import find_files
+from framedex.sources.extraction import extract_files, learn_macros
+from framedex.sources.files import FoundFile, find_files, found_file, language_of
+from framedex.sources.locate import TreeFiles
 from framedex.sources.match import generated_scopes, match, match_generated
 from framedex.sources.names import short_name
-from framedex.sources.parse import parse_file
+from framedex.sources.parse import call_sites, parse_file
 
-__all__ = ["find_files", "generated_scopes", "match", "match_generated", "parse_file", "short_name"]
+__all__ = [
+    "FoundFile",
+    "TreeFiles",
+    "call_sites",
+    "extract_files",
+    "find_files",
+    "found_file",
+    "generated_scopes",
+    "language_of",
+    "learn_macros",
+    "match",
+    "match_generated",
+    "parse_file",
+    "short_name",
+]

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from framedex.model import CallSite, Definition
+from framedex.model import Definition
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, call_sites
+from framedex.sources.calls import Span, WrittenCall, written_calls
 from framedex.sources.names import short_of
-from framedex.sources.parse import LARGEST
 
 Candidate = tuple[str, Definition]
 
@@ -24,23 +23,27 @@ _BODIES = ("function", "method", "macro")
 class Bodies:
     """The calls in sources. Keeps what it read, so an object lasts for one piece of work."""
 
-    def __init__(self, definitions: Callable[[str], Sequence[Candidate]]) -> None:
-        """`definitions` gives the C++ definitions of a short name."""
-        self._definitions = definitions
-        self._sites: dict[str, dict[Span, list[CallSite]]] = {}
+    def __init__(
+        self,
+        definitions: Callable[[str], Sequence[Candidate]],
+        definitions_in: Callable[[str], Sequence[Definition]],
+    ) -> None:
+        """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
+        self._definitions, self._definitions_in = definitions, definitions_in
+        self._written: dict[str, dict[Span, list[WrittenCall]]] = {}
         self._names: dict[str, list[frozenset[str]]] = {}
         self._reached: dict[tuple[str, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
-    def sites(self, path: str) -> dict[Span, list[CallSite]]:
+    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
         """The calls of a file by function; none of one that cannot be read."""
-        if path not in self._sites:
+        if path not in self._written:
             try:
                 source = Path(path).read_bytes()
-                self._sites[path] = call_sites(source) if len(source) <= LARGEST else {}
-            except (OSError, ValueError):
-                self._sites[path] = {}
-        return self._sites[path]
+            except OSError:
+                source = b""
+            self._written[path] = written_calls(source, self._definitions_in(path))
+        return self._written[path]
 
     def reaches(self, name: str, called: Called, hops: int) -> bool:
         """Whether a function or macro of this name calls `called`, itself or through so many others but one."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.binaries.names import LAMBDA, parse_name
-from framedex.model import CallSite, How
-from framedex.sources.calls import Span
+from framedex.model import How
+from framedex.sources.calls import Span, WrittenCall
 
 _SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")  # a macro
 _MOST_HOPS = 3
@@ -49,7 +49,7 @@ class Caller:
     """
 
     span: Span
-    sites: Mapping[Span, Sequence[CallSite]]
+    sites: Mapping[Span, Sequence[WrittenCall]]
     compiled: Sequence[Called | None]
     neighbours: Neighbours
 
@@ -97,7 +97,7 @@ def call_line(
     return How.RANKED, body.ordered((*direct, *through), callee, instruction)
 
 
-def _is_certain(caller: Caller, callee: Called, own: Sequence[CallSite]) -> bool:
+def _is_certain(caller: Caller, callee: Called, own: Sequence[WrittenCall]) -> bool:
     """Whether each call of the callee in the binary has its own in the body, so that none is left for others."""
     if callee.kind != "call" or not own:
         return False
@@ -105,20 +105,20 @@ def _is_certain(caller: Caller, callee: Called, own: Sequence[CallSite]) -> bool
     return 0 < compiled <= len(own)
 
 
-def _fits(site: CallSite, callee: Called) -> bool:
+def _fits(site: WrittenCall, callee: Called) -> bool:
     """Whether a call as written can be one of the callee: defaults add arguments, nothing takes any away."""
     if site.callee != callee.name or (site.kind == "operator") != (callee.kind == "operator"):
         return False
     if callee.kind == "call" and site.kind != "call":
         return False
-    if callee.parameters is None:
+    if callee.parameters is None or site.arguments is None:
         return True
     if callee.kind == "construct" and callee.parameters > 0 and site.arguments == 0:
         return False
     return site.arguments <= callee.parameters
 
 
-def _lines(sites: Sequence[CallSite]) -> tuple[int, ...]:
+def _lines(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(site.line for site in sites))
 
 
@@ -138,17 +138,17 @@ class _Body:
         self._compiled = Counter(call.name for call in caller.compiled if call)
         self._weights: dict[tuple[str, str], float] = {}
 
-    def written(self, callee: Called) -> tuple[list[CallSite], list[CallSite]]:
+    def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
         """The calls of the callee by name: in the function itself, and in its lambdas."""
         own = [site for site in self._own if _fits(site, callee)]
         return own, [site for site in self._all if _fits(site, callee) and site not in self._own]
 
-    def by_macro(self, callee: Called) -> list[CallSite]:
+    def by_macro(self, callee: Called) -> list[WrittenCall]:
         """The calls of macros that call the callee."""
         macros = [site for site in self._all if site.kind == "call" and _SHOUTED.fullmatch(site.callee)]
         return [site for site in macros if self._reaches(site.callee, callee, _MOST_HOPS)]
 
-    def through(self, callee: Called, direct: Sequence[CallSite]) -> tuple[CallSite, ...]:
+    def through(self, callee: Called, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
         """The calls of functions that call the callee and were inlined here at least once, over the fewest hops."""
         inlined = [
             site
@@ -163,7 +163,7 @@ class _Body:
                 return found
         return ()
 
-    def ordered(self, sites: Sequence[CallSite], callee: Called, instruction: int | None) -> tuple[int, ...]:
+    def ordered(self, sites: Sequence[WrittenCall], callee: Called, instruction: int | None) -> tuple[int, ...]:
         """The lines of the sites, the likeliest for this instruction first."""
         candidates = [site for site in self._all if site in sites]
         if instruction is None or len(_lines(candidates)) == 1:
@@ -178,7 +178,7 @@ class _Body:
             ordered.insert(0, _assignment(scores)[alike.index(instruction)])
         return _lines([candidates[i] for i in ordered])
 
-    def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[CallSite]) -> list[float]:
+    def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> list[float]:
         """How well each site fits this instruction, one of those alike."""
         called = self._caller.compiled[instruction]
         before, after = self._caller.neighbours(instruction)
@@ -193,7 +193,7 @@ class _Body:
             scores.append(score)
         return scores
 
-    def _common(self, compiled: Sequence[Called | None], written: Sequence[CallSite]) -> float:
+    def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
         """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
         following = [0.0] * (len(written) + 1)
         for i in reversed(range(len(compiled))):
@@ -206,7 +206,7 @@ class _Body:
             following = row
         return following[0]
 
-    def _weight(self, site: CallSite, callee: Called) -> float:
+    def _weight(self, site: WrittenCall, callee: Called) -> float:
         """What it says that a call is written and compiled here: by its name, or from inside what is called."""
         key = site.callee, callee.name
         if key not in self._weights:
@@ -219,7 +219,7 @@ class _Body:
             self._weights[key] = weight
         return self._weights[key]
 
-    def _is_opened(self, site: CallSite) -> bool:
+    def _is_opened(self, site: WrittenCall) -> bool:
         """Whether what is called there can be part of this function: a macro, or inlined at least once."""
         return self._compiled[site.callee] < self._uses[site.callee]
 

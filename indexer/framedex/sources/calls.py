@@ -1,143 +1,109 @@
-"""The calls in a C++ source: what is called by which name, on which line, in which function or lambda."""
+"""The calls written in functions, arranged for comparison with those in machine code.
+
+The extractor gives the name of each call and where it is. The order of evaluation, how many arguments there are, and
+which line a debugger would give are read off the text around it here, for the few files that somebody asks about.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-import tree_sitter_cpp
-from tree_sitter import Language, Node, Query
-
-from framedex.model import CallSite
-from framedex.sources.macro_made import expanded
-from framedex.sources.macros import scrub
-from framedex.sources.syntax import Grammar
-
-_QUERY = """
-(call_expression) @call
-(new_expression) @new
-(compound_literal_expression) @braces
-(declaration) @variable
-(field_initializer) @initializer
-(binary_expression) @operator
-(unary_expression) @operator
-(assignment_expression) @operator
-(update_expression) @operator
-(pointer_expression) @operator
-(subscript_expression) @subscript
-(function_definition) @scope
-(lambda_expression) @scope
-"""
+from framedex.model import CallSite, Definition
 
 Span = tuple[int, int]
 """The first and the last line of a function or lambda, as its `Definition` has them."""
 
-_NAME = re.compile(rb"(~?\w+)\s*$")
+_FARTHEST = 1 << 14  # bytes from a name to the end of its arguments
 _SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")
-_WRAPPERS = frozenset(("parenthesized_expression", "dependent_name", "dependent_type"))
+_TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
+_QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
+_PIECES = re.compile(
+    rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
+)
+_CLOSING = {b"(": b")", b"{": b"}"}
 
 
-def call_sites(source: bytes) -> dict[Span, list[CallSite]]:
-    """The calls of a C or C++ source by the innermost function or lambda around them.
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    Those of one are in the order in which they are evaluated where nothing jumps. Calls in the arguments of a macro are
-    on the line of the macro, as in debug information.
-
-    Raises: ValueError when the source is hopeless as such.
+    `kind` is that of the `CallSite`.
     """
-    text, _ = expanded(source)
-    open_scopes: list[tuple[int, Span]] = []
-    open_macros: list[tuple[int, int]] = []
-    found: dict[Span, list[tuple[int, CallSite]]] = {}
-    for start, end, kind, node in _grammar().capture(scrub(text)):
-        while open_scopes and open_scopes[-1][0] <= start:
-            open_scopes.pop()
-        while open_macros and open_macros[-1][0] <= start:
-            open_macros.pop()
-        if kind == "scope":
-            open_scopes.append((end, (node.start_point.row + 1, node.end_point.row + 1)))
-        elif open_scopes and (site := _site(kind, node)):
-            if open_macros:
-                site = replace(site, line=open_macros[0][1])
-            elif kind == "call" and _SHOUTED.fullmatch(site.callee):
-                open_macros.append((end, site.line))
-            found.setdefault(open_scopes[-1][1], []).append((end, site))
-    return {span: [site for _, site in sorted(sites, key=lambda entry: entry[0])] for span, sites in found.items()}
+
+    line: int
+    kind: str
+    callee: str
+    arguments: int | None
 
 
-def _site(kind: str, node: Node) -> CallSite | None:
-    if kind == "operator":
-        sign = node.child_by_field_name("operator")
-        return _at(sign, kind, "operator" + (sign.text or b"").decode(), 1) if sign else None
-    if kind == "subscript":
-        return _at(node, "operator", "operator[]", 1)
-    if kind == "variable" and not _constructs(node):
-        return None
-    called = node.child_by_field_name(_CALLED[kind]) if kind in _CALLED else node.named_child(0)
-    named = _last_name(called)
-    match = _NAME.search(named.text or b"") if named else None
-    if called is None or named is None or match is None:
-        return None
-    # A debugger has a method's name, but the beginning of a function's, which may be qualified.
-    place = named if called.type == "field_expression" else called
-    return _at(place, kind, match[1].decode("utf-8", "replace"), _arguments(node, kind))
+def written_calls(source: bytes, definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+    """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
+
+    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro.
+    """
+    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+    found = {}
+    for definition in definitions:
+        if definition.calls and definition.line < len(starts):
+            found[definition.line, definition.end_line] = _arranged(source, starts, definition.calls)
+    return found
 
 
-def _at(place: Node, kind: str, callee: str, arguments: int) -> CallSite:
-    return CallSite(place.start_point.row + 1, place.start_point.column + 1, kind, callee, arguments)
+def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+    calls = []
+    macro_end, macro_line = 0, 0
+    for site in sorted(sites, key=lambda site: (site.line, site.column)):
+        if site.line >= len(starts):
+            continue
+        at = starts[site.line] + site.column - 1
+        end, arguments = _extent(source, at, site)
+        line = site.line
+        if at < macro_end:
+            line = macro_line
+        elif site.kind == "call":
+            # A debugger has the name of a method, but the beginning of a function's, which may be qualified.
+            line -= _lines_of_qualifiers(source, at)
+            if _SHOUTED.fullmatch(site.callee):
+                macro_end, macro_line = end, site.line
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments)))
+    return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
-_CALLED = {"call": "function", "new": "type", "braces": "type", "variable": "type"}
+def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
+    """Where a call ends, and how many arguments it has."""
+    end = at + len(site.callee.encode())
+    if site.kind in ("operator", "argument"):
+        return at, None
+    if match := _TEMPLATE_ARGUMENTS.match(source, end):
+        end = match.end()
+    while source[end : end + 1].isspace():
+        end += 1
+    opening = source[end : end + 1]
+    if opening not in _CLOSING:
+        return end, 0 if site.kind in ("variable", "new") else None
+    depth, commas, last = 0, 0, end
+    for match in _PIECES.finditer(source, end, end + _FARTHEST):
+        piece = match.group()
+        if piece in (b"(", b"[", b"{"):
+            depth += 1
+        elif piece in (b")", b"]", b"}"):
+            depth -= 1
+            if depth == 0:
+                is_empty = not commas and not source[end + 1 : match.start()].strip()
+                return match.end(), 0 if is_empty else commas + 1
+        elif piece == b"," and depth == 1:
+            commas += not _is_in_template(source[last + 1 : match.start()])
+            last = match.start()
+    return end, None
 
 
-def _last_name(node: Node | None) -> Node | None:
-    """The identifier that is called: `b` of `x->a::b<T>`."""
-    while node is not None:
-        kind = node.type
-        if kind in ("qualified_identifier", "template_function", "template_type", "template_method"):
-            node = node.child_by_field_name("name")
-        elif kind == "field_expression":
-            node = node.child_by_field_name("field")
-        elif kind in _WRAPPERS:
-            node = node.named_child(0)
-        else:
-            return node
-    return None
+def _is_in_template(text: bytes) -> bool:
+    """Whether the text since the last comma has opened template arguments that it did not close: `f<a, b>()`."""
+    return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
-def _arguments(node: Node, kind: str) -> int:
-    holder = node.child_by_field_name("arguments")
-    if holder is None and kind == "variable":
-        declarator = node.child_by_field_name("declarator")
-        holder = declarator.child_by_field_name("value") if declarator else None
-    elif holder is None and kind == "initializer":
-        holder = node.named_children[-1] if node.named_child_count > 1 else None
-    elif holder is None and kind == "braces":
-        holder = node.child_by_field_name("value")
-    if holder is None:
-        return 0
-    if holder.type not in ("argument_list", "initializer_list"):
-        return 1
-    return sum(child.type != "comment" for child in holder.named_children)
-
-
-def _constructs(node: Node) -> bool:
-    """Whether a declaration can call a constructor: of a class type, and no pointer or reference."""
-    kind = node.child_by_field_name("type")
-    if kind is None or kind.type in ("primitive_type", "sized_type_specifier", "placeholder_type_specifier"):
-        return False
-    declarator = node.child_by_field_name("declarator")
-    if declarator is not None and declarator.type == "init_declarator":
-        declarator = declarator.child_by_field_name("declarator")
-    return declarator is not None and declarator.type not in (
-        "pointer_declarator",
-        "reference_declarator",
-        "function_declarator",
-    )
-
-
-@cache
-def _grammar() -> Grammar:
-    language = Language(tree_sitter_cpp.language())
-    return Grammar(language, Query(language, _QUERY))
+def _lines_of_qualifiers(source: bytes, at: int) -> int:
+    match = _QUALIFIED.search(source, max(at - 200, 0), at)
+    return match.group().count(b"\n") if match else 0

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),
     **dict.fromkeys((".h", ".hh", ".hpp", ".hxx", ".cuh", ".inl", ".ipp"), "cpp"),
     **dict.fromkeys((".py", ".pyi"), "python"),
-    ".proto": "proto",
+    ".proto": "protobuf",
     ".td": "tablegen",
 }
-"""Language by file suffix; C is read as C++."""
+"""Language by file suffix; C is read as C++, and the last two are what C++ is generated from."""
 
 # Generated, vendored or foreign content. Hidden folders (.git, .venv, .tox) are skipped by their dot.
 _SKIPPED = frozenset(
@@ -22,36 +24,51 @@ _SKIPPED = frozenset(
 _BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
-def language_of(path: Path) -> str | None:
-    """`cpp`, `python`, `proto`, `tablegen`, or None for a file that is no source."""
-    return LANGUAGES.get(path.suffix.lower())
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A source file and its state: `modified` is mtime in ns, `size` in bytes."""
+
+    path: str
+    modified: int
+    size: int
 
 
-def find_files(root: Path) -> Iterator[Path]:
+def language_of(path: str | Path) -> str | None:
+    """A language of `LANGUAGES`, or None for a file that is no source."""
+    return LANGUAGES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - for every file of a tree
+
+
+def find_files(root: Path) -> Iterator[FoundFile]:
     """The source files below `root`, ordered by path, each real folder once however many links lead to it.
 
-    Folders that cannot be read are passed over.
+    Their paths are real ones. Folders that cannot be read are passed over.
     """
     seen: set[tuple[int, int]] = set()
-    pending = [root]
+    pending = [os.path.realpath(root)]
     while pending:
-        folder = pending.pop()
-        entries = _entries(folder, seen)
         folders = []
-        for entry in entries:
-            path = Path(entry.path)
+        for entry in _entries(pending.pop(), seen):
             if _is_folder(entry):
                 if not _is_skipped(entry):
-                    folders.append(path)
-            elif language_of(path) and _is_file(entry):
-                yield path
+                    folders.append(_real_path(entry))
+            elif language_of(entry.name) and (found := found_file(_real_path(entry))):
+                yield found
         pending.extend(reversed(folders))
 
 
-def _entries(folder: Path, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+def found_file(path: str) -> FoundFile | None:
+    """The ordinary file at this path, None where there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
+    except (OSError, ValueError):
+        return None
+    return FoundFile(path, status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+
+def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; none of one that was seen before or cannot be read."""
     try:
-        status = folder.stat()
+        status = os.stat(folder)  # noqa: PTH116
         identity = (status.st_dev, status.st_ino)
         if identity in seen:
             return []
@@ -60,6 +77,10 @@ def _entries(folder: Path, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+def _real_path(entry: os.DirEntry[str]) -> str:
+    return os.path.realpath(entry.path) if entry.is_symlink() else entry.path
 
 
 def _is_skipped(entry: os.DirEntry[str]) -> bool:
@@ -71,12 +92,5 @@ def _is_skipped(entry: os.DirEntry[str]) -> bool:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
     except OSError:
         return False

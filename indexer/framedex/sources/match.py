@@ -55,7 +55,7 @@ def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tu
     """
     key = parse_name(symbol.symbol).key
     for scope in generated_scopes(symbol):
-        namesakes = [c for c in candidates if c[1].name.rpartition("::")[2] == scope]
+        namesakes = [c for c in candidates if c[1].name.rpartition("::")[2] == scope and c[1].kind in _GENERATING]
         if not namesakes:
             continue
         # protoc keeps the package; a record's namespace is not known.
@@ -64,6 +64,9 @@ def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tu
         if found:
             return (How.CLASS if len(found) == 1 else How.CANDIDATES), found
     return None, ()
+
+
+_GENERATING = ("message", "enum", "service", "record")
 
 
 def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:

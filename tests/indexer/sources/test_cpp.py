@@ -6,7 +6,7 @@ import pytest
 
 from framedex.model import Definition
 from framedex.sources import parse_file
-from framedex.sources.macros import scrub
+from framedex_native._extractor import scrub
 
 
 def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
@@ -14,7 +14,7 @@ def definitions_of(tmp_path: Path, text: str) -> list[Definition]:
     path.write_text(text)
     parsed = parse_file(path)
     assert parsed.problems == () and parsed.language == "cpp"
-    return list(parsed.definitions)
+    return [definition for definition in parsed.definitions if definition.kind not in ("declaration", "initializer")]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,11 @@ def test_scrubbing_moves_nothing() -> None:
     assert scrubbed.split() == b'class A { int v = 1; auto a= f(",") ; };'.split()
 
 
-def test_directives_comments_and_ordinary_code_are_left_as_they_are() -> None:
-    source = b"#define ABSL_GUARDED_BY(x)\n// X_ASSIGN_OR_RETURN(a, b)\nint a = f(b, {1}, 'x');\nCHECK(x);\n"
+def test_ordinary_code_is_left_as_it_is() -> None:
+    source = b"int a = f(b, {1}, 'x');\nCHECK(x);\nstruct S { FOO y = BAR(1'000); };\nauto s = R\"(X_EXPORT)\";\n"
     assert scrub(source) == source
+
+
+def test_directives_and_comments_are_blanked() -> None:
+    source = b"#define ABSL_GUARDED_BY(x) \\\n  y\nint a;  // X_ASSIGN_OR_RETURN(a, b)\n"
+    assert scrub(source).split() == [b"int", b"a;"] and len(scrub(source)) == len(source)

@@ -18,7 +18,7 @@ def test_sources_are_found_in_order_without_build_output_or_loops(tmp_path: Path
     (tmp_path / "bazel-out").symlink_to(tmp_path / "b", target_is_directory=True)
     (tmp_path / "dangling.cc").symlink_to(tmp_path / "nowhere.cc")
 
-    found = [str(path.relative_to(tmp_path)) for path in find_files(tmp_path)]
+    found = [str(Path(file.path).relative_to(tmp_path)) for file in find_files(tmp_path)]
 
     assert found == ["c.cu", "a/y.py", "a/z.h", "b/x.cc"]
 
@@ -31,7 +31,7 @@ def test_the_root_itself_may_be_hidden(tmp_path: Path) -> None:
     root = tmp_path / ".venv"
     root.mkdir()
     (root / "a.py").write_text("")
-    assert list(find_files(root)) == [root / "a.py"]
+    assert [file.path for file in find_files(root)] == [str(root / "a.py")]
 
 
 def test_a_file_knows_its_size_and_time(tmp_path: Path) -> None:

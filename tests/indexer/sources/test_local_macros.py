@@ -4,7 +4,6 @@ import time
 from pathlib import Path
 
 from framedex.sources import parse_file
-from framedex.sources.macro_made import expanded
 
 SOURCE = b"""namespace net {
 #define CALL(method)                                  \\
@@ -33,7 +32,11 @@ def test_functions_of_a_macro_are_on_the_line_of_its_call(tmp_path: Path) -> Non
     path.write_bytes(SOURCE)
 
     definitions = parse_file(path).definitions
-    found = {definition.name: definition.line for definition in definitions if definition.kind != "macro"}
+    found = {
+        definition.name: definition.line
+        for definition in definitions
+        if definition.kind not in ("macro", "declaration")
+    }
 
     assert found == {
         "net::Helper::Compile": 6,
@@ -45,15 +48,23 @@ def test_functions_of_a_macro_are_on_the_line_of_its_call(tmp_path: Path) -> Non
     }
 
 
-def test_a_source_without_such_macros_stays_as_it_is() -> None:
-    source = b"#define CHECK(x) \\\n  if (!(x)) fail()\nvoid f() {\n  CHECK(a)\n}\n"
-    assert expanded(source) == (source, frozenset())
+def test_macros_that_call_something_are_known(tmp_path: Path) -> None:
+    """Given macros that do and do not call, then those that do can be asked for what they call."""
+    path = tmp_path / "check.h"
+    path.write_text("#define CHECK(x) \\\n  if (!(x)) fail(x)\n#define TWICE(x) (2 * (x))\n#define EMPTY(x)\n")
+
+    macros = [d for d in parse_file(path).definitions if d.kind == "macro"]
+
+    assert [(macro.name, macro.line, macro.end_line) for macro in macros] == [("CHECK", 1, 2)]
 
 
-def test_a_macro_that_calls_itself_ends() -> None:
+def test_a_macro_that_calls_itself_ends(tmp_path: Path) -> None:
     """Given macros that double with every level, when they are expanded, then it ends at once and stays small."""
-    source = b"#define LOOP(x) \\\n  int x() {} LOOP(x) LOOP(x) \\\n  LOOP(x) LOOP(x)\n" + b"LOOP(a)\n" * 50
+    path = tmp_path / "loop.cc"
+    path.write_text("#define LOOP(x) \\\n  int x() {} LOOP(x) LOOP(x) \\\n  LOOP(x) LOOP(x)\n" + "LOOP(a)\n" * 50)
     began = time.process_time()
-    text, lines = expanded(source)
-    assert len(lines) == 50 and len(text) < 1 << 23
+
+    found = parse_file(path).definitions
+
+    assert {definition.line for definition in found if definition.kind == "function"} == set(range(4, 54))
     assert time.process_time() - began < 5

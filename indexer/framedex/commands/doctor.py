@@ -1,0 +1,68 @@
+"""`framedex doctor`: what could not be read, and how well the rest is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from framedex import words
+from framedex.commands.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.render import problem_lines
+from framedex.commands.terminal import Line, text_line
+from framedex.model import CaptureRow, SourceHealth, SourceTotals
+from framedex.plaintext import printable
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def doctor(index_path: Path | None, as_json: bool) -> None:
+    """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
+    with open_index(index_path) as index:
+        captures = [capture for capture in index.captures() if capture.problems]
+        sources = index.source_health()
+    if as_json:
+        print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})
+        return
+    print_lines([*_capture_lines(captures), *_source_lines(sources)])
+    if not sources.roots:
+        note("No source folder is known. Next: `framedex index --source FOLDER`.")
+
+
+def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
+    for capture in captures:
+        yield text_line(f"capture {capture.id}: {printable(capture.path)}", "head")
+        yield from problem_lines(capture.problems)
+
+
+def _source_lines(sources: SourceHealth) -> Iterator[Line]:
+    for root in sources.roots:
+        gone = "" if Path(root).is_dir() else " (missing)"
+        yield text_line(f"source folder {printable(root)}{gone}", "head")
+    for totals in sources.totals:
+        yield text_line(_totals_text(totals))
+    if sources.macros:
+        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define")
+    for problem in sources.problems:
+        yield text_line(f"{words.count(problem.count, 'file')}: {printable(problem.message)}", "head")
+        more = problem.count - len(problem.examples)
+        for path in problem.examples:
+            yield text_line(f"     {printable(path)}")
+        if more:
+            yield text_line(f"     and {more:,} more", "dim")
+
+
+def _totals_text(totals: SourceTotals) -> str:
+    share = 100 * totals.broken / max(totals.definitions, 1)
+    broken = (
+        f"; {totals.with_errors:,} with syntax errors, in {share:.2g} % of the definitions"
+        if totals.with_errors
+        else ""
+    )
+    return (
+        f"{totals.language}: {words.count(totals.files, 'file')}, {words.count(totals.definitions, 'definition')},"
+        f" the calls of {totals.calling:,}{broken}"
+    )

@@ -1,0 +1,50 @@
+"""Definitions and calls of source files, taken in by native/extractor on threads of its own, without the GIL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import tree_sitter_cpp
+import tree_sitter_python
+
+from framedex.model import ExtractedFile
+from framedex.sources.files import language_of
+from framedex_native import _extractor
+
+_LANGUAGES = {
+    "cpp": _extractor.CPP,
+    "python": _extractor.PYTHON,
+    "protobuf": _extractor.PROTO,
+    "tablegen": _extractor.TABLEGEN,
+}
+
+
+def extract_files(paths: Sequence[str], macros: str = "", threads: int | None = None) -> Iterator[ExtractedFile]:
+    """Take files in, in whatever order they are finished. Never raises: what is wrong with one is among its problems.
+
+    `macros` is what `learn_macros` made of the tree that they belong to. Threads: as many as there are processors.
+    """
+    languages = [language_of(Path(path)) or "cpp" for path in paths]
+    requests = [(os.fsencode(path), _LANGUAGES[language]) for path, language in zip(paths, languages, strict=True)]
+    run = _extractor_of_process().run(requests, macros, threads or processors())
+    for index, modified, size, content, errors, definitions, problems in run:
+        path, language = paths[index], languages[index]
+        yield ExtractedFile(path, language, modified, size, content, errors, definitions, problems)
+
+
+def learn_macros(paths: Sequence[str], threads: int | None = None) -> str:
+    """The macros in these files that change how the source around them is read, as text, one a line."""
+    return _extractor.learn_macros([os.fsencode(path) for path in paths], threads or processors())
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@cache
+def _extractor_of_process() -> _extractor.Extractor:
+    return _extractor.Extractor(tree_sitter_cpp.language(), tree_sitter_python.language())

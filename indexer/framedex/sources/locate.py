@@ -1,0 +1,81 @@
+"""Which files of a tree a recorded name may mean: a translation unit's, a build machine's path, a class's header."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from framedex.binaries.names import ANONYMOUS, LAMBDA, parse_name
+
+# What a compiler was given but nobody wrote -> what it was made from.
+_GENERATED = (
+    (re.compile(r"(?:\.grpc)?\.pb\.(?:cc|h)$"), ".proto"),
+    (re.compile(r"\.(?:h|cc|cpp)\.inc$"), ".td"),
+)
+_HEADERS = (".h", ".hpp", ".hh", ".inl", ".cuh", "_internal.h", "-inl.h", "_base.h")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class TreeFiles:
+    """The files of source trees by their names, for look-ups in microseconds."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._by_name: dict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            self._by_name[path.rpartition("/")[2]].append(path)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_name.values()))
+
+    def named(self, recorded: str) -> list[str]:
+        """The files whose paths end most like `recorded`; all of that name where it is a bare one.
+
+        What a build puts in front (`external/xla/`, `bazel-out/k8-opt/bin/`, a build machine's folder) does not count:
+        the longest common tail decides. A generated file stands for what it is made from.
+        """
+        wanted = recorded.split("/")
+        for pattern, source in _GENERATED:
+            wanted[-1] = pattern.sub(source, wanted[-1])
+        tails = [(_common_tail(path.split("/"), wanted), path) for path in self._by_name.get(wanted[-1], ())]
+        longest = max((length for length, _ in tails), default=0)
+        return [path for length, path in tails if length == longest]
+
+    def likely_to_define(self, symbol: str, unit: str) -> list[str]:
+        """The files that may define a function, the likelier first: its translation unit, that one's header, and the
+        files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`)."""
+        folders, stems = _name_parts(symbol)
+        unit_files = _nearest(self.named(unit), folders) if unit else []
+        found = dict.fromkeys(unit_files)
+        stem = unit.rpartition("/")[2].partition(".")[0]
+        for candidate in (stem, *stems):
+            for ending in (*_HEADERS, ".cc", ".cpp"):
+                if candidate and (files := self._by_name.get(candidate + ending)):
+                    found.update(dict.fromkeys(_nearest(files, folders)))
+        return list(found)
+
+
+def _common_tail(path: list[str], wanted: list[str]) -> int:
+    length = 0
+    for left, right in zip(reversed(path), reversed(wanted), strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
+    """The words of a symbol's path as folders may have them, and its classes, innermost first, as files may."""
+    key = [part for part in parse_name(symbol).key[:-1] if part not in (ANONYMOUS, LAMBDA)]
+    classes = [_HUMP.sub("_", part).lower() for part in reversed(key) if part[:1].isupper()]
+    # PjRt, StableHLO and TfrtCpu are one word in file names.
+    joined = [name.replace("pj_rt", "pjrt").replace("stable_hlo", "stablehlo") for name in classes]
+    return frozenset(part.lower() for part in key), list(dict.fromkeys(joined + classes))
+
+
+def _nearest(files: list[str], folders: frozenset[str]) -> list[str]:
+    """Of several files of one name, those in folders that are named like the function's namespaces."""
+    if len(files) < 2:
+        return list(files)
+    scores = [len(folders.intersection(path.split("/"))) for path in files]
+    return [path for score, path in zip(scores, files, strict=True) if score == max(scores)]

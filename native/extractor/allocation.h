@@ -1,0 +1,25 @@
+/* What tree-sitter's core is compiled to allocate with (arena.cc), in place of pointers to functions. C. */
+#ifndef FRAMEDEX_EXTRACTOR_ALLOCATION_H_
+#define FRAMEDEX_EXTRACTOR_ALLOCATION_H_
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void* framedex_allocate(size_t size);
+void* framedex_allocate_zeroed(size_t count, size_t size);
+void* framedex_reallocate(void* memory, size_t size);
+void framedex_release(void* memory);
+
+#ifdef __cplusplus
+}
+#else
+#define ts_malloc framedex_allocate
+#define ts_calloc framedex_allocate_zeroed
+#define ts_realloc framedex_reallocate
+#define ts_free framedex_release
+#endif
+
+#endif /* FRAMEDEX_EXTRACTOR_ALLOCATION_H_ */

@@ -1,0 +1,26 @@
+#ifndef FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_
+#define FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_
+
+#include <tree_sitter/api.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framedex::extractor {
+
+// A namespace or class whose own node was lost to a syntax error inside it: bytes [begin, end).
+struct BrokenScope {
+  uint32_t begin;
+  uint32_t end;
+  std::string name;
+  bool is_class;
+};
+
+// Those of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a `}` much later.
+std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_

@@ -1,0 +1,45 @@
+#ifndef FRAMEDEX_EXTRACTOR_CONDITIONALS_H_
+#define FRAMEDEX_EXTRACTOR_CONDITIONALS_H_
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace framedex::extractor {
+
+// Follows #if ... #else ... #endif through a source. Both branches stay where each is whole; where they split a
+// construct, only one can be read, and the others are given out to be blanked.
+class Conditionals {
+ public:
+  using Span = std::pair<std::size_t, std::size_t>;
+
+  // A directive with its `#` at `begin`. `depth` is the number of brackets open there, `last` the last character
+  // before it that is neither space nor comment. Returns the depth to go on with.
+  int directive(std::string_view text, std::size_t begin, std::size_t end, int depth, char last);
+
+  const std::vector<Span>& dropped() const { return dropped_; }
+
+ private:
+  struct Branch {
+    Span span;
+    int depth;        // brackets it leaves open
+    bool is_whole;    // it ends where a statement, a member or an element does
+    bool is_foreign;  // its condition says that it is for another system, or for nobody
+  };
+  struct Conditional {
+    int depth;
+    std::vector<Branch> branches;
+    std::size_t begin;
+    bool is_foreign;
+  };
+  void close_branch(Conditional& conditional, std::size_t at, int depth, char last);
+  int choose(const Conditional& conditional);
+
+  std::vector<Conditional> open_;
+  std::vector<Span> dropped_;
+};
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_CONDITIONALS_H_

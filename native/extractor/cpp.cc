@@ -1,0 +1,394 @@
+#include "extractor/cpp.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "extractor/broken_scopes.h"
+#include "extractor/cpp_calls.h"
+#include "extractor/local_macros.h"
+#include "extractor/scopes.h"
+#include "extractor/scrub.h"
+#include "extractor/syntax_tree.h"
+#include "extractor/text.h"
+
+namespace framedex::extractor {
+namespace {
+
+using Visit = CppSyntax::Visit;
+
+bool is_keyword(std::string_view name) {
+  static const std::unordered_set<std::string_view> keywords = {"if",     "for",  "while", "switch", "catch",
+                                                                "return", "else", "do",    "sizeof", "defined"};
+  return keywords.count(name) > 0;
+}
+
+std::string joined(std::string_view path, std::string_view name) {
+  std::string text(path);
+  if (!text.empty()) text += "::";
+  return text.append(name);
+}
+
+// `operator bool`, and not `operator new`.
+bool is_conversion(std::string_view name) {
+  constexpr std::string_view kOperator = "operator ";
+  if (!starts_with(name, kOperator)) return false;
+  const std::string_view word = name.substr(kOperator.size(), word_end(name, kOperator.size()) - kOperator.size());
+  return word != "new" && word != "delete" && word != "co_await";
+}
+
+// The key of a function under which its class's other members that a compiler may have made are found too.
+std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) {
+  const std::string& name = path.back();
+  if (name == "operator=") return path.size() > 1 ? path[path.size() - 2] : outer.lookup;
+  if (name == kAnonymous) return outer.lookup;
+  if (is_conversion(name)) return "operator type";  // in a template it is written as the parameter
+  return name[0] == '~' ? name.substr(1) : name;
+}
+
+// The words between the parentheses of a macro's call: `Suite` and `Name` of `(Suite, Name)`.
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = word_end(text, i);
+    if (end > i) found.emplace_back(text.substr(i, end - i));
+    i = end > i ? end : i + 1;
+  }
+  return found;
+}
+
+class CppExtraction {
+ public:
+  CppExtraction(const CppSyntax& syntax, std::string_view source, std::string_view file_name, Scrubbed& scrubbed)
+      : syntax_(syntax), source_(source), file_name_(file_name), scrubbed_(scrubbed) {
+    // Ordered by where they begin, the first at the back.
+    for (MacroNamespace& found : scrubbed.namespaces) {
+      lost_.push_back({static_cast<uint32_t>(found.begin), static_cast<uint32_t>(found.end), found.path, false});
+    }
+    std::reverse(lost_.begin(), lost_.end());
+    std::reverse(scrubbed.definitions.begin(), scrubbed.definitions.end());
+  }
+
+  Extraction run(TSNode root) &&;
+
+ private:
+  bool visit(TSNode node);
+  void arrive(uint32_t position);
+  void add_namespace(TSNode node);
+  void add_class(TSNode node);
+  void add_lambda(TSNode node);
+  bool add_function(TSNode node);
+  bool add_declaration(TSNode node);
+  void add_macro_definition(const MacroDefinition& definition);
+  void add_error(TSNode node);
+  void add_site(std::optional<CallSite> site);
+
+  std::vector<std::string> macro_path(const std::string& macro, TSNode parameters) const;
+  int add(std::string name, std::string lookup, const char* kind, TSNode node, TSNode parameters);
+  TSNode child(TSNode node, TSFieldId field) const { return ts_node_child_by_field_id(node, field); }
+
+  const CppSyntax& syntax_;
+  std::string_view source_;
+  std::string_view file_name_;
+  Scrubbed& scrubbed_;
+  Extraction found_;
+  Scopes scopes_;
+  std::vector<BrokenScope> lost_;  // scopes without a node, still to come
+  uint32_t friend_end_ = 0;
+  int initializer_ = -1;
+};
+
+Extraction CppExtraction::run(TSNode root) && {
+  Walk walk(root);
+  while (walk.advance(visit(walk.node()))) {
+  }
+  arrive(UINT32_MAX - 1);
+  if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only things missing
+  return std::move(found_);
+}
+
+// Takes a node in; whether to go into it.
+bool CppExtraction::visit(TSNode node) {
+  const Visit visit = syntax_.visit(ts_node_symbol(node));
+  if (visit == Visit::kPass) return true;
+  if (visit == Visit::kSkip) return false;
+  arrive(ts_node_start_byte(node));
+  switch (visit) {
+    case Visit::kNamespace:
+      add_namespace(node);
+      break;
+    case Visit::kLinkage:  // extern "C" functions have bare symbols, whatever namespace they are written in
+      scopes_.enter({ts_node_end_byte(node), ScopeKind::kNamespace, -1, {}, {}});
+      break;
+    case Visit::kClass:
+      add_class(node);
+      break;
+    case Visit::kLambda:
+      add_lambda(node);
+      break;
+    case Visit::kFunction:
+      return add_function(node);
+    case Visit::kDeclaration:
+      return add_declaration(node);
+    case Visit::kFriend:
+      friend_end_ = ts_node_end_byte(node);
+      break;
+    case Visit::kError:
+      add_error(node);
+      break;
+    case Visit::kCall:
+      add_site(call_site(syntax_, source_, node));
+      add_site(template_argument_site(syntax_, source_, node));
+      break;
+    case Visit::kNew:
+      add_site(type_site(syntax_, source_, child(node, syntax_.type), "new"));
+      break;
+    case Visit::kBraces:
+      add_site(type_site(syntax_, source_, child(node, syntax_.type), "braces"));
+      break;
+    case Visit::kInitializer:
+      add_site(type_site(syntax_, source_, ts_node_named_child(node, 0), "initializer"));
+      break;
+    case Visit::kOperator:
+      add_site(operator_site(syntax_, source_, node));
+      break;
+    case Visit::kSubscript:
+      add_site(subscript_site(node));
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+// Opens and closes what begins and ends before `position`.
+void CppExtraction::arrive(uint32_t position) {
+  while (!lost_.empty() && lost_.back().begin <= position) {
+    const BrokenScope scope = std::move(lost_.back());
+    lost_.pop_back();
+    scopes_.leave(scope.begin);
+    const std::size_t last = scope.name.rfind(':');
+    const ScopeKind kind = scope.is_class ? ScopeKind::kClass : ScopeKind::kNamespace;
+    scopes_.enter({scope.end, kind, -1, joined(scopes_.inner().path, scope.name),
+                   scope.name == kAnonymous ? scopes_.inner().lookup
+                                            : scope.name.substr(last == std::string::npos ? 0 : last + 1)});
+  }
+  while (!scrubbed_.definitions.empty() && scrubbed_.definitions.back().begin <= position) {
+    const MacroDefinition definition = std::move(scrubbed_.definitions.back());
+    scrubbed_.definitions.pop_back();
+    scopes_.leave(static_cast<uint32_t>(definition.begin));
+    add_macro_definition(definition);
+  }
+  scopes_.leave(position);
+}
+
+void CppExtraction::add_namespace(TSNode node) {
+  const TSNode name = child(node, syntax_.name);
+  const Scope& outer = scopes_.inner();
+  const uint32_t end = ts_node_end_byte(node);
+  if (is_null(name)) {
+    scopes_.enter({end, ScopeKind::kNamespace, -1, joined(outer.path, kAnonymous), outer.lookup});
+    return;
+  }
+  if (text_of(source_, ts_node_child(node, 0)) == "inline") return;  // never written in a name
+  std::string path = outer.path, lookup = outer.lookup;
+  const std::string text = on_one_line(text_of(source_, name));
+  for (std::size_t i = 0; i <= text.size();) {  // `a::inline b::c`
+    std::size_t stop = std::min(text.find("::", i), text.size());
+    std::string_view part = std::string_view(text).substr(i, stop - i);
+    part.remove_prefix(skip_space(part, 0));
+    part = part.substr(0, part.find_last_not_of(' ') + 1);
+    if (!starts_with(part, "inline ") && !part.empty()) {
+      path = joined(path, part);
+      lookup = part;
+    }
+    i = stop + 2;
+  }
+  scopes_.enter({end, ScopeKind::kNamespace, -1, std::move(path), std::move(lookup)});
+}
+
+void CppExtraction::add_class(TSNode node) {
+  if (is_null(child(node, syntax_.body))) return;
+  const TSNode name = child(node, syntax_.name);
+  const Scope& outer = scopes_.inner();
+  const uint32_t end = ts_node_end_byte(node);
+  const CppName written = is_null(name) ? CppName{} : name_of(syntax_, source_, name);
+  if (written.path.empty()) {
+    scopes_.enter({end, ScopeKind::kClass, outer.definition, outer.path, outer.lookup});
+    return;
+  }
+  std::string path = outer.path;
+  for (const std::string& part : written.path) path = joined(path, part);
+  const int definition = add(path, written.path.back(), "class", node, {});
+  scopes_.enter({end, ScopeKind::kClass, definition, std::move(path), written.path.back()});
+}
+
+void CppExtraction::add_lambda(TSNode node) {
+  const Scope& outer = scopes_.inner();
+  std::string path = joined(outer.path, kLambda);
+  const std::string lookup = outer.lookup;
+  const TSNode declarator = child(node, syntax_.declarator);
+  const TSNode parameters = is_null(declarator) ? declarator : child(declarator, syntax_.parameters);
+  const int definition = add(path, lookup.empty() ? std::string(kLambda) : lookup, "lambda", node, parameters);
+  bool is_mutable = false;
+  if (!is_null(declarator)) {
+    const std::string_view text = text_of(source_, declarator);
+    is_mutable = text.substr(text.rfind(')') + 1).find("mutable") != std::string_view::npos;
+  }
+  found_.definitions[definition].is_const = !is_mutable;
+  scopes_.enter({ts_node_end_byte(node), ScopeKind::kFunction, definition, std::move(path), lookup});
+}
+
+bool CppExtraction::add_function(TSNode node) {
+  const Declarator declared = function_in(syntax_, child(node, syntax_.declarator));
+  if (is_null(declared.name)) return true;
+  for (uint32_t i = ts_node_child_count(node); i > 0; --i) {
+    if (ts_node_symbol(ts_node_child(node, i - 1)) == syntax_.delete_method_clause) return false;
+  }
+  CppName name = name_of(syntax_, source_, declared.name);
+  if (name.path.empty() || name.path.back().empty() || is_keyword(name.path.back())) return true;
+  const bool is_friend = ts_node_start_byte(node) < friend_end_;
+  const Scope& outer = is_friend ? scopes_.around_classes() : scopes_.inner();
+  const bool is_in_class = outer.kind == ScopeKind::kClass;
+  if (name.path.size() == 1 && !is_in_class && is_shouted(name.path[0]) && is_null(child(node, syntax_.type))) {
+    name.path = macro_path(name.path[0], declared.parameters);
+  }
+  std::string path = name.is_global ? "" : outer.path;
+  for (const std::string& part : name.path) path = joined(path, part);
+  const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
+  std::string lookup = lookup_of(name.path, outer);
+  const int definition = add(path, lookup, kind, node, declared.parameters);
+  found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
+  scopes_.enter({ts_node_end_byte(node), ScopeKind::kFunction, definition, std::move(path), std::move(lookup)});
+  return true;
+}
+
+// The function that `TEST(Suite, Name) {` or `NB_MODULE(name, m) {` defines; for others, a name that no symbol has.
+std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSNode parameters) const {
+  const std::string text = is_null(parameters) ? "" : on_one_line(text_of(source_, parameters));
+  const std::vector<std::string> arguments = words(text);
+  if (macro.find("TEST") != std::string::npos && arguments.size() >= 2) {
+    return {arguments[0] + "_" + arguments[1] + "_Test", "TestBody"};
+  }
+  // nanobind/nb_defs.h, pybind11/detail/common.h
+  if (macro == "NB_MODULE" && !arguments.empty()) return {"nanobind_" + arguments[0] + "_exec_impl"};
+  if (macro == "PYBIND11_MODULE" && !arguments.empty()) return {"pybind11_init_" + arguments[0]};
+  return {macro + text};
+}
+
+bool CppExtraction::add_declaration(TSNode node) {
+  const TSNode declarator = child(node, syntax_.declarator);
+  const Scope& outer = scopes_.inner();
+  if (outer.kind == ScopeKind::kFunction) {
+    add_site(variable_site(syntax_, source_, node));
+    return true;
+  }
+  const Declarator declared = is_null(declarator) ? Declarator{} : function_in(syntax_, declarator);
+  if (is_null(declared.name)) {
+    if (outer.kind == ScopeKind::kNamespace && ts_node_symbol(node) != 0)
+      add_site(variable_site(syntax_, source_, node));
+    return true;
+  }
+  const CppName name = name_of(syntax_, source_, declared.name);
+  if (name.path.empty() || name.path.back().empty()) return true;
+  const bool is_friend = ts_node_start_byte(node) < friend_end_;
+  const Scope& around = is_friend ? scopes_.around_classes() : outer;
+  std::string path = around.path;
+  for (const std::string& part : name.path) path = joined(path, part);
+  const int definition = add(std::move(path), lookup_of(name.path, around), "declaration", node, declared.parameters);
+  found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
+  return true;
+}
+
+// XLA_FFI_DEFINE_HANDLER(kFoo, Foo, binding) is a lambda that calls Foo; ..._SYMBOL wraps it into a C function
+// (xla/ffi/ api/api.h).
+void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
+  static constexpr const char* kParameters = "(XLA_FFI_CallFrame* call_frame)";
+  const bool is_symbol = ends_with(macro.macro, "_SYMBOL");
+  const Scope& outer = scopes_.inner();
+  const auto line_of = [&](std::size_t position) {
+    return static_cast<uint32_t>(std::count(source_.begin(), source_.begin() + position, '\n')) + 1;
+  };
+  Definition handler;
+  handler.name = is_symbol ? macro.arguments[0] : joined(outer.path, macro.arguments[0]);
+  handler.lookup = macro.arguments[0];
+  handler.kind = "function";
+  handler.parameters = kParameters;
+  handler.has_parameters = true;
+  handler.line = line_of(macro.begin);
+  handler.end_line = line_of(macro.end);
+  Definition lambda = handler;
+  lambda.name = joined(is_symbol ? handler.name : outer.path, kLambda);
+  lambda.lookup = is_symbol || outer.lookup.empty() ? handler.lookup : outer.lookup;
+  lambda.kind = "lambda";
+  lambda.is_const = true;
+  const std::size_t line_start = source_.rfind('\n', macro.implementation);
+  const std::string& called = macro.arguments[1];
+  if (!called.empty() && (is_word(called[0]) || called[0] == ':')) {
+    const std::size_t last = called.rfind(':');
+    lambda.calls.push_back({line_of(macro.implementation),
+                            static_cast<uint32_t>(macro.implementation - (line_start + 1)) + 1, "call",
+                            called.substr(last == std::string::npos ? 0 : last + 1), called});
+  }
+  found_.definitions.push_back(std::move(handler));
+  found_.definitions.push_back(std::move(lambda));
+}
+
+void CppExtraction::add_error(TSNode node) {
+  ++found_.errors;
+  std::vector<BrokenScope> broken = broken_scopes(node, source_);
+  lost_.insert(lost_.end(), std::make_move_iterator(broken.rbegin()), std::make_move_iterator(broken.rend()));
+  std::stable_sort(lost_.begin(), lost_.end(), [](const auto& a, const auto& b) { return a.begin > b.begin; });
+}
+
+void CppExtraction::add_site(std::optional<CallSite> site) {
+  if (!site) return;
+  int definition = scopes_.inner().definition;
+  if (definition < 0) {
+    if (initializer_ < 0) {  // as clang names it
+      initializer_ = static_cast<int>(found_.definitions.size());
+      Definition initializer;
+      initializer.name = "_GLOBAL__sub_I_" + std::string(file_name_);
+      initializer.lookup = initializer.name;
+      initializer.kind = "initializer";
+      initializer.line = site->line;
+      found_.definitions.push_back(std::move(initializer));
+    }
+    definition = initializer_;
+    found_.definitions[definition].end_line = site->line;
+  }
+  found_.definitions[definition].calls.push_back(std::move(*site));
+}
+
+int CppExtraction::add(std::string name, std::string lookup, const char* kind, TSNode node, TSNode parameters) {
+  Definition definition;
+  definition.name = std::move(name);
+  definition.lookup = std::move(lookup);
+  definition.kind = kind;
+  definition.line = first_line(node);
+  definition.end_line = last_line(node);
+  definition.is_broken = ts_node_has_error(node);
+  if (!is_null(parameters)) {
+    definition.has_parameters = true;
+    definition.parameters = on_one_line(text_of(source_, parameters));
+    if (starts_with(definition.parameters, "( ")) definition.parameters.erase(1, 1);
+  }
+  found_.definitions.push_back(std::move(definition));
+  return static_cast<int>(found_.definitions.size()) - 1;
+}
+
+}  // namespace
+
+Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::string_view file_name,
+                       const MacroTable& macros, Arena& arena) {
+  const std::string expanded = expand_local_macros(source);
+  const std::string_view text = expanded.empty() ? source : expanded;
+  Scrubbed scrubbed = scrub(text, macros);
+  const SyntaxTree tree(syntax.grammar, scrubbed.text, arena);
+  Extraction found = CppExtraction(syntax, text, file_name, scrubbed).run(tree.root());
+  for (Definition& macro : calling_macros(source)) found.definitions.push_back(std::move(macro));
+  return found;
+}
+
+}  // namespace framedex::extractor

@@ -1,0 +1,27 @@
+#ifndef FRAMEDEX_EXTRACTOR_CPP_CALLS_H_
+#define FRAMEDEX_EXTRACTOR_CPP_CALLS_H_
+
+#include <tree_sitter/api.h>
+
+#include <optional>
+#include <string_view>
+
+#include "extractor/cpp_syntax.h"
+#include "extractor/source_file.h"
+
+namespace framedex::extractor {
+
+// What the nodes of a C++ tree call; nothing where a node certainly calls nothing.
+std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view source, TSNode call);
+std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call);
+std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind);
+std::optional<CallSite> variable_site(const CppSyntax& syntax, std::string_view source, TSNode declaration);
+std::optional<CallSite> operator_site(const CppSyntax& syntax, std::string_view source, TSNode expression);
+std::optional<CallSite> subscript_site(TSNode subscript);
+
+// Whether a function declarator has `const` behind its parameters.
+bool is_const(const CppSyntax& syntax, std::string_view source, TSNode function);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_CPP_CALLS_H_

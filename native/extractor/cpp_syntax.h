@@ -1,0 +1,73 @@
+#ifndef FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_
+#define FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_
+
+#include <tree_sitter/api.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extractor/grammar.h"
+
+namespace framedex::extractor {
+
+// The node types and fields of tree-sitter-cpp that extraction looks at.
+struct CppSyntax {
+  explicit CppSyntax(const Grammar& grammar);
+
+  // What the walk does at a node of each type.
+  enum class Visit : uint8_t {
+    kPass,
+    kSkip,
+    kNamespace,
+    kLinkage,
+    kClass,
+    kFunction,
+    kLambda,
+    kDeclaration,
+    kCall,
+    kNew,
+    kBraces,
+    kInitializer,
+    kOperator,
+    kSubscript,
+    kFriend,
+    kError,
+  };
+  Visit visit(TSSymbol type) const { return type < visits.size() ? visits[type] : Visit::kError; }
+
+  const Grammar& grammar;
+  std::vector<Visit> visits;  // by type
+  TSSymbol qualified_identifier, template_function, template_type, template_method, dependent_name, dependent_type,
+      operator_cast, operator_name, destructor_name, function_declarator, abstract_function_declarator, init_declarator,
+      parenthesized_declarator, identifier, field_identifier, type_identifier, namespace_identifier, primitive_type,
+      field_expression, parenthesized_expression, call_expression, number_literal, char_literal, string_literal,
+      true_literal, false_literal, null, delete_method_clause, type_qualifier, friend_declaration, base_class_clause,
+      nested_namespace_specifier, pointer_declarator, reference_declarator, template_argument_list, type_descriptor,
+      parameter_list;
+  TSFieldId name, declarator, function, field, scope, parameters, body, type, arguments, operator_, left, right,
+      argument;
+};
+
+// A declared or called name, taken apart.
+struct CppName {
+  std::vector<std::string> path;  // {"a", "S", "m"}, template arguments left out
+  bool is_global = false;         // it begins with `::`
+};
+CppName name_of(const CppSyntax& syntax, std::string_view source, TSNode node);
+
+// The node of the last name in `a::b<c>`, `x.y->z<w>`; `node` itself where it is no name.
+TSNode last_name(const CppSyntax& syntax, TSNode node);
+
+// What a function's declarator declares; `name` is null where it declares no function.
+struct Declarator {
+  TSNode name{};
+  TSNode parameters{};
+  TSNode function{};  // the declarator with the qualifiers
+};
+Declarator function_in(const CppSyntax& syntax, TSNode declarator);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_

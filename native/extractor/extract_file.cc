@@ -1,0 +1,165 @@
+#include "extractor/extract_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "extractor/cpp.h"
+#include "extractor/interface_files.h"
+
+namespace framedex::extractor {
+namespace {
+
+class Descriptor {
+ public:
+  // Not blocking: a pipe that nobody writes to would wait for ever.
+  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+int64_t modified(const struct stat& status) {
+  return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
+
+// Up to one byte more than the largest file; an empty text and a problem where it cannot be read.
+std::string read(const std::string& path, ExtractedFile& file) {
+  struct stat before, after;
+  const Descriptor descriptor(path);
+  if (descriptor.number() < 0 || fstat(descriptor.number(), &before) != 0) {
+    file.problems.push_back(unreadable(errno));
+    return {};
+  }
+  if (!S_ISREG(before.st_mode)) {
+    file.problems.push_back(S_ISDIR(before.st_mode) ? unreadable(EISDIR)
+                                                    : "It cannot be read: it is no ordinary file.");
+    return {};
+  }
+  file.modified = modified(before);
+  file.size = static_cast<uint64_t>(before.st_size);
+  // The size is what it was a moment ago; the end is where reading ends.
+  std::string text(std::min<std::size_t>(file.size, kLargestFile) + 1, '\0');
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t count = ::read(descriptor.number(), text.data() + length, text.size() - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      file.problems.push_back(unreadable(errno));
+      return {};
+    }
+    if (count == 0) break;
+    length += static_cast<std::size_t>(count);
+    if (length == text.size() && length <= kLargestFile) text.resize(std::min(2 * length, kLargestFile + 1));
+  }
+  text.resize(length);
+  if (fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
+      before.st_size != after.st_size) {
+    file.problems.push_back("It changed while it was read; index it again.");
+  }
+  return text;
+}
+
+// The first byte that is no UTF-8; npos where all is well. tree-sitter takes ill-formed bytes as characters of their
+// own, so such a file is read all the same.
+std::size_t ill_formed(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return i;
+    uint32_t code = lead & (0x7F >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xC0) != 0x80) return i;
+      code = code << 6 | (next & 0x3F);
+    }
+    static constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (code < kLeast[length] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+// FNV-1a over words: to tell two states of one file apart.
+uint64_t hash(std::string_view text) {
+  uint64_t value = 0xcbf29ce484222325u ^ text.size();
+  std::size_t i = 0;
+  for (; i + 8 <= text.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    value = (value ^ word) * 0x9e3779b97f4a7c15u;
+    value ^= value >> 32;
+  }
+  for (; i < text.size(); ++i) value = (value ^ static_cast<unsigned char>(text[i])) * 0x100000001b3u;
+  return value;
+}
+
+Extraction extract(const Languages& languages, std::string_view text, const std::string& path, Language language,
+                   const MacroTable& macros, Arena& arena) {
+  switch (language) {
+    case Language::kPython:
+      return extract_python(languages.python, text, arena);
+    case Language::kProto:
+      return extract_proto(text);
+    case Language::kTableGen:
+      return extract_tablegen(text);
+    case Language::kCpp:
+      break;
+  }
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  return extract_cpp(languages.cpp, text, name, macros, arena);
+}
+
+}  // namespace
+
+ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
+                           const MacroTable& macros, Arena& arena) {
+  ExtractedFile file;
+  const std::string text = read(path, file);
+  if (text.size() > kLargestFile) {
+    file.problems.push_back("It is larger than " + std::to_string(kLargestFile >> 20) + " MiB and was not parsed.");
+    return file;
+  }
+  file.content = hash(text);
+  if (text.find('\0') != std::string::npos) {
+    file.problems.push_back("It is a binary file and was not parsed.");
+    return file;
+  }
+  if (const std::size_t at = ill_formed(text); at != std::string::npos) {
+    file.problems.push_back("It is not valid UTF-8 (first at byte " + std::to_string(at) +
+                            "); names there may be garbled.");
+  }
+  try {
+    Extraction found = extract(languages, text, path, language, macros, arena);
+    file.definitions = std::move(found.definitions);
+    file.errors = found.errors;
+  } catch (const std::exception& error) {
+    file.problems.push_back("It cannot be parsed: " + std::string(error.what()) + ".");
+  }
+  return file;
+}
+
+void learn_macros(const std::string& path, MacroTable& macros) {
+  ExtractedFile file;
+  const std::string text = read(path, file);
+  if (text.size() <= kLargestFile) macros.learn(text);
+}
+
+}  // namespace framedex::extractor

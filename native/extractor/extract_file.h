@@ -1,0 +1,55 @@
+#ifndef FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_
+#define FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extractor/arena.h"
+#include "extractor/cpp_syntax.h"
+#include "extractor/grammar.h"
+#include "extractor/macro_table.h"
+#include "extractor/python.h"
+#include "extractor/source_file.h"
+
+namespace framedex::extractor {
+
+// The grammars of the languages, from tree-sitter's wheels.
+struct Languages {
+  Languages(const TSLanguage* cpp_language, const TSLanguage* python_language)
+      : cpp_grammar(cpp_language), python_grammar(python_language), cpp(cpp_grammar), python(python_grammar) {}
+  Languages(const Languages&) = delete;
+  Languages& operator=(const Languages&) = delete;
+
+  Grammar cpp_grammar;
+  Grammar python_grammar;
+  CppSyntax cpp;
+  PythonSyntax python;
+};
+
+enum class Language { kCpp, kPython, kProto, kTableGen };
+
+// A file as it was when it was read.
+struct ExtractedFile {
+  int64_t modified = 0;  // ns
+  uint64_t size = 0;     // bytes
+  uint64_t content = 0;  // a hash of the bytes
+  uint32_t errors = 0;
+  std::vector<Definition> definitions;
+  std::vector<std::string> problems;  // sentences
+};
+
+// Larger files are generated data. XLA's largest has 0.6 MB.
+inline constexpr std::size_t kLargestFile = std::size_t{4} << 20;
+
+// Reads a file and takes it in. Never fails: what is wrong ends up in `problems`.
+ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
+                           const MacroTable& macros, Arena& arena);
+
+// The macros that a file defines; none where it cannot be read.
+void learn_macros(const std::string& path, MacroTable& macros);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_

@@ -1,0 +1,67 @@
+#ifndef FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_
+#define FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "extractor/extract_file.h"
+
+namespace framedex::extractor {
+
+struct Request {
+  std::string path;
+  Language language;
+};
+
+// A file taken in, ready for the index: `sites[i]` are the calls of definition i as text.
+struct FinishedFile {
+  std::size_t index;  // of its request
+  ExtractedFile file;
+  std::vector<std::string> sites;
+};
+
+// Takes files in on threads of its own, which keep only a little ahead of whoever takes the results. Destroying it
+// stops it after the files at hand.
+class ExtractionRun {
+ public:
+  ExtractionRun(std::shared_ptr<const Languages> languages, std::shared_ptr<const MacroTable> macros,
+                std::vector<Request> requests, unsigned threads);
+  ExtractionRun(const ExtractionRun&) = delete;
+  ExtractionRun& operator=(const ExtractionRun&) = delete;
+  ~ExtractionRun();
+
+  bool is_done() const { return taken_ == requests_.size(); }
+
+  // The next file in whatever order they are finished; nothing if there was none for `patience`, or `is_done`.
+  std::optional<FinishedFile> next(std::chrono::milliseconds patience);
+
+ private:
+  void work();
+
+  const std::shared_ptr<const Languages> languages_;
+  const std::shared_ptr<const MacroTable> macros_;
+  const std::vector<Request> requests_;
+  std::size_t taken_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable finished_changed_, room_changed_;
+  std::deque<FinishedFile> finished_;
+  std::size_t begun_ = 0;
+  bool stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+// The macros that all these files define.
+MacroTable learn_macros(const std::vector<std::string>& paths, unsigned threads);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_

@@ -1,0 +1,20 @@
+#ifndef FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_
+#define FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_
+
+#include <string_view>
+
+#include "extractor/source_file.h"
+
+namespace framedex::extractor {
+
+// What C++ is generated from, under the names that the generated code has.
+
+// Protocol buffers: message `Outer.Inner` of package `a.b` is class `a::b::Outer_Inner`.
+Extraction extract_proto(std::string_view source);
+
+// TableGen: the record `HLO_AddOp` is class `AddOp`; its namespace is said elsewhere.
+Extraction extract_tablegen(std::string_view source);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_

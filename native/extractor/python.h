@@ -1,0 +1,29 @@
+#ifndef FRAMEDEX_EXTRACTOR_PYTHON_H_
+#define FRAMEDEX_EXTRACTOR_PYTHON_H_
+
+#include <tree_sitter/api.h>
+
+#include <string_view>
+
+#include "extractor/arena.h"
+#include "extractor/grammar.h"
+#include "extractor/source_file.h"
+
+namespace framedex::extractor {
+
+// The node types and fields of tree-sitter-python that extraction looks at.
+struct PythonSyntax {
+  explicit PythonSyntax(const Grammar& grammar);
+
+  const Grammar& grammar;
+  TSSymbol function_definition, class_definition, lambda, call, attribute_node, identifier;
+  TSFieldId name, parameters, function, attribute;
+};
+
+// The definitions, named as `__qualname__` has them, and the calls of a Python source.
+// Throws std::runtime_error where it is hopeless as such.
+Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Arena& arena);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_PYTHON_H_

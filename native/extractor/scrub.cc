@@ -1,0 +1,445 @@
+#include "extractor/scrub.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "extractor/conditionals.h"
+#include "extractor/text.h"
+
+namespace framedex::extractor {
+namespace {
+
+constexpr std::size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
+constexpr int kMostUnclosed = 100;             // after so many the file is nonsense, and each costs a scan that long
+
+// A call's closing parenthesis and the commas between its arguments.
+struct Call {
+  std::size_t end = std::string_view::npos;
+  std::vector<std::size_t> commas;
+  explicit operator bool() const { return end != std::string_view::npos; }
+};
+
+using Words = std::unordered_set<std::string_view>;
+
+bool is_builtin_type(std::string_view word) {
+  static const Words types = {"void",   "int",      "bool",      "char",    "float",    "double",
+                              "auto",   "unsigned", "signed",    "long",    "short",    "const",
+                              "static", "inline",   "constexpr", "virtual", "explicit", "typename"};
+  return types.count(word) > 0;
+}
+
+// Words after which a type may stand: what is in capitals there is one.
+bool precedes_type(std::string_view word) {
+  static const Words words = {"const",     "static",    "constexpr", "inline", "extern",    "virtual",      "explicit",
+                              "mutable",   "volatile",  "typename",  "struct", "class",     "enum",         "union",
+                              "typedef",   "friend",    "unsigned",  "signed", "register",  "thread_local", "return",
+                              "new",       "delete",    "else",      "case",   "goto",      "throw",        "co_return",
+                              "co_await",  "co_yield",  "operator",  "using",  "namespace", "template",     "do",
+                              "consteval", "constinit", "in",        "and",    "or",        "not"};
+  return words.count(word) > 0;
+}
+
+class Scrubber {
+ public:
+  Scrubber(std::string_view source, const MacroTable& macros) : source_(source), macros_(macros) {
+    result_.text = source;
+  }
+
+  Scrubbed run() &&;
+
+ private:
+  std::size_t step(std::size_t at);
+  std::size_t directive(std::size_t at);
+  std::size_t word(std::size_t at);
+  std::size_t line_macro(std::size_t at, std::size_t name_end);
+  std::size_t assignment(std::size_t at, std::size_t opening);
+  void defining_macro(std::size_t at, std::size_t name_end);
+  std::size_t known_word(std::string_view name, std::size_t at);
+  bool is_unknown_attribute(std::string_view name, std::size_t end) const;
+  std::size_t mocked_method(std::size_t at, std::size_t opening);
+  std::size_t instantiation(std::size_t at, std::size_t after);
+  void array_of_pointers(std::size_t after);
+  void moved_capture(std::size_t at);
+  void open_namespace(std::size_t at, const std::string& path);
+  void close_namespace(std::size_t at);
+
+  Call call(std::size_t opening);
+  void blank(std::size_t begin, std::size_t end);
+  char at(std::size_t position) const { return position < source_.size() ? source_[position] : '\0'; }
+
+  std::string_view source_;
+  const MacroTable& macros_;
+  Scrubbed result_;
+  Conditionals conditionals_;
+  std::vector<std::size_t> open_namespaces_;
+  std::size_t line_start_ = 0;
+  bool at_line_start_ = true;
+  char last_ = '\n';             // the last character that is neither space nor comment
+  std::string_view previous_;    // the word before, if nothing but space is between
+  std::vector<bool> in_class_;   // for each open brace, whether it is a class's
+  bool declares_class_ = false;  // this statement says `class`
+  int depth_ = 0;
+  int unclosed_ = 0;
+};
+
+Scrubbed Scrubber::run() && {
+  for (std::size_t position = 0; position < source_.size();) position = step(position);
+  for (const auto& [begin, end] : conditionals_.dropped()) blank(begin, end);
+  return std::move(result_);
+}
+
+std::size_t Scrubber::step(std::size_t position) {
+  const char c = source_[position];
+  if (c == '\n') {
+    at_line_start_ = true;
+    line_start_ = position + 1;
+    return position + 1;
+  }
+  if (is_space(c)) return position + 1;
+  if (c == '/') {
+    if (const std::size_t end = comment_end(source_, position); end > position) {
+      blank(position, end);
+      return end;
+    }
+  }
+  if (c == '#' && at_line_start_) return directive(position);
+  if (is_word(c) && !is_digit(c)) return word(position);
+  at_line_start_ = false;
+  last_ = c;
+  previous_ = {};
+  switch (c) {
+    case '"':
+      return string_end(source_, position);
+    case '\'':
+      return character_end(source_, position);
+    case '{':
+      in_class_.push_back(std::exchange(declares_class_, false));
+      [[fallthrough]];
+    case '(':
+    case '[':
+      ++depth_;
+      break;
+    case '}':
+      if (!in_class_.empty()) in_class_.pop_back();
+      [[fallthrough]];
+    case ')':
+    case ']':
+      --depth_;
+      [[fallthrough]];
+    case ';':
+      declares_class_ = false;
+      break;
+    case '=': {  // int f(Options o = {}, ...)
+      const std::size_t opening = skip_space(source_, position + 1);
+      if (at(opening) != '{') break;
+      const std::size_t closing = skip_space(source_, opening + 1);
+      if (at(closing) != '}') break;
+      const std::size_t after = skip_space(source_, closing + 1);
+      if (at(after) != ',' && at(after) != ')') break;
+      result_.text[opening] = '0';
+      result_.text[closing] = ' ';
+      return closing + 1;
+    }
+    case '-':
+      if (at(position + 1) == '>' && at(position + 2) == '*') {
+        blank(position, position + 3);
+        result_.text[position] = '+';
+        return position + 3;
+      }
+      break;
+    case '*': {  // template <enable_if_t<x>* = nullptr>
+      const std::size_t equals = skip_space(source_, position + 1);
+      if (at(equals) != '=') break;
+      const std::size_t value = skip_space(source_, equals + 1);
+      if (source_.substr(value, 7) != "nullptr" || at(skip_space(source_, value + 7)) != '>') break;
+      blank(position, value + 7);
+      return value + 7;
+    }
+    default:
+      if (is_digit(c)) {  // with its separators, 1'000
+        std::size_t end = position;
+        while (is_word(at(end)) || (at(end) == '\'' && is_word(at(end + 1)))) ++end;
+        return end;
+      }
+  }
+  return position + 1;
+}
+
+std::size_t Scrubber::directive(std::size_t position) {
+  const std::size_t end = directive_end(source_, position);
+  depth_ = conditionals_.directive(source_, position, end, depth_, last_);
+  last_ = '\n';
+  previous_ = {};
+  blank(position, end);
+  return end;
+}
+
+std::size_t Scrubber::word(std::size_t position) {
+  const std::size_t end = word_end(source_, position);
+  const std::string_view name = source_.substr(position, end - position);
+  const bool was_line_start = at_line_start_;
+  at_line_start_ = false;
+  if (at(end) == '"' || at(end) == '\'') {  // the prefix of a literal, or a macro before one
+    last_ = '"';
+    previous_ = {};
+    return end;
+  }
+  const MacroTable::Macro macro = macros_.find(name);
+  switch (macro.effect) {
+    case MacroEffect::kBlank:
+      blank(position, end);
+      return end;
+    case MacroEffect::kBlankArguments: {
+      std::size_t stop = end;
+      const std::size_t opening = name[0] == '_' ? skip_space(source_, end) : end;
+      if (at(opening) == '(') {
+        if (const Call arguments = call(opening)) stop = arguments.end + 1;
+      }
+      blank(position, stop);
+      return stop;
+    }
+    case MacroEffect::kAssign:
+      if (at(end) == '(') {
+        if (const std::size_t inside = assignment(position, end)) return inside;
+      }
+      break;
+    case MacroEffect::kOpenNamespace:
+      open_namespace(position, macro.opened);
+      blank(position, end);
+      return end;
+    case MacroEffect::kCloseNamespace:
+      close_namespace(position);
+      blank(position, end);
+      return end;
+    case MacroEffect::kNone:
+      break;
+  }
+  if (is_shouted(name)) {
+    if (was_line_start && at(end) == '(') {
+      defining_macro(position, end);
+      if (const std::size_t after = line_macro(position, end)) return after;
+    }
+    if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
+    if (is_unknown_attribute(name, end)) {
+      blank(position, end);
+      return end;
+    }
+  } else if (const std::size_t after = known_word(name, position)) {
+    return after;
+  }
+  last_ = name.back();
+  previous_ = name;
+  return end;
+}
+
+// What some of C++'s own words begin that the grammar refuses. Returns where to go on if that is not behind the word.
+std::size_t Scrubber::known_word(std::string_view name, std::size_t position) {
+  const std::size_t end = position + name.size();
+  if (name == "class" || name == "struct" || name == "union") {
+    declares_class_ = previous_ != "enum" && last_ != '<' && last_ != ',';
+  } else if (name == "template") {
+    return instantiation(position, end);
+  } else if (name == "std" && source_.substr(end, 7) == "::move(") {
+    moved_capture(position);
+  } else if (name == "new") {
+    array_of_pointers(end);
+  } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
+    // this->operator==(x): as an identifier
+    std::size_t sign = end;
+    while (std::strchr("+-*/%=!<>&|^~[]", at(sign)) && at(sign) != '\0') result_.text[sign++] = '_';
+    if (source_.substr(sign, 3) == "()(") result_.text[sign] = result_.text[sign + 1] = '_';
+  }
+  return 0;
+}
+
+// `void CUPTIAPI f(`, `GTEST_API_ int main(`: capitals where only an attribute can stand.
+bool Scrubber::is_unknown_attribute(std::string_view name, std::size_t end) const {
+  const std::size_t next = skip_space(source_, end);
+  const std::string_view following = source_.substr(next, word_end(source_, next) - next);
+  if (next == end || following.empty() || is_digit(following[0])) return false;
+  if (is_builtin_type(following)) return name.size() > 2;
+  return name.size() > 3 && !previous_.empty() && !precedes_type(previous_) && following != "final" &&
+         at(word_end(source_, next)) == '(';
+}
+
+// A macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or anything of
+// the kind among the members of a class. Returns the position behind it, 0 for anything else.
+std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
+  const std::string_view name = source_.substr(position, name_end - position);
+  if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
+  if (name.find("TEST") != std::string_view::npos || name.find("MODULE") != std::string_view::npos ||
+      name.find("BENCHMARK") != std::string_view::npos || name == "MOCK_METHOD") {
+    return 0;
+  }
+  const Call arguments = call(name_end);
+  if (!arguments) return 0;
+  std::size_t after = arguments.end + 1;
+  while (at(after) == ' ' || at(after) == '\t') ++after;
+  const bool is_member = !in_class_.empty() && in_class_.back() && at(after) == ';';
+  if (!is_member && at(after) != '\n') return 0;
+  const char next = at(skip_space(source_, after));
+  if (!is_member && !is_word(next) && std::strchr("~/}[#", next) == nullptr) return 0;
+  blank(position, arguments.end + 1);
+  return arguments.end + 1;
+}
+
+// `X_ASSIGN_OR_RETURN(lhs, expression, rest)` -> `lhs = expression; rest `. Returns where to go on, 0 where it is none.
+std::size_t Scrubber::assignment(std::size_t position, std::size_t opening) {
+  const Call arguments = call(opening);
+  if (!arguments || arguments.commas.empty()) return 0;
+  blank(position, opening + 1);
+  result_.text[arguments.commas[0]] = '=';
+  for (std::size_t i = 1; i < arguments.commas.size(); ++i) result_.text[arguments.commas[i]] = ';';
+  result_.text[arguments.end] = ' ';
+  const std::size_t first = skip_space(source_, opening + 1);
+  std::size_t last = arguments.commas[0];
+  while (last > first && is_space(source_[last - 1])) --last;
+  if (at(first) == '(' && source_[last - 1] == ')') {  // ((auto [a, b]), f())
+    result_.text[first] = result_.text[last - 1] = ' ';
+  }
+  ++depth_;  // its closing parenthesis comes by
+  return opening + 1;
+}
+
+// XLA_FFI_DEFINE_HANDLER and its kind are remembered; what they expand to is known only from their names.
+void Scrubber::defining_macro(std::size_t position, std::size_t name_end) {
+  const std::string_view name = source_.substr(position, name_end - position);
+  if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
+  const Call arguments = call(name_end);
+  if (!arguments || arguments.commas.empty()) return;
+  MacroDefinition definition{
+      position, arguments.end + 1, std::string(name), {}, skip_space(source_, arguments.commas[0] + 1)};
+  std::size_t begin = name_end + 1;
+  for (std::size_t i = 0; i <= arguments.commas.size(); ++i) {
+    const std::size_t end = i < arguments.commas.size() ? arguments.commas[i] : arguments.end;
+    definition.arguments.push_back(on_one_line(source_.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  result_.definitions.push_back(std::move(definition));
+}
+
+// `MOCK_METHOD(int, f, (char a), (const, override));` -> `int f (char a) ;`. Returns where to go on.
+std::size_t Scrubber::mocked_method(std::size_t position, std::size_t opening) {
+  const Call arguments = call(opening);
+  if (!arguments || arguments.commas.size() < 2) return opening;
+  blank(position, opening + 1);
+  const std::size_t first = skip_space(source_, opening + 1);
+  if (at(first) == '(') {  // (std::pair<int, int>)
+    const std::size_t last = source_.rfind(')', arguments.commas[0]);
+    result_.text[first] = ' ';
+    if (last != std::string_view::npos && last > first) result_.text[last] = ' ';
+  }
+  result_.text[arguments.commas[0]] = result_.text[arguments.commas[1]] = ' ';
+  if (arguments.commas.size() > 2) blank(arguments.commas[2], arguments.end);
+  result_.text[arguments.end] = ' ';
+  return arguments.end + 1;
+}
+
+// `template class V<int>;`, `extern template void f<int>();`. Returns the position behind it, 0 for other templates.
+std::size_t Scrubber::instantiation(std::size_t position, std::size_t after) {
+  if (at(skip_space(source_, after)) == '<' || std::strchr(".>:", last_) != nullptr) return 0;
+  const std::size_t end = source_.find_first_of(";{}", after);
+  if (end == std::string_view::npos || source_[end] != ';') return 0;
+  const bool is_extern = previous_ == "extern";
+  blank(is_extern ? source_.rfind("extern", position) : position, end + 1);
+  last_ = ';';
+  previous_ = {};
+  return end + 1;
+}
+
+// `new char*[n]`, `new const T[n]`: the `*` and the `const` go.
+void Scrubber::array_of_pointers(std::size_t after) {
+  std::size_t i = skip_space(source_, after);
+  if (source_.substr(i, 6) == "const ") {
+    blank(i, i + 5);
+    i += 6;
+  }
+  while (is_word(at(i)) || at(i) == ':') ++i;
+  std::size_t stars = i;
+  while (at(stars) == '*') ++stars;
+  if (stars > i && at(stars) == '[') blank(i, stars);
+}
+
+// `[f(std::move(f))]` -> `[f=std::move(f) ]`: `at` is where `std` begins.
+void Scrubber::moved_capture(std::size_t position) {
+  if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
+  std::size_t name = position - 1;
+  while (name > 0 && is_word(source_[name - 1])) --name;
+  if (name == position - 1 || name == 0) return;
+  std::size_t before = name;
+  while (before > 0 && is_space(source_[before - 1])) --before;
+  if (before == 0 || (source_[before - 1] != '[' && source_[before - 1] != ',')) return;
+  const std::size_t moved = position + 10;  // behind `std::move(`
+  const std::size_t end = word_end(source_, moved);
+  if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
+  const std::size_t stop = source_.find_first_of("[]{};", end + 2);
+  if (stop == std::string_view::npos || stop - end > 1000 || source_[stop] != ']') return;
+  const char next = at(skip_space(source_, stop + 1));
+  if (next != '(' && next != '{' && next != '<' && next != 'm') return;
+  result_.text[position - 1] = '=';
+  result_.text[end + 1] = ' ';
+}
+
+void Scrubber::open_namespace(std::size_t position, const std::string& path) {
+  open_namespaces_.push_back(result_.namespaces.size());
+  result_.namespaces.push_back({position, source_.size(), path});
+}
+
+void Scrubber::close_namespace(std::size_t position) {
+  if (open_namespaces_.empty()) return;
+  result_.namespaces[open_namespaces_.back()].end = position;
+  open_namespaces_.pop_back();
+}
+
+Call Scrubber::call(std::size_t opening) {
+  Call found;
+  if (unclosed_ >= kMostUnclosed) return found;
+  std::vector<char> open;
+  int angles = 0;  // `<` still open at the top level: `std::pair<int, int> p, f()`
+  const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kLongestCall));
+  for (std::size_t i = opening; i < text.size();) {
+    const char c = text[i];
+    if (c == '"') {
+      i = string_end(text, i);
+      continue;
+    }
+    if (c == '\'') {
+      i = character_end(text, i);
+      continue;
+    }
+    if (const std::size_t end = c == '/' ? comment_end(text, i) : i; end > i) {
+      i = end;
+      continue;
+    }
+    if (c == '(' || c == '[' || c == '{') {
+      open.push_back(c);
+    } else if (c == ')' || c == ']' || c == '}') {
+      open.pop_back();
+      if (open.empty()) {
+        found.end = i;
+        return found;
+      }
+    } else if (open.size() == 1) {
+      if (c == '<' && found.commas.empty()) ++angles;
+      if (c == '>' && angles > 0) --angles;
+      if (c == ',' && angles == 0) found.commas.push_back(i);
+    }
+    ++i;
+  }
+  ++unclosed_;
+  return {};
+}
+
+void Scrubber::blank(std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end; ++i) {
+    if (source_[i] != '\n') result_.text[i] = ' ';
+  }
+}
+
+}  // namespace
+
+Scrubbed scrub(std::string_view source, const MacroTable& macros) { return Scrubber(source, macros).run(); }
+
+}  // namespace framedex::extractor

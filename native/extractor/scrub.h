@@ -1,0 +1,50 @@
+#ifndef FRAMEDEX_EXTRACTOR_SCRUB_H_
+#define FRAMEDEX_EXTRACTOR_SCRUB_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "extractor/macro_table.h"
+
+namespace framedex::extractor {
+
+// A namespace that macros open and close: bytes [begin, end) of the source, and its path, `a::b`.
+struct MacroNamespace {
+  std::size_t begin;
+  std::size_t end;
+  std::string path;
+};
+
+// A macro call that defines functions, XLA_FFI_DEFINE_HANDLER(name, implementation, ...): bytes [begin, end).
+struct MacroDefinition {
+  std::size_t begin;
+  std::size_t end;
+  std::string macro;
+  std::vector<std::string> arguments;
+  std::size_t implementation;  // where the second argument begins
+};
+
+// C++ source that a grammar without a preprocessor can read. `text` has the length and the line breaks of the original,
+// so that every line and column is true.
+struct Scrubbed {
+  std::string text;
+  std::vector<MacroNamespace> namespaces;
+  std::vector<MacroDefinition> definitions;
+};
+
+// Replaces, or blanks out, what a C++ grammar cannot know:
+//
+// - attributes and their arguments: ABSL_GUARDED_BY(mu_), EIGEN_STRONG_INLINE, class TF_EXPORT Foo
+// - ASSIGN_OR_RETURN(auto x, f(), ...)  ->  auto x = f(); ...
+// - directives; of branches that are not whole (#if A \n f(a) { \n #else \n f(b) { \n #endif) all but one
+// - right C++ that the grammar refuses: int f(Options o = {}), ->*, template <enable_if_t<x>* = nullptr>,
+//   [f(std::move(f))] {, explicit instantiations
+// - declaration macros alone on a line: MLIR_DEFINE_TYPE_ID(Foo)
+// - comments, which cost time
+Scrubbed scrub(std::string_view source, const MacroTable& macros);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_SCRUB_H_

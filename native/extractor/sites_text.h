@@ -1,0 +1,17 @@
+#ifndef FRAMEDEX_EXTRACTOR_SITES_TEXT_H_
+#define FRAMEDEX_EXTRACTOR_SITES_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "extractor/source_file.h"
+
+namespace framedex::extractor {
+
+// The calls of a definition as JSON, `[[line, column, kind, callee, written], ...]`; empty for none. Millions of them
+// are kept as one text for each definition, which any SQLite tool can take apart with json_each.
+std::string sites_text(const std::vector<CallSite>& sites);
+
+}  // namespace framedex::extractor
+
+#endif  // FRAMEDEX_EXTRACTOR_SITES_TEXT_H_
