@@ -26,7 +26,7 @@ bool is_keyword(std::string_view name) {
 
 std::string joined(std::string_view path, std::string_view name) {
   std::string text(path);
-  if (!text.empty()) text += "::";
+  if (!text.empty() && !name.empty()) text += "::";  // without a name: an inline namespace, opened by a macro
   return text.append(name);
 }
 

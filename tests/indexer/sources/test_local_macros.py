@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from framedex.sources import parse_file
+from framedex.sources import extract_files, learn_macros, parse_file
 
 SOURCE = b"""namespace net {
 #define CALL(method)                                  \\
@@ -68,3 +68,16 @@ def test_a_macro_that_calls_itself_ends(tmp_path: Path) -> None:
 
     assert {definition.line for definition in found if definition.kind == "function"} == set(range(4, 54))
     assert time.process_time() - began < 5
+
+
+def test_an_inline_namespace_that_a_macro_opens_is_part_of_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "config.h"
+    path.write_text(
+        "#define LIB_BEGIN inline namespace v1 {\n#define LIB_END }\n"
+        "namespace lib {\nLIB_BEGIN\nint f() { return 1; }\nLIB_END\n}\n"
+    )
+    macros = learn_macros([str(path)])
+
+    (file,) = extract_files([str(path)], macros)
+
+    assert [row[0] for row in file.definitions if row[2] == "function"] == ["lib::f"]
