@@ -82,7 +82,9 @@ def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) 
     assert [[other.line for other in frame.candidates] for frame in ranked] == [[19], [17]]
 
 
-def test_without_the_binary_the_calls_by_name_are_candidates_still(built: Path, project: Project, tmp_path: Path) -> None:
+def test_without_the_binary_the_calls_by_name_are_candidates_still(
+    built: Path, project: Project, tmp_path: Path
+) -> None:
     """Given a library that was deleted after its names were indexed, when sources come, then names alone decide."""
     gone = tmp_path / "gone.so"
     gone.write_bytes((built / "without.so").read_bytes())
