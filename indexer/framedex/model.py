@@ -508,8 +508,8 @@ GENERATING = ("protobuf", "tablegen")
 """The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
 DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
-"""A definition as it goes into the index: name, the key to look it up by, kind, parameters, first and last line, whether
-it is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
+"""A definition as the index stores it: name, key to look it up by, kind, parameters, first and last line, whether it
+is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -548,7 +548,7 @@ class SourceTotals:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something wrong with source files: how many have it, and the paths of a few. Numbers in `message` are left out."""
+    """Something wrong with source files: how many have it, and the paths of a few. `message` leaves numbers out."""
 
     message: str
     count: int

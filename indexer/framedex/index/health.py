@@ -9,7 +9,7 @@ from framedex.index.rows import Reader
 from framedex.model import SourceHealth, SourceProblem, SourceTotals
 
 _EXAMPLES = 3
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"(?<![-\w])\d+")
 
 
 def source_health(reader: Reader) -> SourceHealth:

@@ -87,13 +87,19 @@ class SourceTables:
 
     def unplaced_functions(self) -> list[UnplacedFunction]:
         """The functions whose definitions, or whose frames, changed since they were last looked up."""
+        return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
+
+    def unlocated_functions(self) -> list[UnplacedFunction]:
+        """The native functions, glue left out, of which no place in any source is known."""
+        return self._functions("fn.file IS NULL AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''")
+
+    def _functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(
             "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
             " fn.first_line, f.path, fn.line, fn.how, x.path, fr.line"
             " FROM functions fn LEFT JOIN files f ON f.id = fn.file LEFT JOIN frames fr ON fr.id ="
             " (SELECT min(id) FROM frames WHERE function = fn.id AND how = 'exact')"
-            " LEFT JOIN files x ON x.id = fr.file"
-            " WHERE fn.short_name IN (SELECT short_name FROM unmatched)"
+            f" LEFT JOIN files x ON x.id = fr.file WHERE {condition}"
         )
         return [
             UnplacedFunction(

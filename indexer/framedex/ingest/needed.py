@@ -14,7 +14,6 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import Trees, read_files
-from framedex.model import Language, Role
 from framedex.sources import TreeFiles
 
 MOST = 60
@@ -26,17 +25,11 @@ _MOST_FOR_ONE = 6  # files that a single function may ask for
 def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeReport, binaries: RecordedBinaries) -> None:
     """Read at most `MOST` of the files that are new or have changed, and place the functions found in them."""
     unread = {file.path for file in trees.changed(store)}
-    functions = [function for function in store.sources.unplaced_functions() if _is_of_a_tree(function)]
-    wanted = _most_wanted(functions, TreeFiles(trees.files), unread)
+    wanted = _most_wanted(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
     with progress.task("Reading the sources of recorded functions", len(wanted)) as advance:
         read_files(store, wanted, trees.roots, report, advance)
     with store.transaction():
         place_functions(store.sources, progress, binaries)
-
-
-def _is_of_a_tree(function: UnplacedFunction) -> bool:
-    record = function.record
-    return record.language is Language.NATIVE and record.role is Role.CODE and record.symbol != ""
 
 
 def _most_wanted(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:

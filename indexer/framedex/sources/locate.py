@@ -43,7 +43,8 @@ class TreeFiles:
 
     def likely_to_define(self, symbol: str, unit: str) -> list[str]:
         """The files that may define a function, the likelier first: its translation unit, that one's header, and the
-        files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`)."""
+        files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`).
+        """
         folders, stems = _name_parts(symbol)
         unit_files = _nearest(self.named(unit), folders) if unit else []
         found = dict.fromkeys(unit_files)
@@ -65,12 +66,13 @@ def _common_tail(path: list[str], wanted: list[str]) -> int:
 
 
 def _name_parts(symbol: str) -> tuple[frozenset[str], list[str]]:
-    """The words of a symbol's path as folders may have them, and its classes, innermost first, as files may."""
+    """The words of a symbol's path as folders may have them, and its classes and namespaces, innermost first, as files
+    may."""
     key = [part for part in parse_name(symbol).key[:-1] if part not in (ANONYMOUS, LAMBDA)]
-    classes = [_HUMP.sub("_", part).lower() for part in reversed(key) if part[:1].isupper()]
-    # PjRt, StableHLO and TfrtCpu are one word in file names.
-    joined = [name.replace("pj_rt", "pjrt").replace("stable_hlo", "stablehlo") for name in classes]
-    return frozenset(part.lower() for part in key), list(dict.fromkeys(joined + classes))
+    scopes = [_HUMP.sub("_", part).lower() for part in reversed(key)]
+    # PjRt and StableHLO are one word in file names.
+    joined = [name.replace("pj_rt", "pjrt").replace("stable_hlo", "stablehlo") for name in scopes]
+    return frozenset(part.lower() for part in key), list(dict.fromkeys(joined + scopes))
 
 
 def _nearest(files: list[str], folders: frozenset[str]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.sources import find_files, parse_file
+from framedex.sources import extract_files, find_files, parse_file
 
 
 def test_sources_are_found_in_order_without_build_output_or_loops(tmp_path: Path) -> None:
@@ -82,3 +82,25 @@ def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
     path.write_bytes(b"X_ASSIGN_OR_RETURN(a," * 20_000)
     parse_file(path)
     assert time.monotonic() - began < 60
+
+
+def test_a_file_that_nobody_writes_to_or_that_never_ends_is_a_problem_at_once(tmp_path: Path) -> None:
+    """Given a pipe, and 100 MB on one line, when parsed, then both are problems within a second."""
+    os.mkfifo(tmp_path / "pipe.cc")
+    with (tmp_path / "line.cc").open("wb") as file:
+        file.truncate(100 << 20)
+    began = time.monotonic()
+    pipe, line = parse_file(tmp_path / "pipe.cc"), parse_file(tmp_path / "line.cc")
+    assert "no ordinary file" in pipe.problems[0] and "larger" in line.problems[0]
+    assert time.monotonic() - began < 1
+
+
+def test_files_are_taken_in_on_threads_and_an_abandoned_run_ends(tmp_path: Path) -> None:
+    paths = []
+    for number in range(300):
+        paths.append(str(tmp_path / f"file_{number}.py"))
+        Path(paths[-1]).write_text(f"def f_{number}(): g()\n")
+    assert {file.path for file in extract_files(paths, threads=4)} == set(paths)
+    run = extract_files(paths, threads=2)
+    next(run)
+    del run

@@ -1,0 +1,51 @@
+"""`framedex doctor`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from framedex.commands.main import cli
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(cli, [*arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose sources have a good file and a bad one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "good.py").write_text("def f():\n    g()\n")
+    (tmp_path / "src" / "bad.cc").write_bytes(b"\0")
+    assert run("index", "--source", "src")[0] == 0
+    return tmp_path
+
+
+def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert f"source folder {project / 'src'}" in out
+    assert "python: 1 file, 1 definition, the calls of 1" in out
+    assert "1 file: It is a binary file and was not parsed." in out and "bad.cc" in out
+
+
+def test_programs_get_the_same(project: Path) -> None:
+    document = json.loads(run("doctor", "--json")[1])
+    (problem,) = document["sources"]["problems"]
+    assert (problem["count"], problem["examples"]) == (1, [str(project / "src" / "bad.cc")])
+    assert document["captures"] == []
+
+
+def test_a_folder_that_is_gone_is_said(project: Path) -> None:
+    (project / "src").rename(project / "away")
+    assert "(missing)" in run("doctor")[1]
+
+
+def test_without_a_source_folder_the_next_step_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, errors = run("doctor")
+    assert code == 1 and "framedex index" in errors

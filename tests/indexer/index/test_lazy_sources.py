@@ -1,0 +1,144 @@
+"""Large trees: recorded functions first, the rest later, single files at once; and what is told of all that."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_needed_sources, find_sources, refresh_files
+from framedex.model import How, Location
+from framedex.sources import call_sites
+from tests.indexer.recorded import STRIPPED_SOURCE, Project
+
+
+@pytest.fixture
+def tree(project: Project) -> Path:
+    """A folder of 300 sources, one of which has the functions of the library without debug information."""
+    folder = project.folder / "tree"
+    folder.mkdir()
+    for number in range(300):
+        (folder / f"other_{number}.cc").write_text(f"int other_{number}() {{ return g({number}); }}\n")
+    (folder / "glue.cc").write_text(STRIPPED_SOURCE)
+    project.ingest().close()
+    with Store(project.index) as store, store.transaction():
+        store.sources.add_root(str(folder))
+    return folder
+
+
+def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        report = find_needed_sources(store, Silence())
+
+    assert report.files > 300 and report.parsed < 5
+    assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+
+
+def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        needed = find_needed_sources(store, Silence())
+        report = find_sources(store, Silence())
+        assert needed.parsed + report.parsed == 301
+        assert needed.parsed > 0
+        assert store.sources.definitions("other_299", "cpp")
+        assert find_sources(store, Silence()).parsed == 0
+
+
+def test_recorded_functions_are_placed_before_the_rest_is_read(project: Project, tree: Path) -> None:
+    """Given Ctrl-C right after the needed files, then another process already sees the lines."""
+    with Store(project.index) as store, pytest.raises(KeyboardInterrupt):
+        find_sources(store, _InterruptBefore("Reading sources"))
+
+    assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+
+
+def test_a_saved_file_is_read_again_at_once(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        _rewrite(tree / "glue.cc", "\n" + STRIPPED_SOURCE)
+        _rewrite(tree / "other_1.cc", "int changed() { return 1; }\n")
+
+        report = refresh_files(store, [tree / "glue.cc", project.folder / "unrelated.cc"], Silence())
+
+        assert report.parsed == 1
+        assert not store.sources.definitions("changed", "cpp")
+        assert find_sources(store, Silence()).parsed == 1
+    assert _convert(project) == Location(str(tree / "glue.cc"), 3, How.DEFINITION)
+
+
+def test_a_saved_file_that_is_gone_takes_its_places_with_it(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        (tree / "glue.cc").unlink()
+        assert refresh_files(store, [tree / "glue.cc"], Silence()).removed == 1
+    assert _convert(project) is None
+
+
+def test_a_file_that_was_only_touched_keeps_its_rows(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        os.utime(tree / "glue.cc", ns=(1, 1))
+        report = find_sources(store, Silence())
+        assert (report.parsed, report.definitions) == (1, 0)
+        assert find_sources(store, Silence()).parsed == 0
+
+
+def test_calls_are_kept_with_their_definition_and_readable_by_any_tool(project: Project, tree: Path) -> None:
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        text = store.sources.calls_of(str(tree / "other_7.cc"), 1)
+        assert [site.callee for site in call_sites(text)] == ["g"]
+        query = """SELECT caller, line, "column", kind FROM call_sites_readable WHERE callee = 'g' AND line = 1"""
+        assert ("other_7", 1, 24, "call") in store.sources.connection.execute(query).fetchall()
+
+
+def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None:
+    (tree / "binary.cc").write_bytes(b"\0\1")
+    (tree / "odd.cc").write_bytes(b"int f\xff() {}\n")
+    (tree / "broken.cc").write_text("int f() { return (((; }\n")
+    for name in ("large.cc", "larger.cc"):
+        with (tree / name).open("wb") as file:
+            file.truncate(5 << 20)
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+
+    with Index.open(project.index) as index:
+        health = index.source_health()
+
+    assert health.roots == (str(tree),)
+    problems = {problem.message: problem for problem in health.problems}
+    assert problems["It is larger than … MiB and was not parsed."].count == 2
+    assert problems["It is a binary file and was not parsed."].examples == (str(tree / "binary.cc"),)
+    assert any("not valid UTF-8" in message for message in problems)
+    assert str(tree / "broken.cc") in problems["Some of it could not be read as its language."].examples
+    (cpp,) = (totals for totals in health.totals if totals.language == "cpp")
+    assert cpp.files == 307 and cpp.broken >= 1 and cpp.calling >= 300
+    assert json.dumps([problem.message for problem in health.problems])
+
+
+class _InterruptBefore(Silence):
+    """A listener that behaves like a user who presses Ctrl-C when a task begins."""
+
+    def __init__(self, description: str) -> None:
+        self._description = description
+
+    def task(self, description: str, total: int | None):  # type: ignore[no-untyped-def]
+        if description == self._description:
+            raise KeyboardInterrupt
+        return super().task(description, total)
+
+
+def _convert(project: Project) -> Location | None:
+    with Index.open(project.index) as index:
+        (function,) = index.find_functions("glue::convert")
+        return function.location
+
+
+def _rewrite(path: Path, text: str) -> None:
+    """Write a file so that its time differs even on a coarse clock."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text)
+    os.utime(path, ns=(before + 1_000_000, before + 1_000_000))

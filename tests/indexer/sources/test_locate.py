@@ -1,0 +1,44 @@
+"""Which files a recorded name may mean."""
+
+import pytest
+
+from framedex.sources import TreeFiles
+
+FILES = TreeFiles(
+    [
+        "/src/xla/pjrt/pjrt_client.h",
+        "/src/xla/pjrt/pjrt_client.cc",
+        "/src/xla/pjrt/utils.cc",
+        "/src/xla/service/utils.cc",
+        "/src/xla/service/hlo.proto",
+        "/src/xla/mlir_hlo/mhlo/IR/hlo_ops.td",
+        "/src/xla/tsl/concurrency/async_value.h",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"),
+    [
+        ("pjrt_client.cc", ["/src/xla/pjrt/pjrt_client.cc"]),
+        ("utils.cc", ["/src/xla/pjrt/utils.cc", "/src/xla/service/utils.cc"]),
+        ("external/xla/xla/service/utils.cc", ["/src/xla/service/utils.cc"]),
+        ("/proc/self/cwd/external/xla/xla/pjrt/utils.cc", ["/src/xla/pjrt/utils.cc"]),
+        ("bazel-out/k8-opt/bin/external/xla/xla/service/hlo.pb.cc", ["/src/xla/service/hlo.proto"]),
+        ("bazel-out/k8-opt/bin/xla/mlir_hlo/mhlo/IR/hlo_ops.h.inc", ["/src/xla/mlir_hlo/mhlo/IR/hlo_ops.td"]),
+        ("nowhere.cc", []),
+    ],
+)
+def test_a_recorded_path_is_found_by_its_tail(recorded: str, expected: list[str]) -> None:
+    assert FILES.named(recorded) == expected
+
+
+def test_a_function_is_looked_for_in_its_unit_and_in_the_header_of_its_class() -> None:
+    assert FILES.likely_to_define("xla::PjRtClient::Put(int)", "utils.cc") == [
+        "/src/xla/pjrt/utils.cc",
+        "/src/xla/service/utils.cc",
+        "/src/xla/pjrt/pjrt_client.h",
+        "/src/xla/pjrt/pjrt_client.cc",
+    ]
+    assert FILES.likely_to_define("xla::service::f()", "utils.cc") == ["/src/xla/service/utils.cc"]
+    assert FILES.likely_to_define("tsl::AsyncValue::Wait() const", "") == ["/src/xla/tsl/concurrency/async_value.h"]
