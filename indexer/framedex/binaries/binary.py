@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.binaries.debugfile import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf, SymbolTable
@@ -26,11 +27,18 @@ class Binary:
         self.build_id: str | None = elf.build_id if elf else None
         self._elf = elf
         self._code: dict[int, FunctionCode] = {}
-        self._symbols: SymbolTable | None = elf.symbols() if elf else None
+        self._symbols: SymbolTable | None = None
         self._lines: Lines | None = None
-        if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
-            self._lines = Lines(path, elf.load_address)
+        if elf:
+            self._read(path, elf)
         self._problems = (*problems, *(elf.problems if elf else ()))
+
+    def _read(self, path: Path, elf: Elf) -> None:
+        debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
+        debug = Elf.open(debug_path) if debug_path else elf  # it was opened before, to be compared
+        self._symbols = debug.symbols() if elf.is_stripped and not debug.is_stripped else elf.symbols()
+        if debug.has_debug_lines:
+            self._lines = Lines(debug_path or path, elf.load_address)
 
     @classmethod
     def open(cls, path: Path) -> Binary:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import lzma
 import mmap
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -165,6 +166,26 @@ class Elf:
             except Exception as error:  # pyelftools raises whatever its parsing runs into
                 self.problems.append(f"A note section cannot be read: {_said(error)}.")
         return None
+
+    @property
+    def debug_link(self) -> tuple[str, int] | None:
+        """The name and the CRC-32 of the separate debug file (`.gnu_debuglink`)."""
+        section = self.section(".gnu_debuglink")
+        content = bytes(self._bytes(section)) if section and section.size <= _LARGEST_NOTES else b""
+        name = content.partition(b"\0")[0]
+        checksum = content[(len(name) + 4) & ~3 :][:4]
+        if not name or b"/" in name or len(checksum) < 4:
+            return None
+        return os.fsdecode(name), int.from_bytes(checksum, "little" if self._elf.little_endian else "big")
+
+    @property
+    def has_debug_lines(self) -> bool:
+        return bool(self.section(".debug_info", ".zdebug_info") and self.section(".debug_line", ".zdebug_line"))
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether it names no more than it exports."""
+        return not any(section.kind == "SHT_SYMTAB" for section in self.sections)
 
     def symbols(self) -> SymbolTable:
         """The functions of `.symtab`, else of MiniDebugInfo and `.dynsym`, as far as they are inside the file."""
