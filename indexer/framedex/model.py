@@ -590,6 +590,9 @@ class SourceFile:
     problems: tuple[str, ...] = ()
 
 
+GENERATING = ("protobuf", "tablegen")
+"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
+
 DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
 """A definition as the index stores it: name, key to look it up by, kind, parameters, first and last line, whether it
 is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
@@ -646,6 +649,10 @@ class SourceHealth:
     totals: tuple[SourceTotals, ...]
     macros: int
     problems: tuple[SourceProblem, ...]
+
+
+GENERATING = ("protobuf", "tablegen")
+"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
 
 # --- binaries ---------------------------------------------------------------------------------------------------------

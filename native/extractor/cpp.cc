@@ -7,6 +7,7 @@
 
 #include "extractor/broken_scopes.h"
 #include "extractor/cpp_calls.h"
+#include "extractor/local_macros.h"
 #include "extractor/scopes.h"
 #include "extractor/scrub.h"
 #include "extractor/syntax_tree.h"
@@ -25,8 +26,16 @@ bool is_keyword(std::string_view name) {
 
 std::string joined(std::string_view path, std::string_view name) {
   std::string text(path);
-  if (!text.empty()) text += "::";
+  if (!text.empty() && !name.empty()) text += "::";  // without a name: an inline namespace, opened by a macro
   return text.append(name);
+}
+
+// `operator bool`, and not `operator new`.
+bool is_conversion(std::string_view name) {
+  constexpr std::string_view kOperator = "operator ";
+  if (!starts_with(name, kOperator)) return false;
+  const std::string_view word = name.substr(kOperator.size(), word_end(name, kOperator.size()) - kOperator.size());
+  return word != "new" && word != "delete" && word != "co_await";
 }
 
 // The key of a function under which its class's other members that a compiler may have made are found too.
@@ -34,6 +43,7 @@ std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) 
   const std::string& name = path.back();
   if (name == "operator=") return path.size() > 1 ? path[path.size() - 2] : outer.lookup;
   if (name == kAnonymous) return outer.lookup;
+  if (is_conversion(name)) return "operator type";  // in a template it is written as the parameter
   return name[0] == '~' ? name.substr(1) : name;
 }
 
@@ -372,9 +382,13 @@ int CppExtraction::add(std::string name, std::string lookup, const char* kind, T
 
 Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::string_view file_name,
                        const MacroTable& macros, Workspace& workspace) {
-  Scrubbed scrubbed = scrub(source, macros);
+  const std::string expanded = expand_local_macros(source);
+  const std::string_view text = expanded.empty() ? source : expanded;
+  Scrubbed scrubbed = scrub(text, macros);
   const SyntaxTree tree(syntax.grammar, scrubbed.text, workspace);
-  return CppExtraction(syntax, source, file_name, scrubbed).run(tree.root());
+  Extraction found = CppExtraction(syntax, text, file_name, scrubbed).run(tree.root());
+  for (Definition& macro : calling_macros(source)) found.definitions.push_back(std::move(macro));
+  return found;
 }
 
 }  // namespace framedex::extractor

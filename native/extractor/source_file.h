@@ -24,7 +24,8 @@ struct CallSite {
 };
 
 // A definition. `kind` is function, method, class, lambda, declaration, `initializer` (what runs when a C++ file is
-// loaded), `module` (the same in Python), or message, enum, service, record for what code is generated from.
+// loaded), `module` (the same in Python), `macro` (one that calls something), or message, enum, service, record for
+// what code is generated from.
 struct Definition {
   std::string name;    // qualified, as symbols and __qualname__ have it
   std::string lookup;  // the key to find it by: its last name; see framedex.sources.names

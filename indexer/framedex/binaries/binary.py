@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from framedex.binaries.debugfile import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
 from framedex.binaries.elf import Elf, SymbolTable
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.names import readable
 from framedex.model import NativeSymbol
+
+if TYPE_CHECKING:
+    from framedex.binaries.code import FunctionCode
+
+_LARGEST_FUNCTION = 1 << 20  # bytes; more is data, or a damaged size
 
 
 class Binary:
@@ -19,13 +26,21 @@ class Binary:
     def __init__(self, path: Path, elf: Elf | None, problems: Sequence[str] = ()) -> None:
         self.path = path
         self.build_id: str | None = elf.build_id if elf else None
-        self._symbols: SymbolTable | None = elf.symbols() if elf else None
         self._elf = elf
+        self._code: dict[int, FunctionCode] = {}
+        self._symbols: SymbolTable | None = None
         self._handlers: HandlerSearch | None = None
         self._lines: Lines | None = None
-        if elf and elf.section(".debug_info", ".zdebug_info") and elf.section(".debug_line", ".zdebug_line"):
-            self._lines = Lines(path, elf.load_address)
+        if elf:
+            self._read(path, elf)
         self._problems = (*problems, *(elf.problems if elf else ()))
+
+    def _read(self, path: Path, elf: Elf) -> None:
+        debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
+        debug = Elf.open(debug_path) if debug_path else elf  # it was opened before, to be compared
+        self._symbols = debug.symbols() if elf.is_stripped and not debug.is_stripped else elf.symbols()
+        if debug.has_debug_lines:
+            self._lines = Lines(debug_path or path, elf.load_address)
 
     @classmethod
     def open(cls, path: Path) -> Binary:
@@ -53,6 +68,23 @@ class Binary:
             if address not in seen:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
+
+    def code_around(self, address: int) -> FunctionCode | None:
+        """The machine code of the function that holds an address; None of other machines than x86-64."""
+        symbol = self._symbols.find(address) if self._symbols and 0 <= address < 1 << 64 else None
+        if self._elf is None or symbol is None or not self._elf.is_x86_64:
+            return None
+        if symbol.start not in self._code:
+            from framedex.binaries.code import FunctionCode  # its import takes 60 ms; few runs of the index need it
+
+            end = min(symbol.end, symbol.start + _LARGEST_FUNCTION)
+            self._code[symbol.start] = FunctionCode(self._elf.content(symbol.start, end), symbol.start)
+        return self._code[symbol.start]
+
+    def function_at(self, address: int) -> str:
+        """The demangled name of the function that begins at an address, empty where none does."""
+        symbol = self._symbols.starting_at(address) if self._symbols and 0 < address < 1 << 64 else None
+        return demangle(symbol.mangled) if symbol else ""
 
     def ffi_handler(self, address: int) -> HandlerCode | None:
         """What can be told of the XLA FFI handler whose C function holds an ELF virtual address."""

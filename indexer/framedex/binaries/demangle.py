@@ -1,14 +1,16 @@
 """Mangled names to C++ text.
 
 Which demangler matters: clang 18 began to mangle constrained template parameters as `Tn <type>`, which older
-ones refuse. Of the 400,464 mangled function names in jaxlib 0.10.2's libjax_common.so, left undemangled:
+ones refuse. Of the 393,451 distinct mangled names in jaxlib 0.10.2's libjax_common.so, left undemangled:
 
-| demangler                                     | left  | µs a name |
-|-----------------------------------------------|-------|-----------|
-| pydemumble 0.1.1 (LLVM's, from PyPI)          |   264 | 10        |
-| libstdc++ 12 `__cxa_demangle` (also binutils) | 8,679 | 6         |
-| itanium_demangler 1.1 (pure Python)           |   21 %| 72        |
-| the first, then the second                    |     0 | 10        |
+| demangler                                              | left  | us a name |
+|--------------------------------------------------------|-------|-----------|
+| pydemumble 0.1.1 (LLVM's, from PyPI)                   |   264 | 4         |
+| llvm-cxxfilt of LLVM 22, the newest: the same texts    |   264 | -         |
+| cpp_demangle 0.1.3 (Rust)                              | 7,695 | 7         |
+| libstdc++ 12 `__cxa_demangle`: cxxfilt, demangler      | 8,678 | 4         |
+| itanium_demangler 1.1 (pure Python)                    |   21 %| 72        |
+| the first, then libstdc++                              |     3 | 4         |
 
 symbolic, which reads DWARF for us, has no demangler in its Python interface. So: LLVM's where it is installed,
 libstdc++ for what that one refuses, and the mangled name itself when neither knows it.

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import lzma
 import mmap
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -81,6 +83,11 @@ class SymbolTable:
             i = int(np.searchsorted(self._reach, key, side="right"))
         return self[i]
 
+    def starting_at(self, address: int) -> ElfSymbol | None:
+        """The function that begins at `address`."""
+        i = int(np.searchsorted(self._starts, np.uint64(address)))
+        return self[i] if i < len(self) and self._starts[i] == address else None
+
     def __getitem__(self, i: int) -> ElfSymbol:
         unit = int(self._units[i])
         return ElfSymbol(
@@ -128,6 +135,22 @@ class Elf:
         return min(addresses, default=0)
 
     @property
+    def is_x86_64(self) -> bool:
+        return bool(self._elf["e_machine"] == "EM_X86_64" and self._elf.elfclass == 64)
+
+    def content(self, start: int, end: int) -> bytes:
+        """The bytes loaded at the addresses from `start` to `end`, as far as they are in the file."""
+        for address, size, at in self._loaded:
+            if address <= start < address + size:
+                return bytes(self._data[at + start - address : at + min(end - address, size)])
+        return b""
+
+    @cached_property
+    def _loaded(self) -> list[tuple[int, int, int]]:
+        """Address, size in the file and offset in the file of each loaded segment."""
+        return [(s["p_vaddr"], s["p_filesz"], s["p_offset"]) for s in self._segments() if s["p_type"] == "PT_LOAD"]
+
+    @property
     def build_id(self) -> str | None:
         """The GNU build-id in hex, from a note section or, where section headers were stripped, a note segment."""
         for part in [*self._elf_sections("SHT_NOTE"), *self._segments()]:
@@ -143,6 +166,26 @@ class Elf:
             except Exception as error:  # pyelftools raises whatever its parsing runs into
                 self.problems.append(f"A note section cannot be read: {_said(error)}.")
         return None
+
+    @property
+    def debug_link(self) -> tuple[str, int] | None:
+        """The name and the CRC-32 of the separate debug file (`.gnu_debuglink`)."""
+        section = self.section(".gnu_debuglink")
+        content = bytes(self._bytes(section)) if section and section.size <= _LARGEST_NOTES else b""
+        name = content.partition(b"\0")[0]
+        checksum = content[(len(name) + 4) & ~3 :][:4]
+        if not name or b"/" in name or len(checksum) < 4:
+            return None
+        return os.fsdecode(name), int.from_bytes(checksum, "little" if self._elf.little_endian else "big")
+
+    @property
+    def has_debug_lines(self) -> bool:
+        return bool(self.section(".debug_info", ".zdebug_info") and self.section(".debug_line", ".zdebug_line"))
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether it names no more than it exports."""
+        return not any(section.kind == "SHT_SYMTAB" for section in self.sections)
 
     def symbols(self) -> SymbolTable:
         """The functions of `.symtab`, else of MiniDebugInfo and `.dynsym`, as far as they are inside the file."""

@@ -21,13 +21,17 @@ _LONGEST_ARGUMENTS = 20  # template arguments up to this many characters stay re
 
 @dataclass(slots=True)
 class Part:
-    """One component of a path. `arguments` and `parameters` are the text between brackets, None without brackets."""
+    """One component of a path. `arguments` and `parameters` are the text between brackets, None without brackets.
+
+    `ordinal` is the 2 of `{lambda(int)#2}`: its number, from 1, among the lambdas of its signature in a function.
+    """
 
     text: str
     arguments: str | None = None
     parameters: str | None = None
     is_const: bool = False
     is_lambda: bool = False
+    ordinal: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +42,22 @@ class Name:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The path without template arguments, for comparison; a lambda is `(lambda)` without its `operator()`."""
+        """The path without template arguments, for comparison; a lambda is `(lambda)` without its members."""
         key: list[str] = []
+        is_member = False
         for part in self.parts:
-            if part.is_lambda:
-                key.append(LAMBDA)
-            elif not (part.text == "operator()" and key and key[-1] == LAMBDA):
-                key.append(part.text)
+            if not is_member or not (part.is_lambda or part.text in _CALLS or part.text.startswith("~")):
+                key.append(LAMBDA if part.is_lambda else part.text)
+                is_member = part.is_lambda
+            else:  # a lambda directly inside a lambda is its constructor: others are inside its operator()
+                is_member = False
         return tuple(key)
+
+    @property
+    def is_special_member_of_lambda(self) -> bool:
+        """Whether this is what the compiler makes for every lambda: a constructor or the destructor."""
+        *_, outer, own = (Part(""), Part(""), *self.parts)
+        return outer.is_lambda and (own.is_lambda or own.text.startswith("~"))
 
     @property
     def parameters(self) -> tuple[str, ...] | None:
@@ -241,7 +253,7 @@ class _Scanner:
     def _quoted(self, match: re.Match[str]) -> int:
         kind, number = match.groups()
         ordinal = int(number) + 2 if number else 1  # LLVM counts 'lambda', 'lambda0', 'lambda1'; GNU #1, #2, #3
-        self.path.append(Part(f"{{{kind}#{ordinal}}}", is_lambda=kind == "lambda"))
+        self.path.append(Part(f"{{{kind}#{ordinal}}}", is_lambda=kind == "lambda", ordinal=ordinal))
         return match.end()
 
     def _word(self, match: re.Match[str]) -> int:
@@ -249,6 +261,8 @@ class _Scanner:
         self.path.append(Part(word, is_lambda=word.startswith("$_")))
         return match.end()
 
+
+_CALLS = frozenset(("operator()", "__invoke", "_FUN"))  # the last two: a lambda as a function pointer, by clang and GCC
 
 _LEAVES = (
     (_OPERATOR, _Scanner._operator),
@@ -263,8 +277,10 @@ def _braced(inside: str) -> Part:
     if not inside.startswith("lambda"):
         return Part("{" + inside + "}")
     start, end = inside.find("("), inside.rfind(")")
+    number = inside[inside.rfind("#") + 1 :] if "#" in inside else ""
     return Part(
-        "{lambda" + inside[inside.rfind("#") :] + "}" if "#" in inside else "{lambda}",
+        f"{{lambda#{number}}}" if number else "{lambda}",
         parameters=inside[start + 1 : end] if 0 <= start < end else "",
         is_lambda=True,
+        ordinal=int(number) if number.isdecimal() and len(number) < 6 else 0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,13 @@ class Tree:
         self._connection.executemany(
             "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest) VALUES (?, ?, ?, ?, 0, 0, 0)",
             self._new,
+        )
+        # A frame from which something new was called may have been on another line than was found for it.
+        self._connection.execute(
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
+            " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+            " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
+            (json.dumps([parent for _, parent, _, _ in self._new]),),
         )
         self._new.clear()
 

@@ -111,3 +111,26 @@ class UnplacedFunction:
     id: int
     record: FunctionRecord
     seen_at: Location | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFrame:
+    """A stored native frame whose very line is not known: where it returns to, and one function it was seen to call.
+
+    `module` is (path, identity) of its binary; `callee` the demangled name of the next frame inward.
+    """
+
+    id: int
+    function: int
+    module: tuple[str, str]
+    offset: int
+    callee: str
+
+
+@dataclass(frozen=True, slots=True)
+class FramePlacement:
+    """The lines that a frame can have stood on, the likeliest first."""
+
+    frame: int
+    location: Location
+    candidates: tuple[Location, ...] = ()

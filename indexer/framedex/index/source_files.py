@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from framedex.index.interning import file_ids
 from framedex.index.rows import IN_JSON, placeholders
 from framedex.index.values import storable
-from framedex.model import ExtractedFile
+from framedex.model import GENERATING, ExtractedFile
 
 
 def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile], roots: Mapping[str, int]) -> int:
@@ -41,6 +41,10 @@ def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile]
     )
     _add_definitions(connection, changed, ids)
     owe(connection, [ids[file.path] for file in changed])
+    if any(file.language in GENERATING for file in changed):  # their definitions stand for functions of any name
+        connection.execute(
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM functions WHERE file IS NULL"
+        )
     return sum(len(file.definitions) for file in changed)
 
 

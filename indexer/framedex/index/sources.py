@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,11 @@ from pathlib import Path
 from framedex.index import aggregates
 from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
-from framedex.index.records import FunctionRecord, Placement, UnplacedFunction
+from framedex.index.records import FramePlacement, FunctionRecord, OpenFrame, Placement, UnplacedFunction
 from framedex.index.rows import IN_JSON, Row, location, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
-from framedex.index.values import storable
-from framedex.model import Definition, ExtractedFile, How, Language, Role
+from framedex.index.values import storable, unsigned
+from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +121,63 @@ class SourceTables:
         )
         return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
 
-    def place_functions(self, placements: Sequence[Placement]) -> None:
-        """Record where functions were found, and give the same place to their frames that have no exact line."""
-        places = [spot for placement in placements for spot in (placement.location, *placement.candidates) if spot]
-        files = file_ids(self.connection, {spot.path for spot in places})
-        moved = sum(self._place(placement, files) for placement in placements)
+    def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
+        """The frames of these functions that have no exact line, once for each function that they were seen to call."""
+        rows = self._rows(
+            "SELECT DISTINCT fr.id, fr.function, m.path, m.identity, fr.offset, called.symbol"
+            " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"
+            " JOIN nodes below ON below.parent = n.id JOIN frames inward ON inward.id = below.frame"
+            " JOIN functions called ON called.id = inward.function"
+            f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
+            " AND called.language = ? AND called.symbol <> '' ORDER BY fr.id, called.symbol",
+            placeholders(list(functions)),
+            Language.NATIVE.value,
+        )
+        return [OpenFrame(row[0], row[1], (row[2], row[3]), unsigned(row[4]), row[5]) for row in rows]
+
+    def definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a file that call something, with their calls."""
+        rows = self._rows(
+            "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
+            " JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
+            " ORDER BY d.line, d.id",
+            path,
+        )
+        return [
+            Definition(name, kind, parameters, line, end_line, bool(is_const), _call_sites(sites))
+            for name, kind, parameters, line, end_line, is_const, sites in rows
+        ]
+
+    def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
+        """Record where functions were found, and give the same place to their frames that have no line of their own.
+
+        `frames` are those of them whose calls were found; exact lines stay.
+        """
+        spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
+        spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
+        files = file_ids(self.connection, {spot.path for spot in spots})
+        own = placeholders([placed.frame for placed in frames])
+        moved = sum(self._place(placement, files, own) for placement in placements)
+        moved += sum(self._place_frame(placed, files) for placed in frames)
         if moved:
             aggregates.rebuild_lines(self.connection)
         self.connection.execute("DELETE FROM unmatched")
 
-    def _place(self, placement: Placement, files: Mapping[str, int]) -> int:
-        """Store one placement; how many frames it moved."""
+    def _place_frame(self, placed: FramePlacement, files: Mapping[str, int]) -> int:
+        where = place(placed.location, files)
+        self.connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
+        self.connection.executemany(
+            "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
+            [(placed.frame, rank, *place(spot, files)) for rank, spot in enumerate(placed.candidates)],
+        )
+        return self.connection.execute(
+            "UPDATE frames SET file = ?, line = ?, how = ?"
+            " WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+            (*where, placed.frame, *where),
+        ).rowcount
+
+    def _place(self, placement: Placement, files: Mapping[str, int], own: str) -> int:
+        """Store one placement, but for the frames in `own`; how many frames it moved."""
         where = place(placement.location, files)
         self.connection.execute(
             "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
@@ -139,26 +186,31 @@ class SourceTables:
             " WHERE id = ?1",
             (placement.function, *where, placement.end_line),
         )
-        open_frames = "function = ? AND module IS NOT NULL AND how IS NOT 'exact'"
+        open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
         moved = self.connection.execute(
             f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
             " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
-            (*where, placement.function, *where),
+            (*where, placement.function, own, *where),
         ).rowcount
         self.connection.execute(
-            f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})", (placement.function,)
+            f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})",
+            (placement.function, own),
         )
         for rank, candidate in enumerate(placement.candidates):
             self.connection.execute(
                 "INSERT INTO candidates(frame, rank, file, line, how)"
                 f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
-                (rank, *place(candidate, files), placement.function),
+                (rank, *place(candidate, files), placement.function, own),
             )
         return moved
 
     def _rows(self, query: str, *parameters: object) -> list[Row]:
         with translated(self.path):
             return self.connection.execute(query, parameters).fetchall()
+
+
+def _call_sites(text: str) -> tuple[CallSite, ...]:
+    return tuple(CallSite(*site) for site in json.loads(text))
 
 
 def _function_record(row: Row) -> FunctionRecord:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Sequence
-from pathlib import Path
 
-from framedex.binaries import Binary, role_of
-from framedex.captures import fingerprint_of
+from framedex.binaries import role_of
 from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
-from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
+from framedex.ingest.recorded import RecordedBinaries, identity_of
+from framedex.model import Capture, How, Language, Location, NativeFrame, NativeSymbol, PythonFrame, Role
 from framedex.sources import short_name
 
 _OUTSIDE = "[outside every module]"
 
 
 class Namer:
-    """Names the frames of captures. Keeps the binaries it opened, since captures of a project share them."""
+    """Names the frames of captures."""
 
-    def __init__(self) -> None:
-        self._binaries: dict[tuple[str, str], tuple[Binary | None, tuple[str, ...]]] = {}
+    def __init__(self, binaries: RecordedBinaries | None = None) -> None:
+        self._binaries = binaries or RecordedBinaries()
 
     def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
         """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
@@ -39,7 +37,7 @@ class Namer:
 
     def ffi_handler(self, capture: Capture, entry: NativeFrame) -> tuple[Signature | None, FrameRecord | None]:
         """What the FFI handler that is entered at a frame takes, and the function that it was made from."""
-        binary, _ = self._binary(capture.modules[entry.module])
+        binary, _ = self._binaries.open(capture.modules[entry.module])
         found = binary.ffi_handler(entry.offset - 1) if binary is not None else None
         if binary is None or found is None:
             return None, None
@@ -59,7 +57,7 @@ class Namer:
         symbols: dict[NativeFrame, tuple[NativeSymbol, ...]] = {}
         problems: list[str] = []
         for module, frames in by_module.items():
-            binary, trouble = self._binary(capture.modules[module])
+            binary, trouble = self._binaries.open(capture.modules[module])
             if binary is not None:
                 # A return address is one past the call, which may be the last instruction of its function.
                 found = binary.resolve([frame.offset - 1 for frame in frames])
@@ -67,47 +65,6 @@ class Namer:
                 trouble = tuple(f"{capture.modules[module].path}: {problem}" for problem in binary.problems)
             problems.extend(trouble)
         return symbols, problems
-
-    def _binary(self, module: Module) -> tuple[Binary | None, tuple[str, ...]]:
-        key = (module.path, _identity(module))
-        if key not in self._binaries:
-            self._binaries[key] = _open_recorded(module)
-        return self._binaries[key]
-
-
-def _open_recorded(module: Module) -> tuple[Binary | None, tuple[str, ...]]:
-    """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
-    path = Path(module.path)
-    trouble = _why_unreadable(path)
-    if trouble is None:
-        binary = Binary.open(path)
-        trouble = _why_another(binary, module)
-        if trouble is None:
-            return binary, ()
-    return None, (f"{module.path} {trouble}: its frames stay as module and offset.",)
-
-
-def _why_unreadable(path: Path) -> str | None:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return "is not on this machine"
-        path.open("rb").close()
-    except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: no path at all, such as a zero byte
-        return "is not on this machine"
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
-    return None
-
-
-def _why_another(binary: Binary, module: Module) -> str | None:
-    if module.build_id is not None:
-        return None if binary.build_id == module.build_id else "has changed since it was recorded"
-    if not module.fingerprint:
-        return "could not be read when it was recorded"
-    fingerprint = fingerprint_of(binary.path)
-    if not fingerprint:
-        return "cannot be read"
-    return None if fingerprint == module.fingerprint else "has changed since it was recorded"
 
 
 class Paths:
@@ -173,7 +130,7 @@ def _native_records(
     if frame.module < 0:
         return (_unnamed(_OUTSIDE, "", frame.offset),)
     module = capture.modules[frame.module]
-    binary = storable(module.path), _identity(module)
+    binary = storable(module.path), identity_of(module)
     if not symbols:
         return (_unnamed(*binary, frame.offset),)
     records = []
@@ -202,7 +159,3 @@ def _unnamed(module: str, identity: str, offset: int) -> FrameRecord:
         Language.NATIVE, role_of(module, ""), name, name, "", "", module, "", first_line=0, location=None
     )
     return FrameRecord(function, (module, identity), offset, 0, None)
-
-
-def _identity(module: Module) -> str:
-    return module.build_id or module.fingerprint

@@ -11,6 +11,7 @@ from framedex.index import Store
 from framedex.index.records import UnplacedFunction
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import Trees, read_files
 from framedex.sources import TreeFiles
@@ -21,14 +22,14 @@ MOST = 60
 _MOST_FOR_ONE = 6  # files that a single function may ask for
 
 
-def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeReport) -> None:
+def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeReport, binaries: RecordedBinaries) -> None:
     """Read at most `MOST` of the files that are new or have changed, and place the functions found in them."""
     unread = {file.path for file in trees.changed(store)}
     wanted = _most_wanted(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
     with progress.task("Reading the sources of recorded functions", len(wanted)) as advance:
         read_files(store, wanted, trees.roots, report, advance)
     with store.transaction():
-        place_functions(store.sources, progress)
+        place_functions(store.sources, progress, binaries)
 
 
 def _most_wanted(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:

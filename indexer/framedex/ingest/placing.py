@@ -6,26 +6,33 @@ from collections.abc import Sequence
 
 from framedex.index.records import Placement, UnplacedFunction
 from framedex.index.sources import SourceTables
+from framedex.ingest.calling import find_calls
 from framedex.ingest.progress import Progress
-from framedex.model import Definition, How, Language, Location, NativeSymbol
-from framedex.sources import match
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
+from framedex.sources import generated_scopes, match, match_generated
 
 Found = tuple[str, Definition]
 
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
 
-def place_functions(tables: SourceTables, progress: Progress) -> None:
-    """Look up the functions that are owed a look-up, and store what was found. Runs in the caller's transaction."""
+def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> None:
+    """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
+
+    Runs in the caller's transaction.
+    """
     functions = tables.unplaced_functions()
     placements = []
     with progress.task("Finding definitions", len(functions)) as advance:
         for function in functions:
             definitions = tables.definitions(function.record.short_name, _LANGUAGES[function.record.language])
-            place = _place_python if function.record.language is Language.PYTHON else _place_native
-            placements.append(place(function, definitions))
+            if function.record.language is Language.PYTHON:
+                placements.append(_place_python(function, definitions))
+            else:
+                placements.append(_place_native(function, definitions) or _place_generated(tables, function))
             advance(1)
-    tables.place_functions(placements)
+    tables.place_functions(placements, find_calls(tables, placements, binaries, progress))
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
@@ -43,11 +50,22 @@ def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> P
     return Placement(function.id, location, nearest.end_line if nearest else 0)
 
 
-def _place_native(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
+def _place_native(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement | None:
     here = _around(function.seen_at, definitions)
     how, found = match(_symbol(function), here or definitions)
-    if how is None or not found:
-        return Placement(function.id, None, 0)
+    return _placement(function, how, found) if how is not None and found else None
+
+
+def _place_generated(tables: SourceTables, function: UnplacedFunction) -> Placement:
+    """The message or record that the function was generated from, if the source trees have it."""
+    symbol = _symbol(function)
+    scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
+    candidates = [found for scope in scopes for language in GENERATING for found in tables.definitions(scope, language)]
+    how, found = match_generated(symbol, candidates)
+    return _placement(function, how, found) if how is not None else Placement(function.id, None, 0)
+
+
+def _placement(function: UnplacedFunction, how: How, found: Sequence[Found]) -> Placement:
     location, *others = (Location(path, definition.line, how) for path, definition in found)
     end_line = found[0][1].end_line if how is How.DEFINITION else 0
     return Placement(function.id, location, end_line, tuple(others))

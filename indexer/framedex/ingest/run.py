@@ -19,6 +19,7 @@ from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
@@ -31,7 +32,7 @@ def ingest_captures(
     captures: Sequence[Path],
     roots: Sequence[Path],
     progress: Progress,
-    find: Callable[[Store, Progress], TreeReport] | None = None,
+    find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
 ) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
@@ -44,8 +45,9 @@ def ingest_captures(
             store.sources.add_root(os.path.realpath(root))
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
-    added = _read_captures(store, states, refused, progress)
-    sources = (find or find_sources)(store, progress)
+    binaries = RecordedBinaries()
+    added = _read_captures(store, states, refused, progress, binaries)
+    sources = (find or find_sources)(store, progress, binaries)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -64,25 +66,27 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
-def find_sources(store: Store, progress: Progress) -> TreeReport:
+def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
     """Bring the source trees up to date and place every function that they, or new captures, say something new of.
 
     Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
+    `binaries` are those that are open already.
     """
+    binaries = binaries or RecordedBinaries()
     report = TreeReport()
     trees = find_trees(store, progress, report)
     if len(trees.changed(store)) > MOST:
-        read_needed(store, trees, progress, report)
+        read_needed(store, trees, progress, report, binaries)
     update_trees(store, trees, progress, report)
     with store.transaction():
-        place_functions(store.sources, progress)
+        place_functions(store.sources, progress, binaries)
     return report
 
 
-def find_needed_sources(store: Store, progress: Progress) -> TreeReport:
+def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
     """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
     report = TreeReport()
-    read_needed(store, find_trees(store, progress, report), progress, report)
+    read_needed(store, find_trees(store, progress, report), progress, report, binaries or RecordedBinaries())
     return report
 
 
@@ -106,7 +110,7 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
         gone = [path for path in wanted if path in known and path not in there]
         store.sources.remove_files(gone)
         report.removed = len(gone)
-        place_functions(store.sources, progress)
+        place_functions(store.sources, progress, RecordedBinaries())
     return report
 
 
@@ -151,9 +155,13 @@ def _is_still_there(known: KnownCapture) -> bool:
 
 
 def _read_captures(
-    store: Store, states: Sequence[CaptureState], refused: dict[Path, FramedexError], progress: Progress
+    store: Store,
+    states: Sequence[CaptureState],
+    refused: dict[Path, FramedexError],
+    progress: Progress,
+    binaries: RecordedBinaries,
 ) -> list[CaptureReport]:
-    namer = Namer()
+    namer = Namer(binaries)
     added: list[CaptureReport] = []
     pending = [state for state in states if _is_due(store, state)]
     with progress.task("Reading captures", len(pending)) as advance:

@@ -3,7 +3,7 @@
 from framedex.sources.extraction import extract_files, learn_macros
 from framedex.sources.files import FoundFile, find_files, found_file, language_of
 from framedex.sources.locate import TreeFiles
-from framedex.sources.match import match
+from framedex.sources.match import generated_scopes, match, match_generated
 from framedex.sources.names import short_name
 from framedex.sources.parse import call_sites, parse_file
 
@@ -14,9 +14,11 @@ __all__ = [
     "extract_files",
     "find_files",
     "found_file",
+    "generated_scopes",
     "language_of",
     "learn_macros",
     "match",
+    "match_generated",
     "parse_file",
     "short_name",
 ]

@@ -8,11 +8,13 @@ further, and a rule that would leave none is passed over. Nothing is guessed: of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name, split_parameters
 from framedex.model import Definition, How, NativeSymbol
+from framedex.sources.generated import generating_names
+from framedex.sources.names import is_module, key_of, path_of
 
 Candidate = tuple[str, Definition]
 """The path of a source file and a definition in it."""
@@ -27,22 +29,54 @@ def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | 
     those that cannot be told apart, the likelier first; None with none.
     """
     name = parse_name(symbol.symbol)
-    key = name.key
+    key = key_of(name)
     if not key:
         return None, ()
     namesakes = _same_path(symbol, key, candidates)
     if key[-1] == LAMBDA:
         return _lambda(symbol, name, namesakes, candidates)
     functions = [c for c in namesakes if c[1].kind in ("function", "method")]
-    fitting = [c for c in functions if _takes(c[1], _parameters(name))] if name.parameters is not None else functions
+    has_parameters = name.parameters is not None and not is_module(key[-1])
+    fitting = [c for c in functions if _takes(c[1], _parameters(name))] if has_parameters else functions
     if _is_implicit(name, fitting):
         classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
-        if classes:
-            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes
+        if classes or fitting:  # without its class: what is written of this name is not what the compiler made
+            return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
     if fitting:
         return _outcome(_narrow(symbol, _best_types(name, _of_constness(name, _of_unit(symbol, fitting)))))
     # The name is right but no parameter list is: macros in it, or an overload that was not found.
     return (How.CANDIDATES, _narrow(symbol, functions)[:_MOST]) if functions else (None, ())
+
+
+def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
+    """The message or record that generated code was made from: `How.CLASS` with the one, `How.CANDIDATES` with several.
+
+    `candidates` are the definitions in .proto and .td files with the names that `generated_scopes(symbol)` gives.
+    """
+    key = parse_name(symbol.symbol).key
+    for scope in generated_scopes(symbol):
+        namesakes = [c for c in candidates if c[1].name.rpartition("::")[2] == scope and c[1].kind in _GENERATING]
+        if not namesakes:
+            continue
+        # protoc keeps the package; a record's namespace is not known.
+        namespaced = [c for c in namesakes if _is_subsequence(path_of(c[1].name)[:-1], key)]
+        found = _narrow(symbol, namespaced)[:_MOST]
+        if found:
+            return (How.CLASS if len(found) == 1 else How.CANDIDATES), found
+    return None, ()
+
+
+_GENERATING = ("message", "enum", "service", "record")
+
+
+def generated_scopes(symbol: NativeSymbol) -> Iterator[str]:
+    """The names of the messages and records that a generated function can belong to, innermost first."""
+    return generating_names(parse_name(symbol.symbol).key)
+
+
+def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
+    remaining = iter(key)
+    return all(part in remaining for part in path)
 
 
 def _outcome(candidates: tuple[Candidate, ...]) -> tuple[How | None, tuple[Candidate, ...]]:
@@ -54,20 +88,44 @@ def _outcome(candidates: tuple[Candidate, ...]) -> tuple[How | None, tuple[Candi
 def _lambda(
     symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate]
 ) -> tuple[How | None, tuple[Candidate, ...]]:
-    """A lambda of the enclosing function, told by its parameters: its number is not its order in the source."""
-    fitting = [c for c in lambdas if c[1].kind == "lambda" and _takes(c[1], _parameters(name))]
+    """A lambda of the enclosing function, told by its parameters and, where the ABI gives one, by its number."""
+    parameters = _lambda_parameters(name)
+    here = [c for c in _of_unit(symbol, lambdas) if c[1].kind == "lambda"]
+    fitting = here if parameters is None else [c for c in here if _takes(c[1], parameters)]
     if fitting:
-        return _outcome(_narrow(symbol, _best_types(name, _of_unit(symbol, fitting))))
-    key = name.key
+        how, found = _outcome(_narrow(symbol, _numbered(name, _alike(parameters or (), fitting))))
+        is_implicit = how is How.DEFINITION and name.is_special_member_of_lambda
+        return (How.CLASS if is_implicit else how), found
+    key = key_of(name)
     while key and key[-1] == LAMBDA:
         key = key[:-1]
     enclosing = _narrow(symbol, _of_unit(symbol, _same_path(symbol, key, candidates)))
     return (How.CANDIDATES, enclosing[:_MOST]) if enclosing else (None, ())
 
 
+def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
+    """What the lambda takes; None where the name does not say, as in `f()::$_1::~$_1()`."""
+    if not name.is_special_member_of_lambda:
+        return _parameters(name)
+    text = name.parts[-2].parameters
+    return None if text is None else split_parameters(text)
+
+
+def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
+    """The one that `{lambda(int)#2}` counts among those of its signature (Itanium C++ ABI, 5.1.8).
+
+    Clang's `$_2` is no such number: it counts in another order, and over the whole translation unit.
+    """
+    number = next((part.ordinal for part in reversed(name.parts) if part.is_lambda), 0)
+    in_one_function = len({(path, definition.name) for path, definition in candidates}) == 1
+    if not 0 < number <= len(candidates) or not in_one_function:
+        return candidates
+    return [sorted(candidates, key=lambda c: c[1].line)[number - 1]]
+
+
 def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
     """Those whose path is that of the symbol; failing that, those that differ only in what the source leaves out."""
-    paths = [(c, tuple(c[1].name.split("::"))) for c in candidates]
+    paths = [(c, path_of(c[1].name)) for c in candidates]
     if same := [c for c, path in paths if path == key]:
         return same
     named = _without_anonymous(key)
@@ -108,9 +166,13 @@ def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate
 
 def _best_types(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Those whose parameter types share the most words with the symbol's."""
-    if len(candidates) < 2 or not name.parameters:
+    return _alike(name.parameters or (), candidates)
+
+
+def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list[Candidate]:
+    if len(candidates) < 2 or not parameters:
         return list(candidates)
-    scores = [_type_score(name.parameters, definition) for _, definition in candidates]
+    scores = [_type_score(parameters, definition) for _, definition in candidates]
     best = max(scores)
     return [candidate for candidate, score in zip(candidates, scores, strict=True) if score == best]
 
@@ -119,7 +181,9 @@ def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Cand
     """Tests and stubs left out where there is something else, the nearest to the symbol's unit first."""
     kept = _keep_all(candidates, lambda path, _: not _OTHER.search(str(path)))
     stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
-    return tuple(sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line)))
+    ordered = sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line))
+    by_place = {(path, definition.line): (path, definition) for path, definition in reversed(ordered)}
+    return tuple(reversed(by_place.values()))
 
 
 _OTHER = re.compile(r"(?:_test|_stub|_mock|_fake|_benchmark|_fuzz)\w*\.\w+$|/(?:tests?|testing|mocks?|stubs?)/")
@@ -161,7 +225,9 @@ _SAME = {  # as written -> as a demangler prints it
     **{"uint64_t": "long", "int64_t": "long", "size_t": "long", "uint32_t": "unsigned", "int32_t": "int"},
     **{"string_view": "basic_string_view", "uint8_t": "unsigned", "int8_t": "signed"},
 }
-_MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+(?:<[^<>]*>)?::)*(\w+)")
+_MAIN = re.compile(r"(?:(?:const|volatile|class|struct|enum|typename)\s+)*(?:::)?(?:\w+::)*(\w+)")
+_ARGUMENTS = re.compile(r"<[^<>]*>")
+_DEEPEST = 8  # template arguments inside template arguments
 
 
 def _type_score(parameters: tuple[str, ...], definition: Definition) -> float:
@@ -181,5 +247,10 @@ def _signature(parameter: str) -> frozenset[str]:
 
 def _main_type(parameter: str) -> str:
     """`ReadWriteSet` of `const xla::BufferUse::ReadWriteSet& other`."""
-    found = _MAIN.match(parameter)
+    text = parameter.replace(f"{ANONYMOUS}::", "")
+    for _ in range(_DEEPEST):
+        if "<" not in text:
+            break
+        text = _ARGUMENTS.sub("", text)
+    found = _MAIN.match(text)
     return _SAME.get(found[1], found[1]) if found else ""

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
-from framedex.binaries.names import ANONYMOUS, LAMBDA, parse_name
+from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
 
 _PLAIN = re.compile(r"[\w:]+")
+# nanobind has renamed the function that NB_MODULE defines; the extractor gives it the older name.
+_CONVERSION = re.compile(r"operator (?!new\b|delete\b|co_await\b)")
+_MODULE = re.compile(r"nanobind_\w+_exec")
+_MODULES = re.compile(r"nanobind_\w+_exec_impl|pybind11_init_\w+")
 
 
 def short_name(name: str) -> str:
@@ -16,11 +20,32 @@ def short_name(name: str) -> str:
     that of their class. So one look-up finds all that `match` chooses from: `xla::Foo::~Foo()` -> `Foo`,
     `f(int)::$_4::operator()(char) const` -> `f`.
     """
-    if _PLAIN.fullmatch(name):
+    if _PLAIN.fullmatch(name) and not name.endswith("_exec"):
         return name.rpartition(":")[2]
     if "::" not in name and "." in name and "(" not in name:
         return name.rpartition(".")[2]
-    return short_of(parse_name(name).key) or name
+    return short_of(key_of(parse_name(name))) or name
+
+
+def key_of(name: Name) -> tuple[str, ...]:
+    """The path of a symbol, to compare with `path_of` of definitions."""
+    return tuple(_comparable(part) for part in name.key)
+
+
+def _comparable(part: str) -> str:
+    if part.startswith("operator ") and _CONVERSION.match(part):
+        return "operator type"  # in a template it is written as the parameter
+    return f"{part}_impl" if _MODULE.fullmatch(part) else part
+
+
+def is_module(function: str) -> bool:
+    """Whether this is the function of a module macro, whose parameters are written as something else."""
+    return _MODULES.fullmatch(function) is not None
+
+
+def path_of(name: str) -> tuple[str, ...]:
+    """The name of a C++ definition as a path to compare with `Name.key`."""
+    return key_of(parse_name(name)) if "operator " in name else tuple(name.split("::"))
 
 
 def short_of(key: tuple[str, ...]) -> str:

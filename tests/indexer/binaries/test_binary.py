@@ -69,6 +69,34 @@ def test_a_stripped_library_still_names_what_it_exports(stripped_library: Path) 
     assert Binary.open(stripped_library).resolve([start])[0][0].name == "plain_c"
 
 
+@pytest.mark.parametrize("way", ["debuglink", "build-id"])
+def test_a_separate_debug_file_is_used(
+    way: str, debug_binary: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given a binary without its debug information, when a file beside it or a cache has that, then lines are exact."""
+    start, size = address_of(debug_binary, "shop::Till::ring(int)")
+    stripped, separate = tmp_path / "program", tmp_path / "program.debug"
+    subprocess.run(["objcopy", "--only-keep-debug", debug_binary, separate], check=True)
+    if way == "debuglink":
+        options = ["--remove-section=.note.gnu.build-id", f"--add-gnu-debuglink={separate}"]
+    else:
+        options = []
+        cache = tmp_path / "cache" / "0123abcd"
+        cache.mkdir(parents=True)
+        separate = separate.rename(cache / "debuginfo")
+        monkeypatch.setenv("DEBUGINFOD_CACHE_PATH", str(cache.parent))
+    subprocess.run(["objcopy", "--strip-all", *options, debug_binary, stripped], check=True)
+
+    stacks = Binary.open(stripped).resolve(range(start, start + size))
+    separate.write_bytes(separate.read_bytes()[:-100] + bytes(100))  # another file: its checksum, then no ELF file
+    if way == "build-id":
+        separate.write_bytes(b"")
+
+    assert {(stack[-1].name, stack[-1].path) for stack in stacks} == {("shop::Till::ring", str(source))}
+    assert {len(stack) for stack in stacks} == {1, 2}
+    assert Binary.open(stripped).resolve([start]) != stacks[:1]
+
+
 def test_the_build_id_is_read(debug_binary: Path) -> None:
     assert Binary.open(debug_binary).build_id == "0123abcd"
 
@@ -116,6 +144,24 @@ def test_flipped_bytes_never_raise_and_end_soon(debug_binary: Path, tmp_path: Pa
         for stack in binary.resolve(range(start, start + size)):
             assert all(isinstance(symbol.name, str) for symbol in stack)
     assert time.monotonic() - began < 60
+
+
+def test_the_code_of_damaged_binaries_is_read_in_bounded_time(debug_binary: Path, tmp_path: Path) -> None:
+    data = debug_binary.read_bytes()
+    dice = random.Random(7)
+    path = tmp_path / "damaged"
+    began = time.process_time()
+    for _ in range(60):
+        damaged = bytearray(data)
+        for _ in range(30):
+            damaged[dice.randrange(len(data))] = dice.randrange(256)
+        path.write_bytes(damaged)
+        binary = Binary.open(path)
+        for address in range(0x1000, 0x1400, 64):
+            code = binary.code_around(address)
+            for i in range(len(code.calls) if code else 0):
+                assert code is not None and len(code.before(i)) <= 8 and len(code.after(i)) <= 8
+    assert time.process_time() - began < 30
 
 
 def test_jaxlib_is_read_in_well_under_a_second() -> None:

@@ -31,6 +31,12 @@ void Till::take(const shop::Note& note) {}
 void each() { run([](int a) {}); run([](int a, int b) {}); run([](long a, int b) {}); run([](int, int) {}); }
 }
 extern "C" int plain_c(int x) { return x; }
+void shop::twice() {
+  run([](int a, int b) {});
+  run([](int, int) {});
+}
+void shop::helped() { run([] {}); }
+struct shop::Any { template <typename T> operator T() { return {}; } };
 """,
     "other.cc": "namespace shop { namespace { int helper(int x) { return x; } } }\n",
     "using.cc": "using namespace shop;\nvoid Clerk::greet() {}\n",
@@ -102,9 +108,28 @@ def test_what_cannot_be_told_apart_is_handed_out_whole(candidates: list[tuple[st
     assert how is How.CANDIDATES and places == [("other.cc", 1), ("shop.cc", 3)]
 
 
-def test_lambdas_of_one_shape_are_candidates(candidates: list[tuple[str, Definition]]) -> None:
-    how, places = found(candidates, "shop::each()::{lambda(int, int)#1}::operator()(int, int) const")
-    assert how is How.CANDIDATES and len(places) == 2
+def test_lambdas_of_one_shape_are_told_apart_by_their_number(candidates: list[tuple[str, Definition]]) -> None:
+    """Given two lambdas of one signature, then `#2` is the second, and `$_1`, which counts otherwise, is either."""
+    second = found(candidates, "shop::twice()::{lambda(int, int)#2}::operator()(int, int) const")
+    either, places = found(candidates, "shop::twice()::$_1::operator()(int, int) const")
+    assert second[0] is How.DEFINITION and second[1] == places[1:]
+    assert either is How.CANDIDATES and len(places) == 2
+
+
+@pytest.mark.parametrize("member", ["~$_0()", "$_0(shop::helped()::$_0 const&)"])
+def test_what_the_compiler_makes_for_a_lambda_is_labelled_with_its_line(
+    candidates: list[tuple[str, Definition]], member: str
+) -> None:
+    assert found(candidates, f"shop::helped()::$_0::{member}", "shop.cc") == (How.CLASS, [("shop.cc", 15)])
+
+
+def test_a_lambda_called_through_a_function_pointer_is_that_lambda(candidates: list[tuple[str, Definition]]) -> None:
+    assert found(candidates, "shop::helped()::$_0::__invoke()", "shop.cc") == (How.DEFINITION, [("shop.cc", 15)])
+
+
+def test_a_conversion_of_a_template_is_found_by_its_class(candidates: list[tuple[str, Definition]]) -> None:
+    symbol = "shop::Any::operator std::vector<int><std::vector<int>>()"
+    assert found(candidates, symbol) == (How.DEFINITION, [("shop.cc", 16)])
 
 
 def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definition]]) -> None:
@@ -121,7 +146,7 @@ def test_a_definition_elsewhere_is_no_match(candidates: list[tuple[str, Definiti
         ("int xla::Foo<a::b>::bar<c::d>(e::f) const", "bar"),
         ("xla::Foo::~Foo()", "Foo"),
         ("xla::Foo::operator=(xla::Foo&&)", "Foo"),
-        ("xla::Foo::operator bool() const", "operator bool"),
+        ("xla::Foo::operator bool() const", "operator type"),
         ("xla::f(int)::$_4::operator()(char) const", "f"),
         ("xla::f::(lambda)::(lambda)", "f"),
         ("f.<locals>.g", "g"),

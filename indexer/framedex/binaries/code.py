@@ -1,0 +1,121 @@
+"""The call instructions of a function, each with the calls that run before and after it.
+
+Compilers move blocks around, so the order of addresses says little about the order of the source. What runs before and
+after a call along the jumps says more. Decoding is iced-x86's: 16 us for an average function of libjax_common.so, as
+long as looking for `E8` bytes takes, where capstone needs 63 us.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iced_x86 import Decoder, FlowControl, Instruction
+
+_NEAR = 8  # calls to look at in each direction
+_FAR = 60  # blocks to walk through for them
+
+
+@dataclass(slots=True)
+class _Block:
+    """Instructions that run one after the other: their calls (return address, target), and where it goes on."""
+
+    start: int
+    calls: list[tuple[int, int]]
+    following: int | None = None
+    jump: int | None = None
+
+
+class FunctionCode:
+    """The machine code of one x86-64 function."""
+
+    def __init__(self, code: bytes, address: int) -> None:
+        """`address` is the virtual address of the first byte.
+
+        Bytes that are no instructions are passed over: what follows them is decoded as well as it can be.
+        """
+        blocks = _blocks(code, address)
+        self._blocks = {block.start: block for block in blocks}
+        self._places = [(block.start, i) for block in blocks for i in range(len(block.calls))]
+        self._entered: dict[int, int] = {}  # for each block the one that most likely ran before it
+        for block in reversed(blocks):  # the lowest address wins, and falling through over jumping
+            if block.jump is not None:
+                self._entered[block.jump] = block.start
+        self._entered |= {block.following: block.start for block in blocks if block.following is not None}
+
+    @property
+    def calls(self) -> list[tuple[int, int]]:
+        """The return address and the target (0: through a pointer) of each call, ordered by address."""
+        return [self._blocks[start].calls[i] for start, i in self._places]
+
+    def before(self, call: int) -> list[int]:
+        """The targets of the calls that run before this one, counted as in `calls`, nearest first."""
+        start, i = self._places[call]
+        found = [target for _, target in reversed(self._blocks[start].calls[:i])]
+        seen = {start}
+        at = self._entered.get(start)
+        while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
+            seen.add(at)
+            found.extend(target for _, target in reversed(self._blocks[at].calls))
+            at = self._entered.get(at)
+        return found[:_NEAR]
+
+    def after(self, call: int) -> list[int]:
+        """The targets of the calls that run after this one, nearest first."""
+        start, i = self._places[call]
+        found = [target for _, target in self._blocks[start].calls[i + 1 :]]
+        seen = {start}
+        at = self._next(start)
+        while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
+            seen.add(at)
+            found.extend(target for _, target in self._blocks[at].calls)
+            at = self._next(at)
+        return found[:_NEAR]
+
+    def _next(self, start: int) -> int | None:
+        block = self._blocks[start]
+        at = block.jump if block.following is None else block.following
+        return at if at in self._blocks else None
+
+
+def _blocks(code: bytes, address: int) -> list[_Block]:
+    instructions = list(Decoder(64, code, ip=address))
+    end = address + len(code)
+    leaders = {address}
+    for instruction in instructions:
+        if instruction.flow_control in _BRANCHES:
+            leaders.add(instruction.next_ip)
+            if address <= instruction.near_branch_target < end:
+                leaders.add(instruction.near_branch_target)
+        elif instruction.flow_control in _ENDS:
+            leaders.add(instruction.next_ip)
+    ordered = sorted(leader for leader in leaders if leader < end)
+    blocks = [_Block(leader, []) for leader in ordered]
+    position = 0
+    for instruction in instructions:
+        while position + 1 < len(ordered) and ordered[position + 1] <= instruction.ip:
+            position += 1
+        _add(blocks[position], instruction, end)
+    for block, following in zip(blocks, ordered[1:], strict=False):
+        if block.following == -1:
+            block.following = following
+    return blocks
+
+
+def _add(block: _Block, instruction: Instruction, end: int) -> None:
+    control = instruction.flow_control
+    block.following = None if control in _ENDS or instruction.next_ip >= end else -1
+    if control == FlowControl.CALL:
+        block.calls.append((instruction.next_ip, instruction.near_branch_target))
+    elif control == FlowControl.INDIRECT_CALL:
+        block.calls.append((instruction.next_ip, 0))
+    elif control in _BRANCHES:
+        block.jump = instruction.near_branch_target
+
+
+_BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
+_ENDS = (
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.INDIRECT_BRANCH,
+    FlowControl.RETURN,
+    FlowControl.EXCEPTION,
+)

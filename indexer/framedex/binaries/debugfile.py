@@ -1,0 +1,62 @@
+"""The separate file with the debug information of a stripped binary.
+
+Looked for where gdb looks (GDB manual, "Debugging Information in Separate Files"): by build-id below the system's
+debug folder, then by the name in `.gnu_debuglink` beside the binary; and in the cache of debuginfod's client.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from framedex.binaries.elf import Elf
+
+_SYSTEM = Path("/usr/lib/debug")
+_CHUNK = 1 << 20
+
+
+def find_debug_file(path: Path, elf: Elf, system: Path = _SYSTEM) -> Path | None:
+    """The debug file that belongs to a binary, None where there is none; its build-id or checksum is compared."""
+    build_id = elf.build_id
+    if build_id:
+        for candidate in (system / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", _cached(build_id)):
+            if _has_build_id(candidate, build_id):
+                return candidate
+    link = elf.debug_link
+    if link is None:
+        return None
+    name, checksum = link
+    return next((c for c in _beside(path, name, system) if c != path and _has_checksum(c, checksum)), None)
+
+
+def _cached(build_id: str) -> Path:
+    folder = os.environ.get("DEBUGINFOD_CACHE_PATH")
+    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debuginfod_client"
+    return (Path(folder) if folder else default) / build_id / "debuginfo"
+
+
+def _beside(path: Path, name: str, system: Path) -> Iterator[Path]:
+    folder = Path(os.path.realpath(path)).parent
+    yield folder / name
+    yield folder / ".debug" / name
+    yield system.joinpath(*folder.parts[1:], name)
+
+
+def _has_build_id(path: Path, build_id: str) -> bool:
+    try:
+        return Elf.open(path).build_id == build_id
+    except Exception:  # not there, or pyelftools on what is no ELF file
+        return False
+
+
+def _has_checksum(path: Path, checksum: int) -> bool:
+    value = 0
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                value = zlib.crc32(chunk, value)
+    except OSError:
+        return False
+    return value == checksum

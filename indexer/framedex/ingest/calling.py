@@ -1,0 +1,98 @@
+"""The frames of placed functions to the lines of their calls, where no debug information says those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from framedex.binaries import Binary
+from framedex.index.records import FramePlacement, OpenFrame, Placement
+from framedex.index.sources import SourceTables
+from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import How, Location
+from framedex.sources.bodies import Bodies
+from framedex.sources.callline import Called, Caller, Neighbours, call_line, called
+
+_MOST_CANDIDATES = 8
+
+
+def find_calls(
+    tables: SourceTables, placements: Sequence[Placement], binaries: RecordedBinaries, progress: Progress
+) -> list[FramePlacement]:
+    """The lines of the frames of these functions, as far as they can be told; the others stay at the definition."""
+    bodies = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
+    defined = {placement.function: placement for placement in placements if _is_defined(placement)}
+    frames = tables.open_frames(defined)
+    compiled = _Compiled(binaries)
+    found = []
+    with progress.task("Finding calls", len(frames)) as advance:
+        for _, seen in groupby(frames, key=lambda frame: frame.id):
+            callees = list(seen)
+            if placed := _place(defined[callees[0].function], callees, compiled, bodies):
+                found.append(placed)
+            advance(len(callees))
+    return found
+
+
+def _is_defined(placement: Placement) -> bool:
+    return placement.location is not None and placement.location.how is How.DEFINITION and placement.end_line > 0
+
+
+def _place(
+    placement: Placement, callees: Sequence[OpenFrame], compiled: _Compiled, bodies: Bodies
+) -> FramePlacement | None:
+    """One frame; `callees` are the same frame with each function that it was seen to call."""
+    assert placement.location is not None
+    path, span = placement.location.path, (placement.location.line, placement.end_line)
+    calls, neighbours = compiled.around(callees[0])
+    caller = Caller(span, bodies.written(path), [call for _, call in calls], neighbours)
+    index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
+    answers = []
+    for frame in callees:
+        callee = called(frame.callee)
+        if callee is not None:
+            answers.append(call_line(caller, callee, index, bodies.reaches))
+    lines = list(_agreed([(how, lines) for how, lines in answers if how is not None]))
+    if not lines:
+        return None
+    how = next(how for how, found in answers if how is not None and lines[0] in found)
+    if len({found[0] for known, found in answers if known is not None}) > 1:
+        how = How.CANDIDATES
+    first, *others = lines[:_MOST_CANDIDATES]
+    candidates = tuple(Location(path, line, How.CANDIDATES) for line in others)
+    return FramePlacement(callees[0].id, Location(path, first, how), candidates)
+
+
+def _agreed(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
+    """The lines of all answers, those that most of them have first: one return address is in one line."""
+    lines = dict.fromkeys(line for _, found in answers for line in found)
+    yield from sorted(lines, key=lambda line: -sum(line in found for _, found in answers))
+
+
+class _Compiled:
+    """The calls in machine code, by name."""
+
+    def __init__(self, binaries: RecordedBinaries) -> None:
+        self._binaries = binaries
+        self._called: dict[tuple[Binary, int], Called | None] = {}
+
+    def around(self, frame: OpenFrame) -> tuple[list[tuple[int, Called | None]], Neighbours]:
+        """The calls of the function that a frame is in, each with its return address, and what runs around them."""
+        binary = self._binaries.named(*frame.module)
+        code = binary.code_around(frame.offset - 1) if binary else None
+        if binary is None or code is None:
+            return [], lambda _: ((), ())
+
+        def names(targets: Sequence[int]) -> list[Called | None]:
+            return [self._name(binary, target) for target in targets]
+
+        calls = [(returns_to, self._name(binary, target)) for returns_to, target in code.calls]
+        return calls, lambda i: (names(code.before(i)), names(code.after(i)))
+
+    def _name(self, binary: Binary, target: int) -> Called | None:
+        key = binary, target
+        if key not in self._called:
+            symbol = binary.function_at(target)
+            self._called[key] = called(symbol) if symbol else None
+        return self._called[key]

@@ -1,0 +1,82 @@
+"""What functions and macros call, read from their lines when somebody asks: most of a tree is never asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from framedex.model import Definition
+from framedex.sources.callline import Called
+from framedex.sources.calls import Span, WrittenCall, written_calls
+from framedex.sources.names import short_of
+
+Candidate = tuple[str, Definition]
+
+_MOST_NAMESAKES = 12  # a name that more functions have says nothing
+_LONGEST = 400  # lines; nothing longer is inlined
+_CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
+_BODIES = ("function", "method", "macro")
+
+
+class Bodies:
+    """The calls in sources. Keeps what it read, so an object lasts for one piece of work."""
+
+    def __init__(
+        self,
+        definitions: Callable[[str], Sequence[Candidate]],
+        definitions_in: Callable[[str], Sequence[Definition]],
+    ) -> None:
+        """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
+        self._definitions, self._definitions_in = definitions, definitions_in
+        self._written: dict[str, dict[Span, list[WrittenCall]]] = {}
+        self._names: dict[str, list[frozenset[str]]] = {}
+        self._reached: dict[tuple[str, str, int], bool] = {}
+        self._lines = lru_cache(maxsize=256)(_lines)
+
+    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
+        """The calls of a file by function; none of one that cannot be read."""
+        if path not in self._written:
+            try:
+                source = Path(path).read_bytes()
+            except OSError:
+                source = b""
+            self._written[path] = written_calls(source, self._definitions_in(path))
+        return self._written[path]
+
+    def reaches(self, name: str, called: Called, hops: int) -> bool:
+        """Whether a function or macro of this name calls `called`, itself or through so many others but one."""
+        key = name, called.name, hops
+        if key not in self._reached:
+            self._reached[key] = False  # for recursion
+            bodies = self._bodies(name)
+            self._reached[key] = any(called.name in body for body in bodies) or (
+                hops > 1
+                and any(self.reaches(inner, called, hops - 1) for body in bodies for inner in body if inner != name)
+            )
+        return self._reached[key]
+
+    def _bodies(self, name: str) -> list[frozenset[str]]:
+        """The names called by each function of this name."""
+        if name not in self._names:
+            found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
+            self._names[name] = [self._called_in(*c) for c in found] if len(found) <= _MOST_NAMESAKES else []
+        return self._names[name]
+
+    def _called_in(self, path: str, definition: Definition) -> frozenset[str]:
+        if definition.end_line - definition.line > _LONGEST:
+            return frozenset()
+        body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
+        own = short_of(tuple(definition.name.split("::")))
+        return frozenset(_CALL.findall(body)) - _KEYWORDS - {own}
+
+
+_KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8", "replace").split("\n")
+    except OSError:
+        return []

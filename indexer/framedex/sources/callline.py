@@ -1,0 +1,239 @@
+"""The line of a call where no debug information says it: among the calls that are written in the caller.
+
+What is known is the caller's body, the name of the function called, and the caller's machine code. The calls of that
+name are the candidates; the ones made from inside a function that was inlined are those of that function. Between
+several, the calls that run before and after decide, whose names the binary has too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from framedex.binaries.names import LAMBDA, parse_name
+from framedex.model import How
+from framedex.sources.calls import Span, WrittenCall
+
+_SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")  # a macro
+_MOST_HOPS = 3
+_MOST_NEIGHBOURS = 40  # sites to look at around a candidate
+_NEARER = 0.85  # what the next neighbour in the binary counts, to the one before it
+_NEARER_WRITTEN = 0.9
+_INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
+_ORDER = 0.3  # what the order of addresses counts: as much as a neighbour of a name used three times
+_ARITY = 0.5
+_MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How calls of a function are written: its name, what kind of call, and how many parameters (None: any)."""
+
+    name: str
+    kind: str  # call, construct, operator
+    parameters: int | None
+
+
+Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
+"""What runs before and after a call of the machine code, nearest first; None for a function without a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A function as it is written and as it was compiled.
+
+    `sites` are the calls in its lines, by function and lambda; `compiled` its calls in machine code in order of
+    address (None: of something without a name), empty where the binary is not there.
+    """
+
+    span: Span
+    sites: Mapping[Span, Sequence[WrittenCall]]
+    compiled: Sequence[Called | None]
+    neighbours: Neighbours
+
+
+Reaches = Callable[[str, Called, int], bool]
+"""Whether a function of this name calls the called, itself or through so many others."""
+
+
+def called(symbol: str) -> Called | None:
+    """How a function of this demangled name is called; None where that cannot be looked for, as with destructors."""
+    name = parse_name(symbol)
+    if not name.parts or name.key[-1] == LAMBDA:
+        return None
+    own = name.parts[-1].text
+    parameters = name.parameters
+    count = None if parameters is None or parameters[-1:] == ("...",) else len(parameters)
+    if own.startswith("operator"):
+        return Called(own, "operator", None) if own != "operator()" and not own[8:9].isspace() else None
+    if own.startswith(("~", "{")):
+        return None
+    if len(name.parts) > 1 and own == name.parts[-2].text:
+        return Called(own, "construct", count)
+    return Called(own, "call", count)
+
+
+def call_line(
+    caller: Caller, callee: Called, instruction: int | None, reaches: Reaches
+) -> tuple[How | None, tuple[int, ...]]:
+    """How the line of a call is known and the lines it can be, the likeliest first; (None, ()) where nothing fits.
+
+    `instruction` is the index of the call in `caller.compiled`, None if it is not among them.
+    """
+    body = _Body(caller, reaches)
+    own, nested = body.written(callee)
+    own = own or body.by_macro(callee)
+    direct = own or nested
+    lines = _lines(direct)
+    through = () if _is_certain(caller, callee, own) else body.through(callee, direct)
+    if len(lines) == 1 and not through:
+        return (How.SINGLE if own else How.INLINED_HOP), lines
+    if not direct and through:
+        return How.INLINED_HOP, body.ordered(through, callee, instruction)
+    if not direct:
+        return None, ()
+    return How.RANKED, body.ordered((*direct, *through), callee, instruction)
+
+
+def _is_certain(caller: Caller, callee: Called, own: Sequence[WrittenCall]) -> bool:
+    """Whether each call of the callee in the binary has its own in the body, so that none is left for others."""
+    if callee.kind != "call" or not own:
+        return False
+    compiled = sum(compiled_call == callee for compiled_call in caller.compiled)
+    return 0 < compiled <= len(own)
+
+
+def _fits(site: WrittenCall, callee: Called) -> bool:
+    """Whether a call as written can be one of the callee: defaults add arguments, nothing takes any away."""
+    if site.callee != callee.name or (site.kind == "operator") != (callee.kind == "operator"):
+        return False
+    if callee.kind == "call" and site.kind != "call":
+        return False
+    if callee.parameters is None or site.arguments is None:
+        return True
+    if callee.kind == "construct" and callee.parameters > 0 and site.arguments == 0:
+        return False
+    return site.arguments <= callee.parameters
+
+
+def _lines(sites: Sequence[WrittenCall]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(site.line for site in sites))
+
+
+class _Body:
+    """The calls written in a function, those of its lambdas included."""
+
+    def __init__(self, caller: Caller, reaches: Reaches) -> None:
+        first, last = caller.span
+        self._caller = caller
+        self._reaches = reaches
+        self._own = caller.sites.get(caller.span, ())
+        inside = [sites for span, sites in caller.sites.items() if first <= span[0] and span[1] <= last]
+        nested = [site for sites in inside if sites is not self._own for site in sites]
+        # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
+        self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
+        self._uses = Counter(site.callee for site in self._all)
+        self._compiled = Counter(call.name for call in caller.compiled if call)
+        self._weights: dict[tuple[str, str], float] = {}
+
+    def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
+        """The calls of the callee by name: in the function itself, and in its lambdas."""
+        own = [site for site in self._own if _fits(site, callee)]
+        return own, [site for site in self._all if _fits(site, callee) and site not in self._own]
+
+    def by_macro(self, callee: Called) -> list[WrittenCall]:
+        """The calls of macros that call the callee."""
+        macros = [site for site in self._all if site.kind == "call" and _SHOUTED.fullmatch(site.callee)]
+        return [site for site in macros if self._reaches(site.callee, callee, _MOST_HOPS)]
+
+    def through(self, callee: Called, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
+        """The calls of functions that call the callee and were inlined here at least once, over the fewest hops."""
+        inlined = [
+            site
+            for site in self._all
+            if site.kind != "operator"
+            and not _SHOUTED.fullmatch(site.callee)
+            and site.callee != callee.name
+            and self._is_opened(site)
+        ]
+        for hops in range(1, (_MOST_HOPS if not direct else 2) + 1):
+            if found := tuple(site for site in inlined if self._reaches(site.callee, callee, hops)):
+                return found
+        return ()
+
+    def ordered(self, sites: Sequence[WrittenCall], callee: Called, instruction: int | None) -> tuple[int, ...]:
+        """The lines of the sites, the likeliest for this instruction first."""
+        candidates = [site for site in self._all if site in sites]
+        if instruction is None or len(_lines(candidates)) == 1:
+            return _lines(candidates)
+        compiled = self._caller.compiled
+        alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
+        own = self._scores(instruction, alike, candidates)
+        ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
+        # More than sites: some were made twice, as when a loop is unrolled.
+        if len(alike) <= len(candidates) and len(alike) * len(candidates) <= _MOST_PAIRS:
+            scores = [own if i == instruction else self._scores(i, alike, candidates) for i in alike]
+            ordered.insert(0, _assignment(scores)[alike.index(instruction)])
+        return _lines([candidates[i] for i in ordered])
+
+    def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> list[float]:
+        """How well each site fits this instruction, one of those alike."""
+        called = self._caller.compiled[instruction]
+        before, after = self._caller.neighbours(instruction)
+        rank = (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
+        scores = []
+        for position, site in enumerate(candidates):
+            at = self._all.index(site)
+            score = self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
+            score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
+            score += _ORDER * max(0.0, 1 - abs(position - rank))
+            score += _ARITY * (called is not None and site.arguments == called.parameters)
+            scores.append(score)
+        return scores
+
+    def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
+        """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
+        following = [0.0] * (len(written) + 1)
+        for i in reversed(range(len(compiled))):
+            callee = compiled[i]
+            row = [0.0] * (len(written) + 1)
+            for j in reversed(range(len(written))):
+                row[j] = max(row[j + 1], following[j])
+                if callee and (weight := self._weight(written[j], callee)):
+                    row[j] = max(row[j], weight * _NEARER**i * _NEARER_WRITTEN**j + following[j + 1])
+            following = row
+        return following[0]
+
+    def _weight(self, site: WrittenCall, callee: Called) -> float:
+        """What it says that a call is written and compiled here: by its name, or from inside what is called."""
+        key = site.callee, callee.name
+        if key not in self._weights:
+            if site.callee == callee.name:
+                weight = 1 / self._uses[callee.name]
+            elif site.kind != "operator" and self._is_opened(site) and self._reaches(site.callee, callee, 1):
+                weight = _INLINED / self._uses[site.callee]
+            else:
+                weight = 0.0
+            self._weights[key] = weight
+        return self._weights[key]
+
+    def _is_opened(self, site: WrittenCall) -> bool:
+        """Whether what is called there can be part of this function: a macro, or inlined at least once."""
+        return self._compiled[site.callee] < self._uses[site.callee]
+
+
+def _assignment(scores: Sequence[Sequence[float]]) -> list[int]:
+    """A site for each instruction, none for two, taking the best pairs first."""
+    pairs = sorted(
+        ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
+        reverse=True,
+    )
+    chosen = [-1] * len(scores)
+    taken = set()
+    for _, i, j in pairs:
+        if chosen[-i] < 0 and j not in taken:
+            chosen[-i] = -j
+            taken.add(j)
+    return chosen

@@ -1,0 +1,109 @@
+"""The calls written in functions, arranged for comparison with those in machine code.
+
+The extractor gives the name of each call and where it is. The order of evaluation, how many arguments there are, and
+which line a debugger would give are read off the text around it here, for the few files that somebody asks about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from framedex.model import CallSite, Definition
+
+Span = tuple[int, int]
+"""The first and the last line of a function or lambda, as its `Definition` has them."""
+
+_FARTHEST = 1 << 14  # bytes from a name to the end of its arguments
+_SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")
+_TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
+_QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
+_PIECES = re.compile(
+    rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
+)
+_CLOSING = {b"(": b")", b"{": b"}"}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenCall:
+    """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
+
+    `kind` is that of the `CallSite`.
+    """
+
+    line: int
+    kind: str
+    callee: str
+    arguments: int | None
+
+
+def written_calls(source: bytes, definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+    """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
+
+    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro.
+    """
+    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+    found = {}
+    for definition in definitions:
+        if definition.calls and definition.line < len(starts):
+            found[definition.line, definition.end_line] = _arranged(source, starts, definition.calls)
+    return found
+
+
+def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+    calls = []
+    macro_end, macro_line = 0, 0
+    for site in sorted(sites, key=lambda site: (site.line, site.column)):
+        if site.line >= len(starts):
+            continue
+        at = starts[site.line] + site.column - 1
+        end, arguments = _extent(source, at, site)
+        line = site.line
+        if at < macro_end:
+            line = macro_line
+        elif site.kind == "call":
+            # A debugger has the name of a method, but the beginning of a function's, which may be qualified.
+            line -= _lines_of_qualifiers(source, at)
+            if _SHOUTED.fullmatch(site.callee):
+                macro_end, macro_line = end, site.line
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments)))
+    return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
+
+
+def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
+    """Where a call ends, and how many arguments it has."""
+    end = at + len(site.callee.encode())
+    if site.kind in ("operator", "argument"):
+        return at, None
+    if match := _TEMPLATE_ARGUMENTS.match(source, end):
+        end = match.end()
+    while source[end : end + 1].isspace():
+        end += 1
+    opening = source[end : end + 1]
+    if opening not in _CLOSING:
+        return end, 0 if site.kind in ("variable", "new") else None
+    depth, commas, last = 0, 0, end
+    for match in _PIECES.finditer(source, end, end + _FARTHEST):
+        piece = match.group()
+        if piece in (b"(", b"[", b"{"):
+            depth += 1
+        elif piece in (b")", b"]", b"}"):
+            depth -= 1
+            if depth == 0:
+                is_empty = not commas and not source[end + 1 : match.start()].strip()
+                return match.end(), 0 if is_empty else commas + 1
+        elif piece == b"," and depth == 1:
+            commas += not _is_in_template(source[last + 1 : match.start()])
+            last = match.start()
+    return end, None
+
+
+def _is_in_template(text: bytes) -> bool:
+    """Whether the text since the last comma has opened template arguments that it did not close: `f<a, b>()`."""
+    return bool(re.search(rb"\w<[^<>()]*$", text))
+
+
+def _lines_of_qualifiers(source: bytes, at: int) -> int:
+    match = _QUALIFIED.search(source, max(at - 200, 0), at)
+    return match.group().count(b"\n") if match else 0

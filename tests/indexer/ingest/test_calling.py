@@ -1,0 +1,152 @@
+"""Frames without debug information, on the lines of their calls."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framedex.binaries import Binary
+from framedex.captures import fingerprint_of
+from framedex.model import Calls, Capture, FrameRow, How, Module, NativeFrame, Stack
+from tests.indexer.recorded import Project
+
+SOURCE = """\
+namespace shop {
+__attribute__((noinline)) int add(int x) { volatile int y = x; return y + 1; }
+__attribute__((noinline)) int scale(int x) { volatile int y = x; return y * 2; }
+inline int both(int x) { return scale(x) + 3; }
+__attribute__((noinline)) int total(int x) {
+  int sum = add(x);
+  if (sum > 3) {
+    sum += scale(sum);
+  }
+  return sum - 1;
+}
+__attribute__((noinline)) int hidden(int x) {
+  int price = both(x);
+  return price + add(1);
+}
+__attribute__((noinline)) int twice(int x) {
+  int first = add(x);
+  first *= scale(first);
+  int second = add(first);
+  return first - second;
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same code with and without debug information, in `with.so` and `without.so`, and its source in `tree`."""
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "tree").mkdir()
+    (folder / "tree" / "shop.cc").write_text(SOURCE)
+    for name, debug in (("with.so", "-g"), ("without.so", "-g0")):
+        command = ["g++", "-O2", debug, "-shared", "-fPIC", "-fvisibility=hidden", "-fno-optimize-sibling-calls"]
+        subprocess.run([*command, "tree/shop.cc", "-o", name], cwd=folder, check=True)
+    return folder
+
+
+def test_a_frame_is_on_the_line_that_debug_information_has(built: Path, project: Project) -> None:
+    """Given every call of a library as a recorded frame, when it is indexed with its source, then each is on its line.
+
+    What the same library says with debug information is the truth; where an inlined function made the call, it is the
+    line on which that one was called.
+    """
+    frames = indexed(built, project, "without.so")
+    truth = exact_lines(built / "with.so", [frame.offset for frame in frames])
+
+    found = {frame.offset: frame.location.line for frame in frames if frame.location}
+
+    assert found == truth and len(truth) == 7
+    hows = {(frame.function.name, frame.location.how) for frame in frames if frame.location}
+    assert hows == {
+        ("shop::total", How.SINGLE),
+        ("shop::hidden", How.SINGLE),
+        ("shop::hidden", How.INLINED_HOP),
+        ("shop::twice", How.SINGLE),
+        ("shop::twice", How.RANKED),
+    }
+
+
+def test_the_other_lines_that_it_can_be_are_kept(built: Path, project: Project) -> None:
+    frames = indexed(built, project, "without.so")
+
+    ranked = [frame for frame in frames if frame.location and frame.location.how is How.RANKED]
+
+    assert [[other.line for other in frame.candidates] for frame in ranked] == [[19], [17]]
+
+
+def test_without_the_binary_the_calls_by_name_are_candidates_still(
+    built: Path, project: Project, tmp_path: Path
+) -> None:
+    """Given a library that was deleted after its names were indexed, when sources come, then names alone decide."""
+    gone = tmp_path / "gone.so"
+    gone.write_bytes((built / "without.so").read_bytes())
+    capture = capture_of(project.capture, gone)
+    project.ingest(capture=capture).close()
+    gone.unlink()
+
+    index = project.ingest(built / "tree", capture=capture)
+
+    lines = {(frame.function.name, frame.location.how) for frame in frames_of(index) if frame.location}
+    assert ("shop::total", How.SINGLE) in lines and ("shop::twice", How.RANKED) in lines
+
+
+def indexed(built: Path, project: Project, library: str) -> list[FrameRow]:
+    return frames_of(project.ingest(built / "tree", capture=capture_of(project.capture, built / library)))
+
+
+def capture_of(like: Capture, library: Path) -> Capture:
+    """A capture with a stack for each call in the library from one function of `shop` to another."""
+    binary = Binary.open(library)
+    calls = []
+    for name in ("total", "hidden", "twice"):
+        code = binary.code_around(address_of(library, f"_ZN4shop{len(name)}{name}Ei"))
+        assert code is not None
+        calls += [(returns_to, target) for returns_to, target in code.calls if binary.function_at(target)]
+    frames = [NativeFrame(0, returns_to) for returns_to, _ in calls] + [NativeFrame(0, t + 1) for _, t in calls]
+    stacks = tuple(Stack((len(calls) + i, i)) for i in range(len(calls)))
+    module = Module(str(library), 0, library.stat().st_size, binary.build_id, fingerprint_of(library))
+    columns = like.calls
+    return replace(
+        like,
+        path=like.path.with_name(library.stem),
+        modules=(module,),
+        frames=tuple(frames),
+        stacks=stacks,
+        calls=Calls(
+            **{
+                name: np.resize(getattr(columns, name), len(stacks))
+                for name in ("thread", "function", "start", "duration", "error")
+            },
+            stack=np.arange(len(stacks), dtype=np.uint32),
+            arguments=("{}",) * len(stacks),
+        ),
+    )
+
+
+def frames_of(index: object) -> list[FrameRow]:
+    """The frames of `total`, `hidden` and `twice`, by address."""
+    from framedex.index import Index
+    from framedex.model import CallFilter
+
+    assert isinstance(index, Index)
+    traces = [index.trace(call.id) for call in index.calls(CallFilter(), 100)]
+    frames = {trace.frames[0].offset: trace.frames[0] for trace in traces if trace}
+    return [frames[offset] for offset in sorted(frames)]
+
+
+def exact_lines(library: Path, offsets: list[int]) -> dict[int, int]:
+    found = Binary.open(library).resolve([offset - 1 for offset in offsets])
+    return {offset: symbols[-1].line for offset, symbols in zip(offsets, found, strict=True)}
+
+
+def address_of(library: Path, symbol: str) -> int:
+    text = subprocess.run(["nm", library], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0], 16) for line in text.splitlines() if line.split()[-1] == symbol)
