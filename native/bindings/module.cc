@@ -88,6 +88,7 @@ py::dict count_records(const std::string& folder) {
   result["verified"] = counts.verified;
   result["different"] = counts.different;
   result["stopped"] = counts.was_stopped;
+  result["limited"] = counts.was_limited;
   return result;
 }
 

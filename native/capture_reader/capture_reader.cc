@@ -362,6 +362,7 @@ void count(const std::string& path, RecordCounts* counts) {
   StreamReader stream(path);
   counts->verified += stream.header().verified;
   counts->different += stream.header().different;
+  counts->was_limited |= stream.has_stop_reason(StopReason::kLimit);
   for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
     counts->calls += record.kind == RecordKind::kCall;
     counts->stacks += record.kind == RecordKind::kStack;

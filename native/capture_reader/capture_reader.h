@@ -80,6 +80,7 @@ struct RecordCounts {
   uint64_t verified = 0;     // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
   uint64_t different = 0;    // of those, how many differed
   bool was_stopped = false;  // recording was switched off before the process ended
+  bool was_limited = false;  // some thread reached the limit for the size, and its later calls are missing
 };
 RecordCounts count_records(const std::string& folder);
 

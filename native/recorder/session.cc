@@ -238,6 +238,7 @@ void Session::write_metadata() const {
   metadata.text("python", python_.version());
   metadata.text("python_problem", python_.problem());
   metadata.text("launcher", launcher != nullptr ? launcher : "");
+  metadata.texts("selected_by", settings_.selecting());
   std::string path = folder_ + "/capture.json";
   std::ofstream file(path + ".tmp", std::ios::binary);
   file << metadata.finish() << "\n";

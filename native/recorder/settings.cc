@@ -63,6 +63,15 @@ bool Settings::records(const char* function) const {
   return (include.empty() || matches(include, function)) && !matches(exclude, function);
 }
 
+std::vector<std::string> Settings::selecting() const {
+  std::vector<std::string> names;
+  if (!include.empty()) names.push_back("FRAMEDEX_INCLUDE");
+  if (!exclude.empty()) names.push_back("FRAMEDEX_EXCLUDE");
+  if (sample > 1) names.push_back("FRAMEDEX_SAMPLE");
+  if (ring) names.push_back("FRAMEDEX_RING");
+  return names;
+}
+
 std::string captures_from_environment() {
   std::string record = text("FRAMEDEX_RECORD");
   std::string captures = text("FRAMEDEX_OUT");

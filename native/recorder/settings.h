@@ -25,6 +25,8 @@ struct Settings {
   static Settings from_environment();
 
   bool records(const char* function) const;
+  // The variables that make the recording leave out calls.
+  std::vector<std::string> selecting() const;
 };
 
 // The folder that FRAMEDEX_OUT and FRAMEDEX_RECORD ask to record into, empty if they ask for no recording.

@@ -47,6 +47,11 @@ def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
     assert f"recorded {len(read.calls):,} calls on {len(read.threads):,} thread" in ended.said[-1]
 
 
+def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
+    ended = framedex_run("--limit", "256KiB", program("many_puts.py"), "5000", folder=tmp_path)
+    assert "(later calls are missing: --limit was reached). Next: framedex index" in ended.said[-1]
+
+
 def test_the_capture_says_what_was_run(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
     metadata = read_capture(tmp_path / ended.capture).metadata

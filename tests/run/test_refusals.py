@@ -113,6 +113,8 @@ def test_usage(tmp_path: Path, arguments: list[str], message: str) -> None:
         (["--device", "v9"], "there is no TPU kind 'v9'; the kinds are v2, v3, v4, v5e, v5p, v6e, tpu7x."),
         (["--device", "v5e:2x2", "--devices", "3"], "FRAMEDEX_DEVICE=v5e:2x2 has 4 devices"),
         (["--hosts", "2", "--host-id", "2"], "FRAMEDEX_HOST_ID=2 is not the number of a host, from 0 to 1."),
+        (["--fail", "device:8"], "there is no device 8 to fail: v5e:1x1 has 1, from 0 on."),
+        (["--slices", "2", "--fail", "device:0"], "there is no device 0 to fail: v5e:1x1 has 2, from 100000 on."),
         (["--fail", "device:x"], "the failure 'device:x' has no device's id after 'device:'."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -30,11 +30,16 @@ FORMAT = "framedex-capture"
 
 @dataclass(frozen=True, slots=True)
 class RecordCounts:
-    """What a capture holds so far. `was_stopped`: recording was switched off before the process ended."""
+    """What a capture holds so far.
+
+    `was_stopped`: recording was switched off before the process ended. `was_limited`: some thread reached the limit for
+    the size, and its later calls are missing.
+    """
 
     threads: int
     calls: int
     was_stopped: bool
+    was_limited: bool
 
 
 def read_capture(path: Path) -> Capture:
@@ -62,7 +67,7 @@ def read_capture(path: Path) -> Capture:
 def count_records(path: Path) -> RecordCounts:
     """Count the records of the capture in folder `path` without decoding them; what is damaged does not count."""
     counts = _native.count_records(os.fsencode(path))
-    return RecordCounts(counts["threads"], counts["calls"], counts.get("stopped", False))
+    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], counts["limited"])
 
 
 def fingerprint_of(path: Path) -> str:

@@ -63,7 +63,9 @@ class Outcome:
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
         on = f"{threads:,} thread{'s' if threads != 1 else ''}"
-        return f"{ended}recorded {calls:,} calls on {on} in {where}{more}. Next: framedex index"
+        limited = any(count.was_limited for count in counts)
+        missing = " (later calls are missing: --limit was reached)" if limited else ""
+        return f"{ended}recorded {calls:,} calls on {on} in {where}{more}{missing}. Next: framedex index"
 
     def raise_signal(self) -> None:
         """End this process by the signal that ended the program, without a second core file."""
@@ -103,10 +105,6 @@ def check_jaxlib(python: str) -> None:
         )
 
 
-# What makes a recording leave out calls: those who read it must not take them for calls that were not made.
-_SELECTING = ("FRAMEDEX_INCLUDE", "FRAMEDEX_EXCLUDE", "FRAMEDEX_SAMPLE", "FRAMEDEX_RING")
-
-
 def launch(what: Launch) -> Outcome:
     """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
     captures = (what.captures or captures_below(Path.cwd())).absolute()
@@ -142,7 +140,6 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
         "run": run_id,
         "framedex": importlib.metadata.version("framedex"),
         "arguments": what.arguments,
-        "settings": {name: environment[name] for name in _SELECTING if environment.get(name)},
     }
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment

@@ -7,7 +7,6 @@ is where it waited. That is an inference: a link says how it was made (`LinkHow`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ from framedex.dispatch.work import follow_work
 from framedex.index.nesting import enclosing_calls
 from framedex.model import Capture, LinkHow, PythonFrame, Stack
 from framedex.objects import Role, function_named
+from framedex.selection import selected_by
 
 _MOST_CANDIDATES = 8  # more of them tell nothing
 _FOREVER = np.iinfo(np.int64).max
@@ -134,11 +134,7 @@ class _Finder:
 
     def _lacks_calls(self) -> bool:
         """Whether the recording left out calls, so that a thread without one may have made some."""
-        try:
-            launcher = json.loads(self._capture.metadata.get("launcher") or "{}")
-        except (TypeError, ValueError):
-            return False
-        return isinstance(launcher, dict) and bool(launcher.get("settings"))
+        return bool(selected_by(self._capture.metadata))
 
 
 def _chain(stack: Stack) -> tuple[int, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from framedex.errorcodes import ErrorCode, error_name
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader, arguments
 from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
 from framedex.objects import ViolationKind
+from framedex.selection import selected_by
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -55,9 +54,7 @@ class _Group:
 
 
 def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
-    settings = _launcher(capture).get("settings")
-    chosen = sorted(settings) if isinstance(settings, dict) else []
-    if chosen:
+    if chosen := selected_by(capture.metadata):
         yield (
             f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
             " so it does not tell what was created and destroyed."
@@ -67,14 +64,6 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
             "Objects are not judged: the recording stops early on some thread (`framedex captures` says why),"
             " so it does not tell what was created and destroyed."
         )
-
-
-def _launcher(capture: CaptureRow) -> dict[str, Any]:
-    try:
-        launcher = json.loads(capture.metadata.get("launcher") or "{}")
-    except (TypeError, ValueError):
-        return {}
-    return launcher if isinstance(launcher, dict) else {}
 
 
 def _doubts(capture: CaptureRow) -> Iterator[str]:

@@ -19,8 +19,7 @@ extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* va
     return nullptr;
   };
   try {
-    check_faults(environment);
-    read_machine(environment, std::nullopt);
+    check_faults(environment, read_machine(environment, std::nullopt).topology);
   } catch (const InvalidSetting& invalid) {
     problem = invalid.what();
     return problem.c_str();

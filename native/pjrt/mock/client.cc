@@ -19,8 +19,8 @@ PJRT_Error* refuse(PJRT_Error_Code code, const std::string& message) {
 
 PJRT_Error* create_client(PJRT_Client_Create_Args* args) {
   try {
-    check_faults(process_environment);
     Machine machine = read_machine(process_environment, process_identity(args->create_options, args->num_options));
+    check_faults(process_environment, machine.topology);
     args->client = new PJRT_Client(machine);
     remember_interpreter();
   } catch (const InvalidSetting& problem) {

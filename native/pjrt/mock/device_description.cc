@@ -3,9 +3,6 @@
 namespace framedex::mock {
 namespace {
 
-// libtpu's numbering, and its texts: see tpu_kinds.json.
-constexpr int kFirstIdOfSlice = 100000;
-
 PJRT_NamedValue named(const char* name, PJRT_NamedValue_Type type, size_t size) {
   PJRT_NamedValue value{};
   value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
@@ -27,8 +24,7 @@ int id_in_slice(const Topology& topology, const DevicePlace& place) {
 }
 
 int machine_id(const Topology& topology, const DevicePlace& place) {
-  int id = id_in_slice(topology, place);
-  return topology.slices == 1 ? id : kFirstIdOfSlice * static_cast<int>(place.slice + 1) + id;
+  return topology.first_device(place.slice) + id_in_slice(topology, place);
 }
 
 int host_in_slice(const Topology& topology, const DevicePlace& place) {

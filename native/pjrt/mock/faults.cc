@@ -60,7 +60,14 @@ const PJRT_Api* with_faults(const PJRT_Api* api) {
   return &wrapped;
 }
 
-void check_faults(const Environment& environment) { rules_of(environment); }
+void check_faults(const Environment& environment, const Topology& machine) {
+  for (const DeviceRule& rule : rules_of(environment).devices) {
+    if (machine.has_device(rule.device)) continue;
+    throw InvalidSetting("there is no device " + std::to_string(rule.device) + " to fail: " + machine.name() + " has " +
+                         std::to_string(machine.devices()) + ", from " + std::to_string(machine.first_device(0)) +
+                         " on");
+  }
+}
 
 FaultyCall::FaultyCall(size_t function) : function_(function), number_(++faults->calls[function]) {}
 

@@ -6,6 +6,7 @@
 
 #include "pjrt/mock/fault_rules.h"
 #include "pjrt/mock/settings.h"
+#include "pjrt/mock/topology.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
@@ -14,8 +15,8 @@ namespace framedex::mock {
 // no sense fail nothing: check_faults() refuses them when the client is opened.
 const PJRT_Api* with_faults(const PJRT_Api* api);
 
-// Throws InvalidSetting where FRAMEDEX_FAIL makes no sense.
-void check_faults(const Environment& environment);
+// Throws InvalidSetting where FRAMEDEX_FAIL makes no sense, or names a device that the machine does not have.
+void check_faults(const Environment& environment, const Topology& machine);
 
 // What follows is for the generated wrappers (native/abi/generate_faults.py).
 

@@ -51,6 +51,15 @@ int64_t Topology::hosts_per_slice() const { return volume(chips) / volume(chips_
 
 int64_t Topology::devices_per_slice() const { return volume(chips) * chip->devices_per_chip; }
 
+int Topology::first_device(int64_t slice) const { return slices == 1 ? 0 : 100000 * static_cast<int>(slice + 1); }
+
+bool Topology::has_device(int id) const {
+  for (int64_t slice = 0; slice < slices; ++slice) {
+    if (id >= first_device(slice) && id - first_device(slice) < devices_per_slice()) return true;
+  }
+  return false;
+}
+
 std::string Topology::name() const {
   bool is_flat = kind->dimensions == 2 && chips[2] == 1;
   std::string shape = is_flat ? std::to_string(chips[0]) + "x" + std::to_string(chips[1]) : to_string(chips, "x");

@@ -30,6 +30,9 @@ struct Topology {
   int64_t hosts_per_slice() const;
   int64_t devices_per_slice() const;
   int64_t devices() const { return slices * devices_per_slice(); }
+  // Devices of a slice are numbered from here on, as libtpu does.
+  int first_device(int64_t slice) const;
+  bool has_device(int id) const;
   // As libtpu names it: v5e:2x4, the third dimension left out where the torus has two and it is 1.
   std::string name() const;
 };

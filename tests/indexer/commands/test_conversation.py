@@ -260,8 +260,7 @@ def test_the_exit_status_is_for_ci(misuse: Recorded, talk: Recorded) -> None:
 
 
 def test_a_recording_that_left_out_calls_is_not_judged_by_its_objects(tmp_path: Path) -> None:
-    launcher = json.dumps({"settings": {"FRAMEDEX_EXCLUDE": "PJRT_Buffer_Destroy"}})
-    partly = _recorded("conversation.py", tmp_path, FRAMEDEX_EXCLUDE="PJRT_Buffer_Destroy", FRAMEDEX_METADATA=launcher)
+    partly = _recorded("conversation.py", tmp_path, FRAMEDEX_EXCLUDE="PJRT_Buffer_Destroy")
 
     found = partly.read("check")
 

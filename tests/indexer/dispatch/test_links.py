@@ -147,8 +147,7 @@ def test_a_call_inside_another_comes_from_where_that_does() -> None:
 
 def test_a_recording_that_left_out_calls_does_not_tell_who_paused() -> None:
     capture = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE).capture()
-    settings = {"launcher": json.dumps({"settings": {"FRAMEDEX_SAMPLE": "10"}})}
-    assert links_of(replace(capture, metadata=settings)) == []
+    assert links_of(replace(capture, metadata={"selected_by": ["FRAMEDEX_SAMPLE"]})) == []
 
 
 def test_a_call_that_never_returned_has_no_link() -> None:
