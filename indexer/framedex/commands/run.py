@@ -33,7 +33,12 @@ from framedex.commands.quantities import Bytes
 @click.option("--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this.")
 @click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread.")
-@click.option("--limit", type=Bytes(), metavar="BYTES", help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.")
+@click.option(
+    "--limit",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
+)
 @click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
 @click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
 @click.pass_context
