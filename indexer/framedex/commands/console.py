@@ -16,6 +16,7 @@ from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
 from framedex.model import CaptureRow
+from framedex.settings import Settings
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -69,6 +70,14 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
             "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
         )
     return fitting[-1]
+
+
+def load_settings(folder: Path) -> Settings:
+    """The settings that apply in a folder; what is wrong with them is noted."""
+    settings, problems = Settings.load(folder)
+    for problem in problems:
+        note(problem)
+    return settings
 
 
 def open_index(path: Path | None) -> Index:

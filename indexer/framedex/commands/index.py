@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.console import json_option, load_settings, note, print_error, print_json, print_lines
 from framedex.commands.documents import index_document
 from framedex.commands.render_index import report_lines
 from framedex.errors import FramedexError
@@ -47,6 +47,11 @@ def index_captures(
     Without CAPTURE, every capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again
     and it goes on.
     """
+    if lazy and rebuild:
+        raise FramedexError(
+            "--rebuild makes the whole index anew, which --lazy would leave half made.",
+            "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
+        )
     path = ctx.obj or find_index(Path.cwd()) or Path.cwd() / _FOLDER / "index.db"
     try:
         report = _update(path, captures, sources, lazy, rebuild)
@@ -84,13 +89,15 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], l
             f"There is nothing to index: no captures in {captures_below(project)}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
+    settings = load_settings(project)
+    roots = [*sources, *filter(Path.is_dir, settings.sources)]
     patience = Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
     with progress_on_terminal() as progress:
         if rebuild:
-            return rebuild_index(path, wanted, sources, progress, patience)
+            return rebuild_index(path, wanted, roots, progress, patience, settings.path_map)
         with Store(path, patience) as store:
             find = find_needed_sources if lazy else find_sources
-            return ingest_captures(store, wanted, sources, progress, find)
+            return ingest_captures(store, wanted, roots, progress, find, settings.path_map)
 
 
 def _next_step(report: Report) -> str:

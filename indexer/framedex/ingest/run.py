@@ -15,6 +15,7 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
@@ -24,6 +25,7 @@ from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
+from framedex.settings import PathRule
 from framedex.sources import found_file, language_of
 
 
@@ -33,16 +35,20 @@ def ingest_captures(
     roots: Sequence[Path],
     progress: Progress,
     find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
+    rules: Sequence[PathRule] | None = None,
 ) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
-    `find` finds the functions' source: `find_sources` (the default), or `find_needed_sources` to be quick.
+    `rules` say where recorded paths are here, in place of those remembered. `find` finds the functions' source:
+    `find_sources` (the default), or `find_needed_sources` to be quick.
     """
     with store.transaction():
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
+        if rules is not None:
+            store.sources.replace_path_rules(rules)
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
     binaries = RecordedBinaries()
@@ -77,8 +83,10 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     trees = find_trees(store, progress, report)
     if len(trees.changed(store)) > MOST:
         read_needed(store, trees, progress, report, binaries)
+    mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)
     with store.transaction():
+        place_mapped(store, mapped)
         place_functions(store.sources, progress, binaries)
     return report
 
