@@ -195,11 +195,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a source file: absolute path, 1-based line, and how it is known."""
+    """A place in a source file: absolute path, 1-based line, and how it is known.
+
+    `url` is where the public may read that line, at the commit that was recorded: known only of some files, and only
+    given for those that are not here.
+    """
 
     path: str
     line: int
     how: How
+    url: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,6 +619,14 @@ class ExtractedFile:
     errors: int
     definitions: Sequence[DefinitionRow]
     problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRoot:
+    """A source folder and how many files of it have been read."""
+
+    path: str
+    files: int
 
 
 @dataclass(frozen=True, slots=True)

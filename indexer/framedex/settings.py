@@ -6,7 +6,6 @@ counts, alone: files are never merged. Where one folder has both, `framedex.toml
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import string
@@ -172,6 +171,8 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
 
 
 def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
+    import difflib  # wrong keys are rare, and every command reads settings
+
     prefix, _, name = key.rpartition(".")
     near = difflib.get_close_matches(name, known, 1, 0.5)
     advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(known)}."
@@ -183,7 +184,8 @@ def _is_template(text: str) -> bool:
         fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:
         return False
-    return bool(_SCHEME.match(text)) and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
+    is_url = bool(_SCHEME.match(text)) and text.isprintable() and " " not in text
+    return is_url and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
 
 
 def _upwards(folder: Path) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from framedex.index.rows import (
     functions_by_id,
     location,
 )
+from framedex.index.urls import Urls
 from framedex.model import Edge, FunctionRow, Location, Role
 
 _MOST = 1000
@@ -104,5 +105,6 @@ def _sites(reader: Reader, kind: str, caller: int, callee: int) -> tuple[Locatio
         caller,
         callee,
     )
+    urls = Urls(reader)
     places = (location(*row) for row in rows)
-    return tuple(place for place in places if place is not None)
+    return tuple(urls.added(place) for place in places if place is not None)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from framedex.index.links import linked_nodes
 from framedex.index.rows import IN_JSON, Reader, location, placeholders
+from framedex.index.urls import Urls
 from framedex.model import PythonLine
 
 # Where installed packages and the standard library are, and what is in no file at all.
@@ -53,12 +54,13 @@ def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLin
         " JOIN files f ON f.id = fr.file ORDER BY up.leaf, n.depth DESC",
         placeholders(sorted(set(nodes))),
     )
+    urls = Urls(reader)
     found: dict[int, PythonLine] = {}
     own: set[int] = set()
     for leaf, function, path, line, how in rows:
         place = location(path, line, how)
         is_own = not is_installed(path)
         if place is not None and leaf not in own and (leaf not in found or is_own):
-            found[leaf] = PythonLine(function, place)
+            found[leaf] = PythonLine(function, urls.added(place))
             own.update({leaf} if is_own else ())
     return found

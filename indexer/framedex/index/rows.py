@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from framedex.index.database import translated
+from framedex.index.urls import Urls
 from framedex.index.values import storable, unsigned
 from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Language, Location, Role
 
@@ -44,10 +45,11 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A read connection to the index at `path`."""
+    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`)."""
 
     connection: sqlite3.Connection
     path: Path
+    links: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
         """All rows of a query. Raises FramedexError where the file cannot be read."""
@@ -64,7 +66,9 @@ class Reader:
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """The functions with these ids, by id."""
     rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
-    return {row[0]: function_row(row) for row in rows}
+    urls = Urls(reader)
+    functions = {row[0]: function_row(row) for row in rows}
+    return {key: replace(function, location=_published(urls, function.location)) for key, function in functions.items()}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
@@ -77,18 +81,19 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
+    urls = Urls(reader)
     candidates: dict[int, list[Location]] = {}
     for frame, path, line, how in reader.rows(
         "SELECT x.frame, f.path, x.line, x.how FROM candidates x JOIN files f ON f.id = x.file"
         f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
         wanted,
     ):
-        candidates.setdefault(frame, []).append(Location(path, line, How(how)))
+        candidates.setdefault(frame, []).append(urls.added(Location(path, line, How(how))))
     return {
         row[0]: FrameRow(
             id=row[0],
             function=functions[row[1]],
-            location=location(row[2], row[3], row[4]),
+            location=_published(urls, location(row[2], row[3], row[4])),
             candidates=tuple(candidates.get(row[0], ())),
             module=row[5] if row[5] is not None else functions[row[1]].module,
             offset=unsigned(row[6]),
@@ -97,6 +102,10 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
         )
         for row in rows
     }
+
+
+def _published(urls: Urls, location: Location | None) -> Location | None:
+    return None if location is None else urls.added(location)
 
 
 def chain(reader: Reader, leaf: int) -> list[int]:

@@ -44,6 +44,12 @@ _MOVED = """
 """
 
 
+_FILES_OF_ROOT = """
+    SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root
+    WHERE r.path = ?
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceTables:
     """The source tables of an open index. Writes belong into a transaction of the `Store` that this is part of."""
@@ -54,6 +60,12 @@ class SourceTables:
     def roots(self) -> list[str]:
         """The source folders to keep indexed."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
+
+    def remove_root(self, root: str) -> bool:
+        """Forget a source folder with all that was read from it; whether it was one."""
+        files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
+        self.remove_files(files)
+        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
 
     def add_root(self, root: str) -> None:
         """Remember a source folder (absolute path)."""

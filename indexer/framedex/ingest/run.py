@@ -25,6 +25,7 @@ from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
+from framedex.releases import find_builds
 from framedex.settings import PathRule
 from framedex.sources import found_file, language_of
 
@@ -66,9 +67,20 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
-    described = _started(capture), _command(capture)
-    lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, links, ffi)
+    store.add_capture(
+        capture,
+        capture.path,
+        _started(capture),
+        _command(capture),
+        frames,
+        problems,
+        identity,
+        signature,
+        follow_objects(capture),
+        find_links(capture),
+        name_ffi(capture, namer),
+        find_builds(capture),
+    )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
