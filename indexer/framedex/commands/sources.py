@@ -80,7 +80,12 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     with Store(path) as store, store.transaction():
         for root in chosen.values():
             store.sources.remove_root(root)
-    note("Next: `framedex index` finds the functions anew that were defined there.")
+    settings = load_settings(Path.cwd())
+    listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
+    for root in listed:
+        note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")
+    if not listed:
+        note("Next: `framedex index` finds the functions anew that were defined there.")
 
 
 def _known_root(folder: Path, known: set[str]) -> str:
@@ -95,7 +100,7 @@ def _known_root(folder: Path, known: set[str]) -> str:
 
 def _root_lines(state: RootState) -> Iterator[Line]:
     checkout = state.checkout
-    words_of_it = [words.count(state.files, "file")]
+    words_of_it = [f"{words.count(state.files, 'file')} read"]
     if not state.is_there:
         words_of_it.append("missing; what was read from it is kept")
     if checkout is not None and checkout.commit:
