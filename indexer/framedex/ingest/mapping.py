@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
 
@@ -63,9 +63,9 @@ def _place(
     places: Sequence[RecordedPlace], here: Here, definitions: Callable[[str], Sequence[Named]]
 ) -> Iterable[FramePlacement]:
     """The frames of one recorded path that are in the file that was found for it."""
-    of_file = definitions(here.path)
+    defined = _by_name(definitions(here.path), places[0].language)
     lines = _count_lines(here.path)
-    named = [(place, _same_named(place, of_file)) for place in places]
+    named = [(place, defined.get(_name(place), ())) for place in places]
     judged = [(place, same, _judge(place, same, lines)) for place, same in named]
     verdicts = {verdict for _, _, verdict in judged}
     is_borne_out = here.by_rule or (_Verdict.FITS in verdicts and _Verdict.CONTRADICTS not in verdicts)
@@ -82,15 +82,22 @@ def _judge(place: RecordedPlace, same: Sequence[Definition], lines: int) -> _Ver
     return _Verdict.CONTRADICTS if same or place.line > lines else _Verdict.UNKNOWN
 
 
-def _same_named(place: RecordedPlace, definitions: Sequence[Named]) -> list[Definition]:
-    """The definitions that a frame's function may be, or that it is in where it has no name of its own."""
-    defined = [(short, definition) for short, definition in definitions if definition.kind != "declaration"]
+def _by_name(definitions: Sequence[Named], language: Language) -> Mapping[str, Sequence[Definition]]:
+    found: dict[str, list[Definition]] = defaultdict(list)
+    for short, definition in definitions:
+        if definition.kind != "declaration":
+            found[short if language is Language.NATIVE else definition.name].append(definition)
+    return found
+
+
+def _name(place: RecordedPlace) -> str:
+    """The name of a frame's function, or of the one that it is in where it has none; empty for a module's own code."""
     if place.language is Language.NATIVE:
-        return [definition for short, definition in defined if short == place.short_name]
+        return place.short_name  # that of a lambda is its function's
     name = place.name
     while (around := _UNNAMED.sub("", name)) != name:
         name = around
-    return [definition for _, definition in defined if name and definition.name == name]
+    return name
 
 
 def _count_lines(path: str) -> int:
