@@ -6,13 +6,14 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
 from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources, ingest_captures
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.model import CodeObject, FrameRow, How
+from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.settings import PathRule
 from framedex.sources import PathMap
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_project
@@ -163,6 +164,29 @@ def test_python_files_of_another_machine_are_found_with_their_functions(project:
         assert (frame.location.path, frame.location.how) == (str(here), How.EXACT)
         assert frame.location.line == project.line(text)
         assert frame.function.location.path == str(here)
+
+
+@pytest.mark.parametrize("shift", ["", "\n", "\n" * 3, "# a line\n" * 40])
+def test_a_python_line_is_exact_only_where_its_function_begins_as_recorded(
+    project: Project, tmp_path: Path, shift: str
+) -> None:
+    program = (
+        "import functools\n\n\n@functools.cache\ndef put(value):\n    value += 1\n    value += 1\n    return value\n"
+    )
+    module = compile(program, "/build/package/put.py", "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    recorded = CodeObject(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable)
+    frame = PythonFrame(0, next(start for start, _, line in code.co_lines() if line == 7), 7)
+    capture = replace(project.capture, codes=(recorded,), frames=(frame,), stacks=(Stack((0,)),) * 3)
+    here = tmp_path / "tree" / "package" / "put.py"
+    here.parent.mkdir(parents=True)
+    here.write_text(shift + program)
+    moved = replace(project, capture=capture)
+    _index(moved, [tmp_path / "tree"])
+    location = _frames(moved)["put"].location
+    assert location is not None and location.path == str(here)
+    lines = len(shift.splitlines())
+    assert (location.line, location.how) == ((7, How.EXACT) if not lines else (5 + lines, How.DEFINITION))
 
 
 def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, tmp_path: Path) -> None:
