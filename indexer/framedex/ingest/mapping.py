@@ -2,8 +2,8 @@
 
 A mapped frame stays `exact` only where the file that was found bears it out: the function of the frame is defined there
 with the recorded line within it and, as code objects know their first lines (Python), begins where it was recorded to.
-Frames without a definition to compare with (lambdas, a module's own code, functions made by macros) depend on the others
-of their file: none may contradict it, and some must bear it out unless a rule of the settings led there, for which the
+Frames without a definition to compare with (lambdas, a module's own code, what macros define) depend on the others of
+their file: none may contradict it, and some must bear it out unless a rule of the settings led there, for which the
 user answers. In a file that others contradict, lines of C++ are never exact: a shift may stay within the function.
 A frame that is not borne out is led to the definition of its function, if there is one, and labelled so: the file is of
 another version. In every other case the recorded path stays, as a file that is not here.
