@@ -23,8 +23,8 @@ def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile]
     changed = [file for file in files if known.get(ids[file.path]) != file.content or file.problems]
     forget_definitions(connection, [ids[file.path] for file in changed if ids[file.path] in known])
     connection.executemany(
-        "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, content, errors, problems)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, content, blob, errors, problems)"
+        " VALUES (?, ?, ?, ?, ?, ?, '', ?, ?)",
         [
             (
                 ids[file.path],

@@ -11,10 +11,12 @@ from pathlib import Path
 from framedex.index import aggregates
 from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
+from framedex.index.places import location
 from framedex.index.records import FramePlacement, FunctionRecord, OpenFrame, Placement, UnplacedFunction
-from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.rows import IN_JSON, Row, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
+from framedex.index.versions import remember_indexed
 from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role
 
 
@@ -34,8 +36,10 @@ class SourceTables:
         self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """(mtime in ns, size) of every source file that was parsed, by path."""
-        rows = self._rows("SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file")
+        """(mtime in ns, size) of every source file that was parsed here, by path."""
+        rows = self._rows(
+            "SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+        )
         return {path: (modified, size) for path, modified, size in rows}
 
     def frame_files(self) -> list[str]:
@@ -157,6 +161,7 @@ class SourceTables:
         spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
         files = file_ids(self.connection, {spot.path for spot in spots})
         own = placeholders([placed.frame for placed in frames])
+        remember_indexed(self.connection, files.values())
         moved = sum(self._place(placement, files, own) for placement in placements)
         moved += sum(self._place_frame(placed, files) for placed in frames)
         if moved:

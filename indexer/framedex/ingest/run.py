@@ -62,7 +62,20 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     grown = store.known_capture(identity) is not None
     described = _started(capture), _command(capture)
     lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, links, ffi)
+    began = capture.metadata.get("started_unix_ns")
+    store.add_capture(
+        capture,
+        capture.path,
+        *described,
+        frames,
+        problems,
+        identity,
+        signature,
+        lifetimes,
+        links,
+        ffi,
+        began if isinstance(began, int) else None,
+    )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
