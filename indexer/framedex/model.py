@@ -193,6 +193,11 @@ class Role(StrEnum):
     INTERPRETER = "interpreter"
 
 
+def is_local(path: str) -> bool:
+    """Whether a path in the index is one of this machine, or of one like it, rather than of a source map."""
+    return path.startswith("/")
+
+
 class Stale(StrEnum):
     """What has become of a line since it was recorded or indexed, where its file is not as it was then."""
 

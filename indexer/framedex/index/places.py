@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from framedex.links import public_url
-from framedex.model import FileState, How, Location, Stale
+from framedex.model import FileState, How, Location, Stale, is_local
 
 if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change, Changes
@@ -44,7 +44,7 @@ class Places:
 
     def now(self, place: Location, then: FileState | None, row: Row) -> Location:
         """The place as its file is now; `then` is the state of the file that it is about, `row` asks the index."""
-        if not place.path.startswith("/"):
+        if not is_local(place.path):
             return self._published(place, row)
         if then is None or is_unchanged(place.path, then):
             return place

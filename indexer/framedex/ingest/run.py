@@ -15,6 +15,7 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
@@ -47,7 +48,9 @@ def ingest_captures(
     moved = [state.path for state in states if _has_moved(store, state)]
     binaries = RecordedBinaries()
     added = _read_captures(store, states, refused, progress, binaries)
+    troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
+    sources.problems.extend(troubles)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
