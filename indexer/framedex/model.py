@@ -211,14 +211,14 @@ class Location:
     """A place in a source file: path, 1-based line, and how it is known.
 
     The path is absolute, or that of a source map (`xla@5a9e73cbd929:xla/shape.cc`): no file here. `url` is where the
-    public can see the line. `stale` is set where the file has changed; `moved_from` is then the line as it was, if it
-    is another.
+    public may read that line, at the commit that was recorded: known only of some files, and only given for those that
+    are not here. `stale` is set where the file has changed; `moved_from` is then the line as it was, if it is another.
     """
 
     path: str
     line: int
     how: How
-    url: str | None = None
+    url: str | None = field(default=None, compare=False)
     stale: Stale | None = None
     moved_from: int | None = None
 
@@ -669,6 +669,14 @@ class ExtractedFile:
     errors: int
     definitions: Sequence[DefinitionRow]
     problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRoot:
+    """A source folder and how many files of it have been read."""
+
+    path: str
+    files: int
 
 
 @dataclass(frozen=True, slots=True)

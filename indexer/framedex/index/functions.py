@@ -12,6 +12,7 @@ from framedex.index.rows import (
     place_columns,
     place_tables,
 )
+from framedex.index.urls import Urls
 from framedex.model import Edge, FunctionRow, Location, Role
 
 _MOST = 1000
@@ -106,4 +107,5 @@ def _sites(reader: Reader, kind: str, caller: int, callee: int) -> tuple[Locatio
         callee,
     )
     places = (reader.location(*row) for row in rows)
-    return tuple(place for place in places if place is not None)
+    urls = Urls(reader)
+    return tuple(urls.added(place) for place in places if place is not None)

@@ -6,7 +6,7 @@ import json
 import re
 
 from framedex.index.rows import Reader
-from framedex.model import SourceHealth, SourceProblem, SourceTotals
+from framedex.model import SourceHealth, SourceProblem, SourceRoot, SourceTotals
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -17,6 +17,15 @@ def source_health(reader: Reader) -> SourceHealth:
     roots = reader.rows("SELECT path FROM source_roots ORDER BY id")
     macros = reader.rows("SELECT count(*) FROM macros")[0][0]
     return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader))
+
+
+def source_roots(reader: Reader) -> list[SourceRoot]:
+    """The source folders in the order in which they were added."""
+    rows = reader.rows(
+        "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
+        " GROUP BY r.id ORDER BY r.id"
+    )
+    return [SourceRoot(path, files) for path, files in rows]
 
 
 def _totals(reader: Reader) -> tuple[SourceTotals, ...]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from framedex.links import public_url
-from framedex.model import FileState, How, Location, Stale, is_local
+from framedex.model import FileState, How, Location, Stale
 
 if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change, Changes
     from framedex.sources.moving import LineMap
-
-Row = Callable[..., tuple[Any, ...] | None]
 
 
 def location(path: str | None, line: int | None, how: str | None) -> Location | None:
@@ -22,7 +18,7 @@ def location(path: str | None, line: int | None, how: str | None) -> Location | 
     return None if path is None or not line or how is None else Location(path, line, How(how))
 
 
-def state_of(modified: int | None = None, size: int | None = None, blob: str | None = None) -> FileState | None:
+def state_of(modified: int | None, size: int | None, blob: str | None) -> FileState | None:
     """The state of a file from its columns; None where they are NULL."""
     return None if modified is None or size is None or blob is None else FileState(modified, size, blob)
 
@@ -37,15 +33,13 @@ def is_unchanged(path: str, then: FileState) -> bool:
 
 
 class Places:
-    """Moves places to where they are now, and gives those of source maps their public address."""
+    """Moves places to where they are now."""
 
     def __init__(self) -> None:
         self._changes: Changes | None = None
 
-    def now(self, place: Location, then: FileState | None, row: Row) -> Location:
-        """The place as its file is now; `then` is the state of the file that it is about, `row` asks the index."""
-        if not is_local(place.path):
-            return self._published(place, row)
+    def now(self, place: Location, then: FileState | None) -> Location:
+        """The place as its file is now; `then` is the state of the file that it is about."""
         if then is None or is_unchanged(place.path, then):
             return place
         change = self._since(place.path, then)
@@ -72,10 +66,3 @@ class Places:
 
             self._changes = Changes()
         return self._changes.since(path, then)
-
-    def _published(self, place: Location, row: Row) -> Location:
-        prefix, _, path = place.path.partition(":")
-        found = row("SELECT repository, revision, is_dirty FROM source_maps WHERE prefix = ?", f"{prefix}:")
-        if found is None or not found[0] or found[2]:
-            return place
-        return replace(place, url=public_url(found[0], found[1], path, place.line))

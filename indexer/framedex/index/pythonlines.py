@@ -9,6 +9,7 @@ from typing import Any
 
 from framedex.index.links import linked_nodes
 from framedex.index.rows import IN_JSON, Reader, place_columns, place_tables, placeholders
+from framedex.index.urls import Urls
 from framedex.model import PythonLine
 
 # Where installed packages and the standard library are, and what is in no file at all.
@@ -61,5 +62,6 @@ def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLin
         if place[1] and leaf not in own and (leaf not in chosen or is_own):
             chosen[leaf] = function, place
             own.update({leaf} if is_own else ())
+    urls = Urls(reader)
     located = ((leaf, function, reader.location(*place)) for leaf, (function, place) in chosen.items())
-    return {leaf: PythonLine(function, place) for leaf, function, place in located if place is not None}
+    return {leaf: PythonLine(function, urls.added(place)) for leaf, function, place in located if place is not None}

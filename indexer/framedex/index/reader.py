@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -10,10 +10,11 @@ from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ffi, functions, lines, links, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import source_health
+from framedex.index.health import source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.urls import Urls, builds
 from framedex.model import (
     CallFilter,
     CallRow,
@@ -25,14 +26,17 @@ from framedex.model import (
     FunctionTotals,
     LineSummary,
     LinkedCalls,
+    Location,
     ObjectRow,
     PythonLine,
     Road,
     SourceHealth,
+    SourceRoot,
     StackHit,
     Step,
     Trace,
 )
+from framedex.releases import Build
 
 _MOST_STACKS = 50
 
@@ -48,12 +52,14 @@ class Index:
         self._opened = self._file()
 
     @classmethod
-    def open(cls, path: Path, patience: float = PATIENCE) -> Index:
+    def open(cls, path: Path, patience: float = PATIENCE, links: Mapping[str, str] | None = None) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
+
+        `links` are the project's own URL templates for files that are not here (`Settings.links`).
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        return cls(Reader(connect_reading(path, patience), path))
+        return cls(Reader(connect_reading(path, patience), path, links or {}))
 
     def __enter__(self) -> Index:
         return self
@@ -82,6 +88,18 @@ class Index:
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
+
+    def builds(self) -> list[Build]:
+        """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
+        return builds(self._reader)
+
+    def published(self, location: Location) -> Location:
+        """The location with its public URL, if its file is not here and a URL is known."""
+        return Urls(self._reader).added(location)
+
+    def source_roots(self) -> list[SourceRoot]:
+        """The source folders, each with how many of its files were read."""
+        return source_roots(self._reader)
 
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""

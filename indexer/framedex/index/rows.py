@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from framedex.index.database import translated
 from framedex.index.places import Places, location, state_of
+from framedex.index.urls import Urls
 from framedex.index.values import storable, unsigned
 from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, Language, Location, Role
 
@@ -62,18 +63,25 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A read connection to the index at `path`."""
+    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`)."""
 
     connection: sqlite3.Connection
     path: Path
+    links: Mapping[str, str] = field(default_factory=dict)
     places: Places = field(default_factory=Places)
 
     def location(
-        self, path: str | None, line: int | None, how: str | None, *state: int | str | None
+        self,
+        path: str | None,
+        line: int | None,
+        how: str | None,
+        modified: int | None,
+        size: int | None,
+        blob: str | None,
     ) -> Location | None:
         """A place from its columns, as its file is now; None where they are NULL."""
         found = location(path, line, how)
-        return None if found is None else self.places.now(found, state_of(*state), self.row)
+        return None if found is None else self.places.now(found, state_of(modified, size, blob))
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
         """All rows of a query. Raises FramedexError where the file cannot be read."""
@@ -90,7 +98,9 @@ class Reader:
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """The functions with these ids, by id."""
     rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
-    return {row[0]: function_row(reader, row) for row in rows}
+    urls = Urls(reader)
+    functions = {row[0]: function_row(reader, row) for row in rows}
+    return {key: replace(function, location=_published(urls, function.location)) for key, function in functions.items()}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
@@ -102,6 +112,7 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
+    urls = Urls(reader)
     candidates: dict[int, list[Location]] = {}
     for frame, *place in reader.rows(
         "SELECT x.frame, f.path, x.line, x.how, s.modified, s.size, s.blob FROM candidates x JOIN files f"
@@ -110,12 +121,12 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
         wanted,
     ):
         if found := reader.location(*place):
-            candidates.setdefault(frame, []).append(found)
+            candidates.setdefault(frame, []).append(urls.added(found))
     return {
         row[0]: FrameRow(
             id=row[0],
             function=functions[row[1]],
-            location=reader.location(*row[6:]),
+            location=_published(urls, reader.location(*row[6:])),
             candidates=tuple(candidates.get(row[0], ())),
             module=row[2] if row[2] is not None else functions[row[1]].module,
             offset=unsigned(row[3]),
@@ -124,6 +135,10 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
         )
         for row in rows
     }
+
+
+def _published(urls: Urls, location: Location | None) -> Location | None:
+    return None if location is None else urls.added(location)
 
 
 def chain(reader: Reader, leaf: int) -> list[int]:

@@ -75,6 +75,15 @@ def _create_captures(database: sqlite_utils.Database) -> None:
     threads.create_index(["capture"])
     modules = _table(database, "modules", {"id": int, "path": str, "identity": str})
     modules.create_index(["path", "identity"], unique=True)
+    builds = {
+        "id": int,
+        "capture": int,
+        "component": str,  # xla, jax, jaxlib, cpython
+        "version": str,  # of the release that it came in
+        "revision": str,  # the commit or tag of its repository, empty if unknown
+        "folder": str,  # where it was installed when it was recorded
+    }
+    _table(database, "builds", builds, ["capture"]).create_index(["capture"])
 
 
 def _create_frames(database: sqlite_utils.Database) -> None:
@@ -94,9 +103,15 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "how": str,
         "version": int,  # the state of the file that an exact line is about; NULL for lines found in indexed sources
         "end_line": int,
+        "recorded_file": int,  # of a Python code object, as recorded: `file` may be another one here
         "calls": int,
     }
-    table = _table(database, "functions", functions, [("file", "files"), ("version", "file_versions")])
+    table = _table(
+        database,
+        "functions",
+        functions,
+        [("file", "files"), ("version", "file_versions"), ("recorded_file", "files")],
+    )
     table.create_index(["module", "name", "symbol", "unit", "first_line"], unique=True)
     table.create_index(["short_name"])
     table.create_index(["name"])
@@ -113,9 +128,18 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "line": int,
         "how": str,
         "version": int,  # as for functions
+        "recorded_file": int,  # what debug information or the code object say; `file` and `line` are what it is here
+        "recorded_line": int,
     }
-    keys = [("function", "functions"), ("module", "modules"), ("file", "files"), ("version", "file_versions")]
+    keys = [
+        ("function", "functions"),
+        ("module", "modules"),
+        ("file", "files"),
+        ("version", "file_versions"),
+        ("recorded_file", "files"),
+    ]
     table = _table(database, "frames", frames, keys)
+    table.create_index(["recorded_file"])
     table.create_index(["file", "line"])
     table.create_index(["function", "offset", "line", "is_returning"])
     table.create_index(["module", "offset", "depth"])
@@ -291,6 +315,8 @@ def _create_sources(database: sqlite_utils.Database) -> None:
         "size": int,
     }
     _table(database, "source_maps", source_maps).create_index(["component"], unique=True)
+    # Where recorded paths are here, by the project's settings when the index was last brought up to date.
+    _table(database, "path_rules", {"before": str, "after": str}, pk="before")
     source_files = {
         "file": int,
         "root": int,  # NULL: read because a recorded frame points to it, or from a map

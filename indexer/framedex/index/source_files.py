@@ -28,7 +28,8 @@ def replace_files(
     changed = [file for file in files if known.get(ids[file.path]) != file.content or file.problems]
     forget_definitions(connection, [ids[file.path] for file in changed if ids[file.path] in known])
     connection.executemany(
-        "INSERT OR REPLACE INTO source_files(file, root, map, language, modified, size, content, blob, errors, problems)"
+        "INSERT OR REPLACE INTO source_files"
+        "(file, root, map, language, modified, size, content, blob, errors, problems)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
         [
             (

@@ -12,12 +12,44 @@ from framedex.index import aggregates, source_maps
 from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
 from framedex.index.places import location
-from framedex.index.records import FramePlacement, FunctionRecord, OpenFrame, Placement, UnplacedFunction
+from framedex.index.records import (
+    FramePlacement,
+    FunctionRecord,
+    OpenFrame,
+    Placement,
+    RecordedPlace,
+    UnplacedFunction,
+)
 from framedex.index.rows import IN_JSON, Row, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
 from framedex.index.versions import remember_indexed
 from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.settings import PathRule
+
+# Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
+# A path that is relative to an unknown folder is no place; what source trees say of a frame without exact place stays.
+_MOVED = """
+    WITH given AS MATERIALIZED (
+        SELECT value ->> 0 AS frame, value ->> 1 AS file, value ->> 2 AS line, value ->> 3 AS how FROM json_each(?)
+    ), wanted AS (
+        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, g.frame IS NOT NULL AS is_given,
+               coalesce(g.file, CASE WHEN f.path LIKE '/%' THEN fr.recorded_file END) AS new_file,
+               coalesce(g.line, CASE WHEN f.path LIKE '/%' THEN fr.recorded_line END) AS new_line,
+               coalesce(g.how, CASE WHEN f.path LIKE '/%' THEN 'exact' END) AS new_how
+        FROM frames fr JOIN files f ON f.id = fr.recorded_file LEFT JOIN given g ON g.frame = fr.id
+    )
+    SELECT new_file, new_line, new_how, id FROM wanted WHERE CASE
+        WHEN new_how IS 'exact' OR (is_given AND module IS NULL)
+        THEN file IS NOT new_file OR line IS NOT new_line OR how IS NOT new_how
+        ELSE how IS 'exact' OR (is_given AND file IS NULL) END
+"""
+
+
+_FILES_OF_ROOT = """
+    SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root
+    WHERE r.path = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +63,30 @@ class SourceTables:
         """The source folders to keep indexed."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
+    def remove_root(self, root: str) -> bool:
+        """Forget a source folder with all that was read from it; whether it was one."""
+        files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
+        self.remove_files(files)
+        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
+
     def add_root(self, root: str) -> None:
         """Remember a source folder (absolute path)."""
         self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
+
+    def path_rules(self) -> list[PathRule]:
+        """Where recorded paths are here, by the settings of the project."""
+        return [
+            PathRule(before, Path(after))
+            for before, after in self._rows("SELECT before, after FROM path_rules ORDER BY before")
+        ]
+
+    def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
+        """Remember these rules, and no others."""
+        self.connection.execute("DELETE FROM path_rules")
+        self.connection.executemany(
+            "INSERT OR REPLACE INTO path_rules(before, after) VALUES (?, ?)",
+            [(storable(rule.before.rstrip("/") or "/"), storable(str(rule.after))) for rule in rules],
+        )
 
     def known_files(self) -> dict[str, tuple[int, int]]:
         """(mtime in ns, size) of every source file that was parsed here, by path."""
@@ -53,6 +106,21 @@ class SourceTables:
                 How.EXACT.value,
             )
         ]
+
+    def recorded_files(self) -> list[str]:
+        """The paths that debug information and code objects name, of whatever machine they are."""
+        query = "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames) ORDER BY path"
+        return [path for (path,) in self._rows(query)]
+
+    def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
+        """The frames that were recorded in these files."""
+        rows = self._rows(
+            "SELECT fr.id, fn.language, fn.name, fn.short_name, f.path, fr.recorded_line FROM frames fr"
+            " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
+            f" WHERE f.path {IN_JSON} ORDER BY fr.id",
+            placeholders(list(paths)),
+        )
+        return [RecordedPlace(row[0], Language(row[1]), *row[2:6]) for row in rows]
 
     def replace_files(
         self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
@@ -211,6 +279,40 @@ class SourceTables:
             for name, kind, parameters, line, end_line, is_const, sites in rows
         ]
 
+    def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
+        """The definitions of a file with their short names, without their calls."""
+        rows = self._rows(
+            "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions"
+            " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
+            path,
+        )
+        return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+
+    def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
+        """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+
+        A Python function goes to the file of its frames.
+        """
+        files = file_ids(self.connection, {placed.location.path for placed in placements})
+        given = [(placed.frame, *place(placed.location, files)) for placed in placements]
+        moved = self._rows(_MOVED, json.dumps(given))
+        if not moved:
+            return
+        self.connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
+        frames = placeholders([row[3] for row in moved])
+        functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
+        self.connection.execute(
+            "UPDATE functions SET (file, line, how) ="
+            " (SELECT file, CASE how WHEN 'exact' THEN functions.first_line ELSE line END, how"
+            " FROM frames WHERE function = functions.id ORDER BY how <> 'exact', id LIMIT 1)"
+            f" WHERE recorded_file IS NOT NULL AND {functions}",
+            (frames,),
+        )
+        self.connection.execute(
+            f"INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE {functions}", (frames,)
+        )
+        aggregates.rebuild_lines(self.connection)
+
     def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Record where functions were found, and give the same place to their frames that have no line of their own.
 
@@ -251,6 +353,8 @@ class SourceTables:
             (placement.function, *where, placement.end_line),
         )
         open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
+        if placement.location is None:  # that is no reason to give up what a recorded path led to
+            open_frames += " AND recorded_file IS NULL"
         moved = self.connection.execute(
             f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
             " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",

@@ -16,6 +16,7 @@ from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.map_import import import_shipped_maps
+from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
@@ -25,6 +26,8 @@ from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
+from framedex.releases import find_builds
+from framedex.settings import PathRule
 from framedex.sources import found_file, language_of
 
 
@@ -34,16 +37,20 @@ def ingest_captures(
     roots: Sequence[Path],
     progress: Progress,
     find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
+    rules: Sequence[PathRule] | None = None,
 ) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
-    `find` finds the functions' source: `find_sources` (the default), or `find_needed_sources` to be quick.
+    `rules` say where recorded paths are here, in place of those remembered. `find` finds the functions' source:
+    `find_sources` (the default), or `find_needed_sources` to be quick.
     """
     with store.transaction():
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
+        if rules is not None:
+            store.sources.replace_path_rules(rules)
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
     binaries = RecordedBinaries()
@@ -63,20 +70,20 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
-    described = _started(capture), _command(capture)
-    lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
     began = capture.metadata.get("started_unix_ns")
     store.add_capture(
         capture,
         capture.path,
-        *described,
+        _started(capture),
+        _command(capture),
         frames,
         problems,
         identity,
         signature,
-        lifetimes,
-        links,
-        ffi,
+        follow_objects(capture),
+        find_links(capture),
+        name_ffi(capture, namer),
+        find_builds(capture),
         began if isinstance(began, int) else None,
     )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
@@ -93,8 +100,10 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     trees = find_trees(store, progress, report)
     if len(trees.changed(store)) > MOST:
         read_needed(store, trees, progress, report, binaries)
+    mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)
     with store.transaction():
+        place_mapped(store, mapped)
         place_functions(store.sources, progress, binaries)
     return report
 

@@ -4,46 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from framedex.sources.git import git
 
 _SHORT_SSH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?!//)(?P<path>[^:]+)")
+_SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """A git work tree: its top folder (a real path), its commit, and the public address of its `origin`, if it has one.
-
-    `is_dirty`: tracked files below the folder asked for are not as they are in the commit. `tracked` are the paths of
-    its files below that folder, relative to `top`.
-    """
-
-    top: str
-    commit: str
-    repository: str | None
-    is_dirty: bool
-    tracked: frozenset[str]
+def tracked_files(folder: Path) -> frozenset[str] | None:
+    """The files below a folder that git tracks, relative to the top of the checkout; None where it cannot tell."""
+    names = git(folder, "ls-files", "-z", "--full-name", "--", ".")
+    return None if names is None else frozenset(os.fsdecode(name) for name in names.split(b"\0") if name)
 
 
-def checkout_of(folder: Path) -> Checkout | None:
-    """The checkout that a folder is, or is in; None where it is none or has no commit."""
-    top = git(folder, "rev-parse", "--show-toplevel")
-    commit = git(folder, "rev-parse", "--verify", "HEAD^{commit}")
-    tracked = git(folder, "ls-files", "-z", "--full-name", "--", ".")
-    status = git(folder, "status", "--porcelain", "--untracked-files=no", "--", ".")
-    if top is None or commit is None or tracked is None or status is None:
-        return None
-    origin = git(folder, "remote", "get-url", "origin")
-    return Checkout(
-        top=os.path.realpath(os.fsdecode(top).removesuffix("\n")),
-        commit=commit.decode().strip(),
-        repository=public_address(os.fsdecode(origin).strip()) if origin else None,
-        is_dirty=bool(status.strip()),
-        tracked=frozenset(os.fsdecode(name) for name in tracked.split(b"\0") if name),
-    )
+def repository_of(folder: Path) -> str | None:
+    """The public address of a checkout's `origin`; None where it has none."""
+    remote = git(folder, "remote", "get-url", "origin")
+    return public_address(os.fsdecode(remote).strip()) if remote else None
 
 
 def public_address(remote: str) -> str | None:
@@ -55,8 +34,8 @@ def public_address(remote: str) -> str | None:
         number = parts.port
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https", "ssh", "git", "git+ssh") or not parts.hostname:
+    if parts.scheme not in _SCHEMES or not parts.hostname:
         return None
     port = f":{number}" if number and parts.scheme in ("http", "https") else ""
-    scheme = parts.scheme if parts.scheme == "http" else "https"
+    scheme = "http" if parts.scheme == "http" else "https"
     return f"{scheme}://{parts.hostname}{port}/{parts.path.strip('/').removesuffix('.git')}"

@@ -14,7 +14,7 @@ from typing import IO, Any, NoReturn
 
 from framedex.errors import FramedexError
 from framedex.model import ExtractedFile, SourceMapInfo
-from framedex.sourcemap.records import Malformed, decode_file, decode_header, encode_file, encode_header
+from framedex.sourcemap.records import MalformedError, decode_file, decode_header, encode_file, encode_header
 
 ENDING = ".fdmap"
 VERSION = 1
@@ -79,7 +79,7 @@ def _header(path: Path, line: bytes) -> SourceMapInfo:
         )
     try:
         return decode_header(header)
-    except Malformed as problem:
+    except MalformedError as problem:
         _refuse_as_damaged(path, str(problem))
 
 
@@ -95,7 +95,7 @@ def _files(path: Path, lines: Iterator[bytes]) -> Iterator[ExtractedFile]:
             file = decode_file(value)
         except (ValueError, RecursionError):
             _refuse_as_damaged(path, f"line {number} is not JSON")
-        except Malformed as problem:
+        except MalformedError as problem:
             _refuse_as_damaged(path, f"line {number}: {problem}")
         name = file.path.encode()
         if name <= last:
@@ -108,7 +108,7 @@ def _files(path: Path, lines: Iterator[bytes]) -> Iterator[ExtractedFile]:
 
 def _check_end(counts: dict[str, Any], files: int, definitions: int, following: bytes | None) -> None:
     if counts != {"files": files, "definitions": definitions} or following is not None:
-        raise Malformed("the end does not agree with what came before")
+        raise MalformedError("the end does not agree with what came before")
 
 
 def _lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:

@@ -20,12 +20,12 @@ _MOST = 1 << 31
 CONST, BROKEN = 1, 2
 
 
-class Malformed(Exception):
+class MalformedError(Exception):
     """A value is not as the format has it; the message says what."""
 
 
 def encode_header(info: SourceMapInfo) -> dict[str, object]:
-    """The first line, but for format and version. Raises Malformed for what readers would refuse."""
+    """The first line, but for format and version. Raises MalformedError for what readers would refuse."""
     header: dict[str, object] = {
         "component": info.component,
         "repository": info.repository,
@@ -38,7 +38,7 @@ def encode_header(info: SourceMapInfo) -> dict[str, object]:
 
 
 def decode_header(header: dict[str, Any]) -> SourceMapInfo:
-    """What a map is of. Raises Malformed."""
+    """What a map is of. Raises MalformedError."""
     component, repository, commit = (header.get(key) for key in ("component", "repository", "commit"))
     dirty, tool = header.get("dirty"), header.get("tool")
     _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is none")
@@ -73,7 +73,7 @@ def encode_file(file: ExtractedFile) -> list[object]:
 
 
 def decode_file(value: object) -> ExtractedFile:
-    """A file from its line; its time and size are 0, its columns too: there is no such file here. Raises Malformed."""
+    """A file from its line. Its time, size and columns are 0: there is no such file here. Raises MalformedError."""
     _check(isinstance(value, list) and len(value) == 7, "it is no file")
     assert isinstance(value, list)
     path, language, content, errors, strings, definitions, calls = value
@@ -163,4 +163,4 @@ def _append(columns: Sequence[list[int]], row: Sequence[int]) -> None:
 
 def _check(condition: object, problem: str) -> None:
     if not condition:
-        raise Malformed(problem)
+        raise MalformedError(problem)

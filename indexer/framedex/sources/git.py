@@ -14,7 +14,7 @@ def git(folder: Path | str, *arguments: str) -> bytes | None:
     # A hook's variables would point git to the repository of the hook.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-    command = ["git", "-C", str(folder), "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", *arguments]
+    command = ["git", "-C", str(folder), "-c", "protocol.allow=never", "-c", "core.fsmonitor=", *arguments]
     try:
         done = subprocess.run(
             command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
