@@ -20,6 +20,7 @@ from framedex.commands.console import (
     print_json,
     print_lines,
 )
+from framedex.commands.source_maps import export_sources, import_sources
 from framedex.commands.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
 from framedex.plaintext import printable, restore
@@ -49,6 +50,10 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     print_lines(_missing_lines(missing))
     if not states:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
+
+
+sources.add_command(export_sources)
+sources.add_command(import_sources)
 
 
 @sources.command()

@@ -47,6 +47,14 @@ def drop_everything(connection: sqlite3.Connection) -> None:
 
 def _create_captures(database: sqlite_utils.Database) -> None:
     _table(database, "files", {"id": int, "path": str}).create_index(["path"], unique=True)
+    versions = {
+        "id": int,
+        "file": int,
+        "modified": int,
+        "size": int,
+        "blob": str,  # its content, as git names it; empty: it had changed before anybody looked
+    }
+    _table(database, "file_versions", versions, [("file", "files")]).create_index(["file", "blob"], unique=True)
     captures = {
         "id": int,
         "path": str,  # where it was last seen
@@ -93,11 +101,17 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "file": int,
         "line": int,
         "how": str,
+        "version": int,  # the state of the file that an exact line is about; NULL for lines found in indexed sources
         "end_line": int,
         "recorded_file": int,  # of a Python code object, as recorded: `file` may be another one here
         "calls": int,
     }
-    table = _table(database, "functions", functions, [("file", "files"), ("recorded_file", "files")])
+    table = _table(
+        database,
+        "functions",
+        functions,
+        [("file", "files"), ("version", "file_versions"), ("recorded_file", "files")],
+    )
     table.create_index(["module", "name", "symbol", "unit", "first_line"], unique=True)
     table.create_index(["short_name"])
     table.create_index(["name"])
@@ -113,10 +127,17 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "file": int,
         "line": int,
         "how": str,
+        "version": int,  # as for functions
         "recorded_file": int,  # what debug information or the code object say; `file` and `line` are what it is here
         "recorded_line": int,
     }
-    keys = [("function", "functions"), ("module", "modules"), ("file", "files"), ("recorded_file", "files")]
+    keys = [
+        ("function", "functions"),
+        ("module", "modules"),
+        ("file", "files"),
+        ("version", "file_versions"),
+        ("recorded_file", "files"),
+    ]
     table = _table(database, "frames", frames, keys)
     table.create_index(["recorded_file"])
     table.create_index(["file", "line"])
@@ -281,20 +302,37 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
 
 def _create_sources(database: sqlite_utils.Database) -> None:
     _table(database, "source_roots", {"id": int, "path": str}).create_index(["path"], unique=True)
+    source_maps = {
+        "id": int,
+        "prefix": str,  # of the paths of its files, which are no local ones
+        "component": str,
+        "repository": str,
+        "revision": str,  # the commit
+        "is_dirty": int,
+        "tool": str,
+        "path": str,  # where the map was read, and its state then
+        "modified": int,
+        "size": int,
+    }
+    _table(database, "source_maps", source_maps).create_index(["component"], unique=True)
     # Where recorded paths are here, by the project's settings when the index was last brought up to date.
     _table(database, "path_rules", {"before": str, "after": str}, pk="before")
     source_files = {
         "file": int,
-        "root": int,  # NULL: read because a recorded frame points to it
+        "root": int,  # NULL: read because a recorded frame points to it, or from a map
+        "map": int,
         "language": str,
         "modified": int,
         "size": int,
         "content": int,  # a hash of its bytes
+        "blob": str,  # its content, as git names it; empty unless something is placed in it
         "errors": int,  # places that the grammar could not read
         "problems": str,
     }
-    keys = [("file", "files"), ("root", "source_roots")]
-    _table(database, "source_files", source_files, keys, "file").create_index(["root"])
+    keys = [("file", "files"), ("root", "source_roots"), ("map", "source_maps")]
+    table = _table(database, "source_files", source_files, keys, "file")
+    table.create_index(["root"])
+    table.create_index(["map"])
     definitions = {
         "id": int,
         "file": int,

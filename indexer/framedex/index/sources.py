@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.index import aggregates
+from framedex.index import aggregates, source_maps
 from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
+from framedex.index.places import location
 from framedex.index.records import (
     FramePlacement,
     FunctionRecord,
@@ -19,10 +20,11 @@ from framedex.index.records import (
     RecordedPlace,
     UnplacedFunction,
 )
-from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.rows import IN_JSON, Row, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
-from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role
+from framedex.index.versions import remember_indexed
+from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
 from framedex.settings import PathRule
 
 # Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
@@ -87,8 +89,10 @@ class SourceTables:
         )
 
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """(mtime in ns, size) of every source file that was parsed, by path."""
-        rows = self._rows("SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file")
+        """(mtime in ns, size) of every source file that was parsed here, by path."""
+        rows = self._rows(
+            "SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+        )
         return {path: (modified, size) for path, modified, size in rows}
 
     def frame_files(self) -> list[str]:
@@ -118,13 +122,66 @@ class SourceTables:
         )
         return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
-    def replace_files(self, files: Sequence[ExtractedFile], roots: Mapping[str, str]) -> int:
+    def replace_files(
+        self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
+    ) -> int:
         """Store read files in place of what was known of them; how many definitions are new.
 
-        `roots` is the root that a path belongs to, if it belongs to one.
+        `roots` is the root that a path belongs to, if it belongs to one; `source_map` the id of the map that they come
+        from, if they do.
         """
         ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
-        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()})
+        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()}, source_map)
+
+    def extracted_file(self, path: str) -> ExtractedFile | None:
+        """A file with all its definitions and calls, as it was read; None if it was not."""
+        rows = self._rows(
+            "SELECT s.file, s.language, s.modified, s.size, s.content, s.errors, s.problems"
+            " FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?",
+            path,
+        )
+        if not rows:
+            return None
+        file, language, modified, size, content, errors, problems = rows[0]
+        definitions = self._rows(
+            "SELECT d.name, d.short_name, d.kind, d.parameters, d.line, d.end_line, d.is_const, d.is_broken, c.sites"
+            " FROM definitions d LEFT JOIN call_sites c ON c.definition = d.id WHERE d.file = ? ORDER BY d.id",
+            file,
+        )
+        return ExtractedFile(path, language, modified, size, content, errors, definitions, tuple(json.loads(problems)))
+
+    def maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        with translated(self.path):
+            return source_maps.source_maps(self.connection)
+
+    def replace_map(
+        self, info: SourceMapInfo, origin: str, modified: int, size: int
+    ) -> tuple[SourceMapInfo | None, int]:
+        """Make room for the files of a map: what was known of its component, which is gone, and the map's id.
+
+        `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
+        """
+        return source_maps.replace_map(self.connection, info, origin, modified, size)
+
+    def remove_map(self, component: str) -> SourceMapInfo | None:
+        """Forget the map of a component; what it was of, None if there was none."""
+        return source_maps.remove_map(self.connection, component)
+
+    def is_map_known(self, origin: str, modified: int, size: int) -> bool:
+        """Whether a map was read from this file when it was in this state."""
+        known = (storable(origin), modified, size)
+        return bool(self._rows("SELECT 1 FROM source_maps WHERE path = ? AND modified = ? AND size = ?", *known))
+
+    def map_origin(self, component: str) -> str | None:
+        """The file that the map of a component was read from; None if there is no such map."""
+        rows = self._rows("SELECT path FROM source_maps WHERE component = ?", component)
+        return rows[0][0] if rows else None
+
+    def module_folders(self) -> set[str]:
+        """The folders of the binaries that were recorded."""
+        rows = self._rows("SELECT DISTINCT path FROM modules WHERE path LIKE '/%'")
+        return {path.rpartition("/")[0] for (path,) in rows}
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
@@ -179,11 +236,17 @@ class SourceTables:
         ]
 
     def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
-        """The (path, definition) pairs with this short name in files of a language, in order of path and line."""
+        """The (path, definition) pairs with this short name in files of a language, in order of path and line.
+
+        Of a file that a source tree and a map have it is the tree's.
+        """
         rows = self._rows(
             "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
             " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
-            " WHERE d.short_name = ? AND s.language = ? ORDER BY f.path, d.line",
+            " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
+            "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
+            "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
+            " ORDER BY f.path, d.line",
             short_name,
             language,
         )
@@ -259,6 +322,7 @@ class SourceTables:
         spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
         files = file_ids(self.connection, {spot.path for spot in spots})
         own = placeholders([placed.frame for placed in frames])
+        remember_indexed(self.connection, files.values())
         moved = sum(self._place(placement, files, own) for placement in placements)
         moved += sum(self._place_frame(placed, files) for placed in frames)
         if moved:

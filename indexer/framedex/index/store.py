@@ -26,6 +26,7 @@ from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
 from framedex.index.totals import Totals
 from framedex.index.values import storable
+from framedex.index.versions import remember_versions
 from framedex.model import Capture, Language, Thread
 from framedex.objects import Lifetimes
 from framedex.releases import Build
@@ -156,6 +157,7 @@ class Store:
         links: Sequence[CallLink] = (),
         ffi: FfiRecords | None = None,
         builds: Sequence[Build] = (),
+        began: int | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
@@ -163,7 +165,8 @@ class Store:
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
         `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
-        handlers were run for, `builds` are the components that were recorded.
+        handlers were run for, `builds` are the components that were recorded. `began` is when the recording did (Unix
+        time in ns), if that is known.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -214,6 +217,7 @@ class Store:
                 if lifetimes is not None:
                     add_objects(self._connection, identifier, lifetimes)
             add_links(self._connection, identifier, links, ids)
+            remember_versions(self._connection, {*flat, *writer.frames}, began)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from framedex.model import Location
-from framedex.releases import Build, public_url, published
+from framedex.model import Location, is_local
+from framedex.releases import Build, public_url, published, url_template
 
 if TYPE_CHECKING:
     from framedex.index.rows import Reader
@@ -40,10 +40,23 @@ class Urls:
         root = next((root for root in links if location.path.startswith(f"{root}/")), None)
         if root is not None:
             return public_url(root, location.path[len(root) + 1 :], location.line, "HEAD", links)
+        if source_map := self._map(location.path):
+            component, repository, revision, is_dirty, prefix = source_map
+            templates = {component: url_template(repository)} if repository else {}
+            path = location.path[len(prefix) :]
+            return None if is_dirty else public_url(component, path, location.line, revision, {**templates, **links})
         found = published(location.path, self._builds)
         if found is None:
             return None
         return public_url(found.component, found.path, location.line, found.revision, links)
+
+    def _map(self, path: str) -> tuple[str, str | None, str, int, str] | None:
+        """The source map that a path is of: component, repository, commit, whether it was changed, prefix."""
+        if is_local(path):
+            return None
+        prefix = f"{path.partition(':')[0]}:"
+        query = "SELECT component, repository, revision, is_dirty, prefix FROM source_maps WHERE prefix = ?"
+        return self._reader.row(query, prefix)
 
     @cached_property
     def _builds(self) -> list[Build]:

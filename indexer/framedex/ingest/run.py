@@ -15,6 +15,7 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
@@ -54,7 +55,9 @@ def ingest_captures(
     moved = [state.path for state in states if _has_moved(store, state)]
     binaries = _binaries(store)
     added = _read_captures(store, states, refused, progress, binaries)
+    troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
+    sources.problems.extend(troubles)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -67,6 +70,7 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
+    began = capture.metadata.get("started_unix_ns")
     store.add_capture(
         capture,
         capture.path,
@@ -80,6 +84,7 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         find_links(capture),
         name_ffi(capture, namer),
         find_builds(capture),
+        began if isinstance(began, int) else None,
     )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from framedex.releases.builds import Build
 
@@ -71,6 +71,17 @@ def public_url(
     # Not str.format: what comes from outside has no business with attributes and indices.
     values = {"path": quote(path, errors="replace"), "line": str(line), "commit": quote(revision, errors="replace")}
     return re.sub(r"\{(path|line|commit)\}", lambda match: values[match[1]], template)
+
+
+def url_template(repository: str) -> str:
+    """How the site of a repository addresses lines; `repository` is its public address without the ending `.git`."""
+    host = urlsplit(repository).hostname or ""
+    base = repository.replace("{", "%7B").replace("}", "%7D")
+    if host.endswith("googlesource.com"):
+        return f"{base}/+/{{commit}}/{{path}}#{{line}}"
+    if host.startswith("bitbucket."):
+        return f"{base}/src/{{commit}}/{{path}}#lines-{{line}}"
+    return f"{base}{'/-' if host.startswith('gitlab.') else ''}/blob/{{commit}}/{{path}}#L{{line}}"
 
 
 def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
