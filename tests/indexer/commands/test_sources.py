@@ -84,6 +84,23 @@ def test_a_folder_that_is_not_there_is_refused(elsewhere: Project) -> None:
         assert result.exit_code == 1 and "folder" in result.stderr
 
 
+def test_a_folder_of_a_hostile_name_is_printed_harmlessly_and_one_that_is_no_text_refused(
+    elsewhere: Project, tmp_path: Path
+) -> None:
+    elsewhere.ingest().close()
+    hostile = tmp_path / "\x1b]0;owned\x07\n"
+    hostile.mkdir()
+    assert run("sources", "add", str(hostile)).exit_code == 0
+    result = run("sources")
+    assert "\x1b" not in result.stdout and "\\x1b]0;owned\\x07\\x0a" in result.stdout
+    shown = str(hostile).replace("\x1b", "\\x1b").replace("\x07", "\\x07").replace("\n", "\\x0a")
+    assert run("sources", "remove", shown).exit_code == 0
+    undecodable = tmp_path / "\udcff"
+    undecodable.mkdir()
+    result = run("sources", "add", str(undecodable))
+    assert result.exit_code == 1 and "no UTF-8" in result.stderr
+
+
 def test_a_missing_folder_stays_listed_and_can_be_removed(elsewhere: Project, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
