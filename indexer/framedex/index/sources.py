@@ -82,11 +82,11 @@ class SourceTables:
 
     def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
         """Remember these rules, and no others."""
+        rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
+        if rows == dict(self._rows("SELECT before, after FROM path_rules")):
+            return
         self.connection.execute("DELETE FROM path_rules")
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO path_rules(before, after) VALUES (?, ?)",
-            [(storable(rule.before.rstrip("/") or "/"), storable(str(rule.after))) for rule in rules],
-        )
+        self.connection.executemany("INSERT INTO path_rules(before, after) VALUES (?, ?)", rows.items())
 
     def known_files(self) -> dict[str, tuple[int, int]]:
         """(mtime in ns, size) of every source file that was parsed here, by path."""

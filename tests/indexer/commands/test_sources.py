@@ -65,7 +65,7 @@ def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Proje
     assert run("sources", "add", str(checkout)).exit_code == 0
     assert run("index").exit_code == 0
     result = run("sources")
-    assert f"{checkout}  1 file read; at {commit[:12]}" in result.stdout
+    assert f"{checkout}  1 file read; XLA's sources; at {commit[:12]}" in result.stdout
     assert f"jaxlib 0.10.2 was built from XLA {XLA[:12]}; this checkout is at {commit[:12]}" in result.stdout
     (root,) = _json("sources")["roots"]  # type: ignore[misc]
     assert (root["component"], root["matches"], root["checkout"]["commit"]) == ("xla", False, commit)
