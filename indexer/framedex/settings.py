@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import string
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ Value = TypeVar("Value", bool, int, float, str)
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
+_LARGEST = 1 << 24  # bytes
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _PLACEHOLDERS = ("path", "line", "commit")
 
@@ -199,8 +201,13 @@ def _upwards(folder: Path) -> Iterator[Path]:
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     """The settings in a file, None where it has none; and what is wrong with it."""
     try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a folder; a pipe that would never end
+            return None, []
+        if status.st_size > _LARGEST:
+            return None, [f"{file} cannot be read: it has {status.st_size:,} bytes; settings have less."]
         text = file.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         return None, []
     except OSError as error:
         return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]

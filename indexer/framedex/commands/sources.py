@@ -23,6 +23,7 @@ from framedex.commands.console import (
 from framedex.commands.source_maps import export_sources, import_sources
 from framedex.commands.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
+from framedex.index.values import storable
 from framedex.plaintext import printable, restore
 from framedex.releases import Build
 from framedex.releases.roots import RootState, build_text, clone_command, short, state_of_root, without_root
@@ -66,6 +67,8 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     for folder in folders:
         if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where it may not look
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
+        if storable(os.path.realpath(folder)) != os.path.realpath(folder):
+            raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
     with Store(index_path_here(ctx.obj, load_settings(Path.cwd()))) as store, store.transaction():
         for folder in folders:
             store.sources.add_root(os.path.realpath(folder))

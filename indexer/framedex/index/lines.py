@@ -124,10 +124,15 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
 
 
 def recorded_files(reader: Reader, ending: str) -> list[str]:
-    """The files with recorded lines whose path ends with these whole components; all for an empty text."""
+    """The files with recorded lines whose path, here or as recorded, ends with these whole components.
+
+    All for an empty text.
+    """
+    fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
     rows = reader.rows(
-        "SELECT path FROM files WHERE id IN (SELECT file FROM line_calls)"
-        " AND (?1 = '' OR path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1) ORDER BY path",
+        f"SELECT path FROM files WHERE id IN (SELECT file FROM line_calls) AND {fits.format('path')}"
+        " UNION SELECT f.path FROM files r JOIN frames fr ON fr.recorded_file = r.id JOIN files f ON f.id = fr.file"
+        f" WHERE f.id IN (SELECT file FROM line_calls) AND {fits.format('r.path')} ORDER BY path",
         ending,
     )
     return [path for (path,) in rows]

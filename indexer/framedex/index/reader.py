@@ -182,7 +182,7 @@ class Index:
         return lines.recorded_lines(self._reader, path)
 
     def recorded_files(self, ending: str = "") -> list[str]:
-        """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
+        """The files with recorded lines whose path, here or as recorded, ends with these whole components."""
         return lines.recorded_files(self._reader, ending)
 
     def linked_calls(self, path: str, line: int) -> list[LinkedCalls]:

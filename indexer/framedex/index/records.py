@@ -80,12 +80,16 @@ class FfiRecords:
 
 @dataclass(frozen=True, slots=True)
 class RecordedPlace:
-    """A stored frame with the file and line that were recorded for it, whether or not that file is here."""
+    """A stored frame with the file and line that were recorded for it, whether or not that file is here.
+
+    `first_line` is that of a Python code object, 0 for native frames.
+    """
 
     frame: int
     language: Language
     name: str
     short_name: str
+    first_line: int
     path: str
     line: int
 

@@ -115,12 +115,12 @@ class SourceTables:
     def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
         """The frames that were recorded in these files."""
         rows = self._rows(
-            "SELECT fr.id, fn.language, fn.name, fn.short_name, f.path, fr.recorded_line FROM frames fr"
+            "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
             " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
             f" WHERE f.path {IN_JSON} ORDER BY fr.id",
             placeholders(list(paths)),
         )
-        return [RecordedPlace(row[0], Language(row[1]), *row[2:6]) for row in rows]
+        return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
     def replace_files(
         self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None

@@ -1,18 +1,19 @@
 """Frames recorded with the paths of another machine, to the files that those paths mean here.
 
 A mapped frame stays `exact` only where the file that was found bears it out: the function of the frame is defined there
-and the recorded line is within it. Where a rule of the settings led to the file, the user answers for it, so it is also
-enough that nothing speaks against it (a lambda, a module's own code, a function made by a macro have no definition to
-compare with). Where only the tail of the path did, some other frame must have borne the file out and none the contrary.
-A frame whose function is elsewhere in the file (the tree is of another version) is led to its definition, and labelled
-so. In every other case the recorded path stays, as a file that is not here.
+with the recorded line within it and, as code objects know their first lines (Python), begins where it was recorded to.
+Frames without a definition to compare with (lambdas, a module's own code, what macros define) depend on the others of
+their file: none may contradict it, and some must bear it out unless a rule of the settings led there, for which the
+user answers. In a file that others contradict, lines of C++ are never exact: a shift may stay within the function.
+A frame that is not borne out is led to the definition of its function, if there is one, and labelled so: the file is of
+another version. In every other case the recorded path stays, as a file that is not here.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
 
@@ -63,38 +64,63 @@ def _place(
     places: Sequence[RecordedPlace], here: Here, definitions: Callable[[str], Sequence[Named]]
 ) -> Iterable[FramePlacement]:
     """The frames of one recorded path that are in the file that was found for it."""
-    of_file = definitions(here.path)
-    lines = _count_lines(here.path)
-    named = [(place, _same_named(place, of_file)) for place in places]
-    judged = [(place, same, _judge(place, same, lines)) for place, same in named]
+    defined = _by_name(definitions(here.path), places[0].language)
+    text = _lines(here.path)
+    named = [(place, defined.get(_name(place), ())) for place in places]
+    judged = [(place, same, _judge(place, same, text)) for place, same in named]
     verdicts = {verdict for _, _, verdict in judged}
-    is_borne_out = here.by_rule or (_Verdict.FITS in verdicts and _Verdict.CONTRADICTS not in verdicts)
+    is_other_version = _Verdict.CONTRADICTS in verdicts
+    is_borne_out = not is_other_version and (here.by_rule or _Verdict.FITS in verdicts)
     for place, same, verdict in judged:
-        if verdict is _Verdict.FITS or (verdict is _Verdict.UNKNOWN and is_borne_out):
+        is_sure = verdict is _Verdict.FITS and (place.language is Language.PYTHON or not is_other_version)
+        if is_sure or (verdict is _Verdict.UNKNOWN and is_borne_out):
             yield FramePlacement(place.frame, Location(here.path, place.line, How.EXACT))
-        elif verdict is _Verdict.CONTRADICTS and len(same) == 1 and same[0].kind != "class":
+        elif len(same) == 1 and same[0].kind != "class":
             yield FramePlacement(place.frame, Location(here.path, same[0].line, How.DEFINITION))
 
 
-def _judge(place: RecordedPlace, same: Sequence[Definition], lines: int) -> _Verdict:
-    if any(definition.line <= place.line <= definition.end_line for definition in same):
+def _judge(place: RecordedPlace, same: Sequence[Definition], text: Sequence[str]) -> _Verdict:
+    if place.line > len(text):
+        return _Verdict.CONTRADICTS
+    around = [definition for definition in same if definition.line <= place.line <= definition.end_line]
+    if place.language is Language.PYTHON and around:
+        if _UNNAMED.search(place.name):
+            return _Verdict.UNKNOWN
+        around = [definition for definition in around if _begins_at(definition, place.first_line, text)]
+    if around:
         return _Verdict.FITS
-    return _Verdict.CONTRADICTS if same or place.line > lines else _Verdict.UNKNOWN
+    return _Verdict.CONTRADICTS if same else _Verdict.UNKNOWN
 
 
-def _same_named(place: RecordedPlace, definitions: Sequence[Named]) -> list[Definition]:
-    """The definitions that a frame's function may be, or that it is in where it has no name of its own."""
-    defined = [(short, definition) for short, definition in definitions if definition.kind != "declaration"]
+def _begins_at(definition: Definition, first_line: int, text: Sequence[str]) -> bool:
+    """Whether a code object of this definition would have this first line: that of its first decorator, or its own."""
+    above = [line.lstrip() for line in text[first_line - 1 : definition.line - 1]]
+    if not above:
+        is_decorated = definition.line > 1 and text[definition.line - 2].lstrip().startswith("@")
+        return first_line == definition.line and not is_decorated
+    return above[0].startswith("@") and not any(line.startswith(("def ", "async def ", "class ")) for line in above)
+
+
+def _by_name(definitions: Sequence[Named], language: Language) -> Mapping[str, Sequence[Definition]]:
+    found: dict[str, list[Definition]] = defaultdict(list)
+    for short, definition in definitions:
+        if definition.kind != "declaration":
+            found[short if language is Language.NATIVE else definition.name].append(definition)
+    return found
+
+
+def _name(place: RecordedPlace) -> str:
+    """The name of a frame's function, or of the one that it is in where it has none; empty for a module's own code."""
     if place.language is Language.NATIVE:
-        return [definition for short, definition in defined if short == place.short_name]
+        return place.short_name  # that of a lambda is its function's
     name = place.name
     while (around := _UNNAMED.sub("", name)) != name:
         name = around
-    return [definition for _, definition in defined if name and definition.name == name]
+    return name
 
 
-def _count_lines(path: str) -> int:
+def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_bytes().count(b"\n") + 1
+        return Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
-        return 0
+        return []

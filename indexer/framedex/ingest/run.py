@@ -28,7 +28,7 @@ from framedex.model import Capture
 from framedex.objects import follow_objects
 from framedex.releases import find_builds
 from framedex.settings import PathRule
-from framedex.sources import found_file, language_of
+from framedex.sources import PathMap, found_file, language_of
 
 
 def ingest_captures(
@@ -53,7 +53,7 @@ def ingest_captures(
             store.sources.replace_path_rules(rules)
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
-    binaries = RecordedBinaries()
+    binaries = _binaries(store)
     added = _read_captures(store, states, refused, progress, binaries)
     troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
@@ -95,7 +95,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
     `binaries` are those that are open already.
     """
-    binaries = binaries or RecordedBinaries()
+    binaries = binaries or _binaries(store)
     report = TreeReport()
     trees = find_trees(store, progress, report)
     if len(trees.changed(store)) > MOST:
@@ -111,7 +111,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
 def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
     """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
     report = TreeReport()
-    read_needed(store, find_trees(store, progress, report), progress, report, binaries or RecordedBinaries())
+    read_needed(store, find_trees(store, progress, report), progress, report, binaries or _binaries(store))
     return report
 
 
@@ -135,8 +135,12 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
         gone = [path for path in wanted if path in known and path not in there]
         store.sources.remove_files(gone)
         report.removed = len(gone)
-        place_functions(store.sources, progress, RecordedBinaries())
+        place_functions(store.sources, progress, _binaries(store))
     return report
+
+
+def _binaries(store: Store) -> RecordedBinaries:
+    return RecordedBinaries(PathMap(store.sources.path_rules()))
 
 
 def _states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:

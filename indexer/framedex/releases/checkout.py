@@ -14,7 +14,7 @@ from pathlib import Path
 
 _PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
 _OFF = ("core.fsmonitor=", "core.hooksPath=/dev/null", "core.untrackedCache=keep", "protocol.allow=never")
-_FILTERS = r"^filter\..*\.(clean|smudge|process)$"
+_FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 
 @dataclass(frozen=True, slots=True)

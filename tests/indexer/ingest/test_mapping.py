@@ -6,13 +6,16 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources
-from framedex.model import CodeObject, FrameRow, How
+from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources, ingest_captures
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.settings import PathRule
+from framedex.sources import PathMap
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_project
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
@@ -74,6 +77,7 @@ def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp
     with Index.open(project.index) as index:
         assert index.recorded_lines(str(source))[ALLOCATE] == 3
         assert index.stacks_through(str(source), ALLOCATE)
+        assert index.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
 
 
 def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Project, tmp_path: Path) -> None:
@@ -160,6 +164,46 @@ def test_python_files_of_another_machine_are_found_with_their_functions(project:
         assert (frame.location.path, frame.location.how) == (str(here), How.EXACT)
         assert frame.location.line == project.line(text)
         assert frame.function.location.path == str(here)
+
+
+@pytest.mark.parametrize("shift", ["", "\n", "\n" * 3, "# a line\n" * 40])
+def test_a_python_line_is_exact_only_where_its_function_begins_as_recorded(
+    project: Project, tmp_path: Path, shift: str
+) -> None:
+    program = (
+        "import functools\n\n\n@functools.cache\ndef put(value):\n    value += 1\n    value += 1\n    return value\n"
+    )
+    module = compile(program, "/build/package/put.py", "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    recorded = CodeObject(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable)
+    frame = PythonFrame(0, next(start for start, _, line in code.co_lines() if line == 7), 7)
+    capture = replace(project.capture, codes=(recorded,), frames=(frame,), stacks=(Stack((0,)),) * 3)
+    here = tmp_path / "tree" / "package" / "put.py"
+    here.parent.mkdir(parents=True)
+    here.write_text(shift + program)
+    moved = replace(project, capture=capture)
+    _index(moved, [tmp_path / "tree"])
+    location = _frames(moved)["put"].location
+    assert location is not None and location.path == str(here)
+    lines = len(shift.splitlines())
+    assert (location.line, location.how) == ((7, How.EXACT) if not lines else (5 + lines, How.DEFINITION))
+
+
+def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, tmp_path: Path) -> None:
+    there = project.library.parent
+    here = tmp_path / "copied"
+    there.rename(here)
+    program = here / project.program.name
+    capture = replace(project.capture, path=here / ".framedex" / "captures" / "first")
+    moved = replace(project, folder=here, program=program, capture=capture)
+    (here / "libglue.so").write_bytes((here / "libruntime.so").read_bytes())  # not what was recorded
+    with Store(moved.index) as store:
+        report = ingest_captures(store, [], [], Silence(), rules=[PathRule(str(there), here)])
+        namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
+        problems = add_capture(store, capture, namer).problems
+    assert report.captures == ()
+    assert "runtime::allocate" in _frames(moved)
+    assert len(problems) == 2 and all("libglue.so" in problem for problem in problems)
 
 
 def test_ten_thousand_rules_cost_nothing_and_a_loop_of_links_is_no_file(project: Project, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -61,8 +62,10 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path) -> None:
     file = tmp_path / "xla" / "pjrt" / "pjrt_client.h"
     os.utime(file, (1, 1))  # git has to look into it
     checkout = read_checkout(tmp_path)
-    assert checkout is not None and checkout.commit
+    assert checkout is not None and checkout.commit and checkout.is_changed is False
     assert not trap.exists()
+    subprocess.run(["git", "-C", tmp_path, "status"], capture_output=True, check=False)
+    assert trap.exists(), "the trap was none"
 
 
 def test_another_users_repository_is_a_problem_with_its_remedy(tmp_path: Path) -> None:
