@@ -147,7 +147,7 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
         yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_target(candidate)} [{candidate.how.value}]"
+                yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"
 
 
 def _function(frame: FrameRow) -> str:

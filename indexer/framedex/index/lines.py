@@ -55,8 +55,8 @@ def _lines_since(reader: Reader, path: str) -> LineMap | None:
     # Frames of older recordings may be about other states of the file: the last one counts.
     row = reader.row(
         "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
-        " UNION ALL SELECT modified, size, blob FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
-        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = source_files.file) ORDER BY modified DESC LIMIT 1",
+        " UNION ALL SELECT modified, size, blob FROM source_files s WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
         path,
     )
     return None if row is None else reader.places.lines_since(path, state_of(*row))
