@@ -697,21 +697,29 @@ class SourceTotals:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something wrong with source files: how many have it, and the paths of a few. `message` leaves numbers out."""
+    """Something wrong with source files, or folders: how many have it, and the paths of a few.
+
+    `message` leaves numbers out; `unit` is what is counted.
+    """
 
     message: str
     count: int
     examples: tuple[str, ...]
+    unit: str = "file"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """How well the source trees are known: their folders, what was read of each language, and the problems met."""
+    """How well the source trees are known: their folders, what was read of each language, and the problems met.
+
+    `maps` are the source maps that stand beside them.
+    """
 
     roots: tuple[str, ...]
     totals: tuple[SourceTotals, ...]
     macros: int
     problems: tuple[SourceProblem, ...]
+    maps: tuple[SourceMapInfo, ...] = ()
 
 
 # --- binaries ---------------------------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from urllib.parse import quote
 
 import click
 
-from framedex.model import How, Location
+from framedex.model import Location
 from framedex.plaintext import printable
+from framedex.tracetext import location_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     Of a file that is not here it is the public URL, if one is known: every terminal finds those by itself.
     """
     if labels is None:
-        labels = [] if location.how is How.EXACT else [location.how.value]
+        labels = location_labels(location)
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
     if not is_here and location.url is not None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
+from framedex.index.places import state_of
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
     LATEST_FIRST,
@@ -19,16 +22,58 @@ from framedex.index.rows import (
 )
 from framedex.model import How, LineSummary, StackHit, Step
 
+if TYPE_CHECKING:
+    from framedex.sources.moving import LineMap
+
 SAMPLES = 4
 """Argument objects that are shown for a line; writers keep no more of them, for a line or a stack."""
 
 
+NO_LINE = 0
+"""What a line that was not there then was: nothing was recorded on it."""
+
+
+def line_then(reader: Reader, path: str, line: int) -> int:
+    """The line of a file, as it was when it was last recorded, that is this one now; `NO_LINE` if none is.
+
+    Where nobody knows what has changed, lines keep their numbers.
+    """
+    moved = _lines_since(reader, path)
+    if moved is None:
+        return line
+    then = moved.backward(line)
+    return NO_LINE if then.is_gone else then.line
+
+
+def nearest_line_then(reader: Reader, path: str, line: int) -> int:
+    """The same, or where it would have been."""
+    moved = _lines_since(reader, path)
+    return line if moved is None else moved.backward(line).line
+
+
+def _lines_since(reader: Reader, path: str) -> LineMap | None:
+    # Frames of older recordings may be about other states of the file: the last one counts.
+    row = reader.row(
+        "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT modified, size, blob FROM source_files s WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
+        path,
+    )
+    return None if row is None else reader.places.lines_since(path, state_of(*row))
+
+
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
     """The lines of a file that calls passed through, with the number of those calls."""
+    moved = _lines_since(reader, path)
     rows = reader.rows(
         "SELECT line, sum(calls) FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?) GROUP BY line", path
     )
-    return dict(rows)
+    if moved is None:
+        return dict(rows)
+    counts: Counter[int] = Counter()
+    for line, calls in rows:
+        counts[moved.forward(line).line] += calls
+    return dict(counts)
 
 
 def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:

@@ -42,7 +42,7 @@ class Places:
         """The place as its file is now; `then` is the state of the file that it is about."""
         if then is None or is_unchanged(place.path, then):
             return place
-        change = self._since(place.path, then)
+        change = self.change_since(place.path, then)
         if change is None:
             return place
         if change.lines is None:
@@ -57,10 +57,11 @@ class Places:
         """From the lines of a file then to those now; None where they are the same, or nobody knows."""
         if then is None or is_unchanged(path, then):
             return None
-        change = self._since(path, then)
+        change = self.change_since(path, then)
         return None if change is None else change.lines
 
-    def _since(self, path: str, then: FileState) -> Change | None:
+    def change_since(self, path: str, then: FileState) -> Change | None:
+        """What has changed in a file since; None for nothing."""
         if self._changes is None:
             from framedex.sources.changes import Changes
 

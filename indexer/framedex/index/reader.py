@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -43,6 +44,9 @@ _MOST_STACKS = 50
 
 class Index:
     """A read-only view of an index file. Paths are absolute, lines 1-based. May be used from several threads.
+
+    Lines are those of files as they are now, both in questions and in answers: where a file has changed since it was
+    recorded or indexed, git tells where its lines have gone (see `Location.stale`).
 
     Every question may raise FramedexError (with a remedy) when the file turns out to be damaged or locked.
     """
@@ -165,11 +169,13 @@ class Index:
 
     def stacks_through(self, path: str, line: int | None = None, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks that pass a file, or one line of it, most calls first."""
-        return lines.stacks_through(self._reader, path, line, limit)
+        then = line if line is None else lines.line_then(self._reader, path, line)
+        return lines.stacks_through(self._reader, path, then, limit)
 
     def line_summary(self, path: str, line: int) -> LineSummary | None:
         """What was recorded through a line, or None where nothing was."""
-        return lines.line_summary(self._reader, path, line)
+        summary = lines.line_summary(self._reader, path, lines.line_then(self._reader, path, line))
+        return None if summary is None else replace(summary, line=line)
 
     def recorded_lines(self, path: str) -> dict[int, int]:
         """The lines of a file that calls passed through, with the number of those calls."""
@@ -181,7 +187,7 @@ class Index:
 
     def linked_calls(self, path: str, line: int) -> list[LinkedCalls]:
         """The calls on threads without Python that were dispatched from a line, most calls first."""
-        return links.linked_calls(self._reader, path, line)
+        return links.linked_calls(self._reader, path, lines.line_then(self._reader, path, line))
 
     def is_recorded(self, path: str) -> bool:
         """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
@@ -189,15 +195,15 @@ class Index:
 
     def inward(self, path: str, line: int) -> list[Step]:
         """The frames called from a line, most calls first."""
-        return lines.inward(self._reader, path, line)
+        return lines.inward(self._reader, path, lines.line_then(self._reader, path, line))
 
     def inward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
-        return lines.inward_readable(self._reader, path, line)
+        return lines.inward_readable(self._reader, path, lines.line_then(self._reader, path, line))
 
     def outward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that led to a line (as `target`), most calls first."""
-        return lines.outward_readable(self._reader, path, line)
+        return lines.outward_readable(self._reader, path, lines.line_then(self._reader, path, line))
 
     def roads_inward(
         self, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
@@ -206,11 +212,12 @@ class Index:
 
         `within` is a road's `nodes`: only the stacks that came to the line by it.
         """
-        return roads.roads_inward(self._reader, path, line, wanted, within)
+        then = lines.line_then(self._reader, path, line)
+        return roads.roads_inward(self._reader, path, then, wanted, within)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
-        return functions.functions_at(self._reader, path, line)
+        return functions.functions_at(self._reader, path, lines.nearest_line_then(self._reader, path, line))
 
     def function(self, function_id: int) -> FunctionRow | None:
         """The function with this id."""
@@ -255,7 +262,7 @@ class Index:
 
     def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
         """The FFI targets that are called at a line, or whose handlers' source it is in."""
-        return ffi.uses_at(self._reader, path, line)
+        return ffi.uses_at(self._reader, path, lines.line_then(self._reader, path, line))
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""

@@ -116,13 +116,18 @@ def _lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:
     first = stream.read(_PIECE)
     if not first.startswith(_MAGIC):
         _refuse_as_no_map(path)
-    rest = b""
+    rest: list[bytes] = []
+    length = 0
     for piece in _decompressed(path, stream, first):
-        *complete, rest = (rest + piece).split(b"\n")
-        yield from complete
-        if len(rest) > _LONGEST_LINE:
+        if b"\n" in piece:
+            *complete, piece = (b"".join(rest) + piece).split(b"\n")
+            yield from complete
+            rest, length = [], 0
+        rest.append(piece)
+        length += len(piece)
+        if length > _LONGEST_LINE:
             _refuse_as_damaged(path, "a line is too long")
-    if rest:
+    if length:
         _refuse_as_damaged(path, "its last line is cut off")
 
 

@@ -104,14 +104,15 @@ def _definitions(
     names, keys, kinds, parameters, _, lengths, flags, _ = columns
     _check(_all_within((*names, *keys, *kinds), 0, len(strings)), "a string is missing")
     _check(_all_within(parameters, -1, len(strings)), "a string is missing")
-    _check(_all_within(lengths, 0, _MOST) and _all_within(flags, 0, 4), "a definition is none")
+    _check(_all_within(flags, 0, 4), "a definition is none")
     lines = list(accumulate(columns[4]))
-    _check(_all_within(lines, 1, _MOST), "a line is none")
-    for name, key, kind, written, line, length, flag in zip(
-        names, keys, kinds, parameters, lines, lengths, flags, strict=True
+    ends = [line + length for line, length in zip(lines, lengths, strict=True)]
+    _check(_all_within(lines, 1, _MOST) and _all_within(ends, 0, _MOST), "a line is none")
+    for name, key, kind, written, line, end, flag in zip(
+        names, keys, kinds, parameters, lines, ends, flags, strict=True
     ):
         texts = strings[name], strings[key], strings[kind], None if written < 0 else strings[written]
-        yield *texts, line, line + length, bool(flag & CONST), bool(flag & BROKEN), next(calls)
+        yield *texts, line, end, bool(flag & CONST), bool(flag & BROKEN), next(calls)
 
 
 def _calls(
