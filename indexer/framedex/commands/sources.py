@@ -26,7 +26,16 @@ from framedex.errors import FramedexError
 from framedex.index.values import storable
 from framedex.plaintext import printable, restore
 from framedex.releases import Build
-from framedex.releases.roots import COMPONENTS, RootState, build_text, clone_command, short, state_of_root, without_root
+from framedex.releases.roots import (
+    COMPONENTS,
+    RootState,
+    build_text,
+    clone_command,
+    pin_url,
+    short,
+    state_of_root,
+    without_root,
+)
 
 
 @click.group(invoke_without_command=True)
@@ -48,7 +57,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         print_json(_document(states, missing))
         return
     print_lines([line for state in states for line in _root_lines(state)])
-    print_lines(_missing_lines(missing))
+    print_lines(_missing_lines(missing, builds))
     if not states:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
 
@@ -125,10 +134,12 @@ def _root_lines(state: RootState) -> Iterator[Line]:
         yield text_line(f"     ! {state.advice}", "error")
 
 
-def _missing_lines(missing: Sequence[Build]) -> Iterator[Line]:
+def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
         yield (Span(build_text(build), "head"), Span("; no source folder has that"))
         yield text_line(f"     to get it: `{clone_command(build)}`", "dim")
+        if url := pin_url(build, builds):
+            yield text_line(f"     JAX names the commit in {url}", "dim")
 
 
 def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
