@@ -36,6 +36,7 @@ from framedex.releases.roots import (
     state_of_root,
     without_root,
 )
+from framedex.settings import Settings
 
 
 @click.group(invoke_without_command=True)
@@ -97,7 +98,7 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     with Store(path) as store, store.transaction():
         for root in chosen.values():
             store.sources.remove_root(root)
-    settings = load_settings(Path.cwd())
+    settings, _ = Settings.load(Path.cwd())
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
         note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")
