@@ -15,6 +15,7 @@ from framedex.index.health import source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.source_maps import source_maps
 from framedex.index.urls import Urls, builds
 from framedex.model import (
     CallFilter,
@@ -32,6 +33,7 @@ from framedex.model import (
     PythonLine,
     Road,
     SourceHealth,
+    SourceMapInfo,
     SourceRoot,
     StackHit,
     Step,
@@ -108,6 +110,10 @@ class Index:
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def source_maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        return source_maps(self._reader.connection)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.

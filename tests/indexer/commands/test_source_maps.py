@@ -140,6 +140,21 @@ def test_recorded_functions_get_their_lines_and_public_addresses(project: Projec
     assert frame["location"]["url"] == place.url and frame["source_is_here"] is False
 
 
+def test_maps_are_listed_and_removed_by_their_component(project: Project, source_map: Path) -> None:
+    project.ingest().close()
+    run("--index", project.index, "sources", "import", source_map)
+    assert f"a source map of {ADDRESS}" in run("--index", project.index, "sources")
+    assert json.loads(run("--index", project.index, "sources", "--json"))["maps"][0]["component"] == "glue"
+
+    run("--index", project.index, "sources", "remove", "glue")
+
+    assert "glue@" not in run("--index", project.index, "sources")
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        assert store.sources.definitions("convert", "cpp") == []
+    assert convert(project.index) is None
+
+
 def test_indexing_again_keeps_what_a_map_told(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
