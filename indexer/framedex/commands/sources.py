@@ -27,7 +27,7 @@ from framedex.index.values import storable
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable, restore
 from framedex.releases import Build
-from framedex.releases.roots import RootState, build_text, clone_command, short, state_of_root, without_root
+from framedex.releases.roots import COMPONENTS, RootState, build_text, clone_command, short, state_of_root, without_root
 
 
 @click.group(invoke_without_command=True)
@@ -119,6 +119,8 @@ def _known_root(folder: Path, known: set[str]) -> str:
 def _root_lines(state: RootState) -> Iterator[Line]:
     checkout = state.checkout
     words_of_it = [f"{words.count(state.files, 'file')} read"]
+    if state.component is not None:
+        words_of_it.append(f"{COMPONENTS[state.component]}'s sources")
     if not state.is_there:
         words_of_it.append("missing; what was read from it is kept")
     if checkout is not None and checkout.commit:

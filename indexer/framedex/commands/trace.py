@@ -89,9 +89,10 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
         told = f": {', '.join(trees)}" if trees else ""
+        commit = "; `framedex sources` says at which commit" if trees else ""
         yield (
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
-            " `framedex index --source DIR` links them to a source tree."
+            f" `framedex index --source DIR` links them to a source tree{commit}."
         )
 
 

@@ -175,8 +175,6 @@ def _frame_id(
         return int(row[0])
     # Whatever an earlier run found for the function, its new frame has to be given too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
-    if record.location is not None and not record.location.path.startswith("/"):
-        file, line, how = None, None, None  # until its file is found
     what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
     inserted = connection.execute(
         "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"

@@ -37,8 +37,7 @@ class FrameRecord:
 
     `module` is (path, identity) of the binary, None for Python frames; `depth` is 0 for the physical function and
     counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
-    `location` is None unless the very line is known; its path is as recorded, which may be relative to a folder of some
-    build machine. `returning` is a Python frame that has ended.
+    `location` is None unless the very line is known, and is as recorded. `returning` is a Python frame that has ended.
     """
 
     function: FunctionRecord

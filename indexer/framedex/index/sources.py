@@ -28,21 +28,19 @@ from framedex.model import CallSite, Definition, ExtractedFile, How, Language, R
 from framedex.settings import PathRule
 
 # Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
-# A path that is relative to an unknown folder is no place; what source trees say of a frame without exact place stays.
+# What source trees say of a C++ frame without an exact place stays.
 _MOVED = """
     WITH given AS MATERIALIZED (
         SELECT value ->> 0 AS frame, value ->> 1 AS file, value ->> 2 AS line, value ->> 3 AS how FROM json_each(?)
     ), wanted AS (
-        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, g.frame IS NOT NULL AS is_given,
-               coalesce(g.file, CASE WHEN f.path LIKE '/%' THEN fr.recorded_file END) AS new_file,
-               coalesce(g.line, CASE WHEN f.path LIKE '/%' THEN fr.recorded_line END) AS new_line,
-               coalesce(g.how, CASE WHEN f.path LIKE '/%' THEN 'exact' END) AS new_how
-        FROM frames fr JOIN files f ON f.id = fr.recorded_file LEFT JOIN given g ON g.frame = fr.id
+        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, coalesce(g.file, fr.recorded_file) AS new_file,
+               coalesce(g.line, fr.recorded_line) AS new_line, coalesce(g.how, 'exact') AS new_how
+        FROM frames fr LEFT JOIN given g ON g.frame = fr.id WHERE fr.recorded_file IS NOT NULL
     )
     SELECT new_file, new_line, new_how, id FROM wanted WHERE CASE
-        WHEN new_how IS 'exact' OR (is_given AND module IS NULL)
+        WHEN new_how = 'exact' OR module IS NULL
         THEN file IS NOT new_file OR line IS NOT new_line OR how IS NOT new_how
-        ELSE how IS 'exact' OR (is_given AND file IS NULL) END
+        ELSE how IS 'exact' OR file IS NULL END
 """
 
 
@@ -82,11 +80,11 @@ class SourceTables:
 
     def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
         """Remember these rules, and no others."""
+        rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
+        if rows == dict(self._rows("SELECT before, after FROM path_rules")):
+            return
         self.connection.execute("DELETE FROM path_rules")
-        self.connection.executemany(
-            "INSERT OR REPLACE INTO path_rules(before, after) VALUES (?, ?)",
-            [(storable(rule.before.rstrip("/") or "/"), storable(str(rule.after))) for rule in rules],
-        )
+        self.connection.executemany("INSERT INTO path_rules(before, after) VALUES (?, ?)", rows.items())
 
     def known_files(self) -> dict[str, tuple[int, int]]:
         """(mtime in ns, size) of every source file that was parsed here, by path."""

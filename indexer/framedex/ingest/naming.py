@@ -12,7 +12,7 @@ from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
 from framedex.ingest.recorded import RecordedBinaries, identity_of
 from framedex.model import Capture, How, Language, Location, NativeFrame, NativeSymbol, PythonFrame, Role
-from framedex.sources import short_name
+from framedex.sources import BUILD_FOLDER, short_name
 
 _OUTSIDE = "[outside every module]"
 
@@ -90,10 +90,10 @@ class Paths:
         return storable(os.path.normpath(path) if is_of_process else os.path.realpath(path))
 
     def compiled(self, name: str) -> str | None:
-        """A file name from debug information: real if absolute, else as it is, relative to some build's folder."""
+        """A file name from debug information; one without a folder to count from is below `BUILD_FOLDER`."""
         if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
             return self.real(name)
-        return storable(os.path.normpath(name))
+        return self.real(f"{BUILD_FOLDER}/{name}")
 
 
 def _recorded_python(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:

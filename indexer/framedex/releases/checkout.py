@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 _PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
-_OFF = ("core.fsmonitor=", "core.hooksPath=/dev/null", "core.untrackedCache=keep", "protocol.allow=never")
+_OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "protocol.allow": "never"}
+_USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
 _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 
@@ -40,11 +42,16 @@ def read_checkout(folder: Path) -> Checkout | None:
             return None
         advice = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
         return Checkout(folder, "", None, f"git does not read it, as it belongs to another user; allow it: `{advice}`.")
+    top_folder = Path(top.removesuffix("\n"))
     commit = (git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or "").strip()
-    git.off += tuple(f"{name}=" for name in (git.ask("config", "--name-only", "--get-regexp", _FILTERS) or "").split())
+    filters = git.ask("config", "-z", "--name-only", "--get-regexp", _FILTERS) or ""
+    git.overruled = dict.fromkeys(filter(None, filters.split("\0")), "")
+    one = next(iter(git.overruled), None)
+    if one is not None and (git.ask("config", "--get", one) or "").strip():
+        return Checkout(top_folder, commit, None, "this git is too old (before 2.31) to look for changes safely.")
     status = git.ask("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
     problem = None if status is not None else f"git cannot tell whether files were changed: {git.error}."
-    return Checkout(Path(top.removesuffix("\n")), commit, None if status is None else bool(status), problem)
+    return Checkout(top_folder, commit, None if status is None else bool(status), problem)
 
 
 def commit_of(folder: Path, revision: str) -> str | None:
@@ -58,12 +65,12 @@ class _Git:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.off: tuple[str, ...] = _OFF
+        self.overruled: Mapping[str, str] = {}
         self.error = ""
 
     def ask(self, *arguments: str) -> str | None:
         """What a command prints; None where it fails, takes too long, or there is no git."""
-        options = [part for setting in self.off for part in ("-c", setting)]
+        options = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
         try:
             done = subprocess.run(
                 ["git", *options, "-C", self._folder, *arguments],
@@ -73,7 +80,7 @@ class _Git:
                 errors="surrogateescape",
                 timeout=_PATIENCE,
                 check=False,
-                env=_environment(),
+                env=_environment(self.overruled),
             )
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {_PATIENCE:.0f} s"
@@ -85,8 +92,13 @@ class _Git:
         return done.stdout if done.returncode == 0 else None
 
 
-def _environment() -> dict[str, str]:
-    """This process's, without what leads git to another repository or lets it ask, lock, fetch or translate."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+def _environment(overruled: Mapping[str, str]) -> dict[str, str]:
+    """This process's, without what leads git to another repository or lets it ask, lock, fetch or translate.
+
+    What is overruled of the configuration goes here: on the command line, a name with a `=` would be another's.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
     own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
-    return kept | own
+    for number, (name, value) in enumerate(overruled.items()):
+        own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return kept | own | {"GIT_CONFIG_COUNT": str(len(overruled))}

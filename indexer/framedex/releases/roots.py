@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from framedex.releases.repository import REPOSITORIES
 
 # What a folder, or the working tree that it is in, has to have to be a component's sources.
 _MARKS = {"xla": "xla/pjrt/pjrt_client.h", "jax": "jax/_src/api.py", "cpython": "Python/ceval.c"}
-_NAMES = {"xla": "XLA", "jax": "JAX", "cpython": "CPython"}
+COMPONENTS: Mapping[str, str] = {"xla": "XLA", "jax": "JAX", "cpython": "CPython"}
+"""What people call the components whose sources can be a source folder."""
+
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -64,8 +66,8 @@ def build_text(build: Build) -> str:
     made = "jaxlib" if build.component == "xla" else build.component
     said = f"{made} {build.version} was built from"
     if not build.revision:
-        return f"{said} a commit of {_NAMES.get(build.component, build.component)} that this framedex does not know"
-    return f"{said} {_NAMES.get(build.component, build.component)} {short(build.revision)}"
+        return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
+    return f"{said} {COMPONENTS.get(build.component, build.component)} {short(build.revision)}"
 
 
 def clone_command(build: Build) -> str:

@@ -6,9 +6,10 @@ from framedex.sources.locate import TreeFiles
 from framedex.sources.match import generated_scopes, match, match_generated
 from framedex.sources.names import short_name
 from framedex.sources.parse import call_sites, parse_file
-from framedex.sources.pathmap import Here, PathMap, find_here
+from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
 
 __all__ = [
+    "BUILD_FOLDER",
     "FoundFile",
     "Here",
     "PathMap",

@@ -10,6 +10,9 @@ from framedex.settings import PathRule
 from framedex.sources.files import found_file
 from framedex.sources.locate import TreeFiles
 
+BUILD_FOLDER = "/proc/self/cwd"
+"""What Bazel has compilers record as the folder that they work in. It is no folder of this machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Here:
@@ -20,10 +23,17 @@ class Here:
 
 
 class PathMap:
-    """The rules of the settings. A look-up takes as long as the path has folders, however many rules there are."""
+    """The rules of the settings. A look-up takes as long as the path has folders, however many rules there are.
+
+    Relative prefixes count from `BUILD_FOLDER`.
+    """
 
     def __init__(self, rules: Iterable[PathRule]) -> None:
-        self._after = {rule.before.rstrip("/") or "/": rule.after for rule in rules}
+        # Not pathlib: recorded paths may be no valid text for it.
+        self._after = {
+            os.path.normpath(os.path.join(BUILD_FOLDER, rule.before)): rule.after  # noqa: PTH118
+            for rule in rules
+        }
 
     def there(self, recorded: str) -> str | None:
         """The real path that the longest fitting rule gives, if there is such a file."""
@@ -52,5 +62,5 @@ def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
         return Here(path, by_rule=True)
     if found_file(recorded):
         return None
-    path = files.same_file(recorded)
+    path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
     return Here(path, by_rule=False) if path else None

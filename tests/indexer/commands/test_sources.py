@@ -13,7 +13,7 @@ from framedex.commands.main import cli
 from framedex.commands.terminal import Terminal, paint, place_line
 from framedex.index import Index
 from framedex.model import CallFilter, CodeObject, How, Location
-from tests.indexer.recorded import Project
+from tests.indexer.recorded import Project, build_elsewhere, build_project
 from tests.indexer.releases.checkouts import make_checkout
 
 SITE = "/other/lib/python3.11/site-packages"
@@ -65,7 +65,7 @@ def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Proje
     assert run("sources", "add", str(checkout)).exit_code == 0
     assert run("index").exit_code == 0
     result = run("sources")
-    assert f"{checkout}  1 file read; at {commit[:12]}" in result.stdout
+    assert f"{checkout}  1 file read; XLA's sources; at {commit[:12]}" in result.stdout
     assert f"jaxlib 0.10.2 was built from XLA {XLA[:12]}; this checkout is at {commit[:12]}" in result.stdout
     (root,) = _json("sources")["roots"]  # type: ignore[misc]
     assert (root["component"], root["matches"], root["checkout"]["commit"]) == ("xla", False, commit)
@@ -158,6 +158,21 @@ def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsew
     with Index.open(elsewhere.index) as index:
         lines = index.python_lines(index.calls(CallFilter()))
     assert all(line.location.url for line in lines.values())
+
+
+def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: Project, tmp_path: Path) -> None:
+    for prefix in ("external/xla/xla/pjrt", "/proc/self/cwd/external/+deps+xla/xla/pjrt"):
+        project = build_project(tmp_path, build_elsewhere(tmp_path / prefix.replace("/", "_"), prefix))
+        capture = replace(
+            project.capture,
+            path=tmp_path / prefix.replace("/", "_"),
+            codes=elsewhere.capture.codes,
+            metadata=elsewhere.capture.metadata,
+        )
+        with project.ingest(capture=capture) as index:
+            frames = [frame for call in index.calls(CallFilter()) for frame in index.trace(call.id).frames]  # type: ignore[union-attr]
+        urls = {frame.location.url for frame in frames if frame.function.name == "runtime::allocate" and frame.location}
+        assert urls == {f"https://github.com/openxla/xla/blob/{XLA}/xla/pjrt/runtime.cc#L11"}
 
 
 def test_a_terminal_with_links_follows_the_public_url() -> None:

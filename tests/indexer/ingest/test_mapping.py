@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,24 +15,14 @@ from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.settings import PathRule
 from framedex.sources import PathMap
-from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_project
+from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
 ALLOCATE, PADDED = 11, 7  # lines of LIBRARY_SOURCE
 
 
 def _built(folder: Path, prefix: str) -> Project:
-    """The project, with its library compiled as if its source lay in the folder `prefix` of a build machine."""
-    folder.mkdir()
-    (folder / "runtime.cc").write_text(LIBRARY_SOURCE)
-    (folder / "glue.cc").write_text("namespace glue { int convert(int value) { return value; } }")
-    flags = ["-shared", "-fPIC", "-O1", "-fno-optimize-sibling-calls", "-g", "-Wl,--build-id"]
-    mapped = f"-ffile-prefix-map={folder}={prefix}"
-    for name in ("runtime", "glue"):
-        source = folder / f"{name}.cc"
-        subprocess.run(["g++", *flags, mapped, source, "-o", folder / f"lib{name}.so"], cwd=folder, check=True)
-        source.unlink()
-    return build_project(folder, folder / "libruntime.so")
+    return build_project(folder, build_elsewhere(folder, prefix))
 
 
 def _index(project: Project, roots: Sequence[Path], rules: Sequence[PathRule] = (), lazily: bool = False) -> None:
@@ -140,12 +129,22 @@ def test_running_again_moves_nothing(project: Project, tmp_path: Path) -> None:
 def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path: Path) -> None:
     project = _built(tmp_path / "built", ".")
     _index(project, [])
-    assert _frames(project)["runtime::allocate"].location is None
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and location.path == "/proc/self/cwd/runtime.cc"
     source = _tree(tmp_path, below="anywhere")
     _index(project, [tmp_path / "tree"])
     location = _frames(project)["runtime::allocate"].location
     assert location is not None
     assert (location.path, location.line, location.how) == (str(source), ALLOCATE, How.EXACT)
+
+
+@pytest.mark.parametrize("before", [".", "/proc/self/cwd", "runtime.cc", "./runtime.cc/"])
+def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: str) -> None:
+    project = _built(tmp_path / "built", ".")
+    source = _tree(tmp_path, below="anywhere")
+    _index(project, [], [PathRule(before, source if "runtime" in before else source.parent)])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and (location.path, location.how) == (str(source), How.EXACT)
 
 
 def test_python_files_of_another_machine_are_found_with_their_functions(project: Project, tmp_path: Path) -> None:

@@ -47,8 +47,9 @@ def test_a_repository_without_a_commit_has_none(tmp_path: Path) -> None:
     assert read_checkout(tmp_path) == Checkout(tmp_path, "", False)
 
 
-def test_nothing_that_a_repository_configures_is_run(tmp_path: Path) -> None:
-    make_checkout(tmp_path, XLA | {".gitattributes": "* filter=evil\n"})
+@pytest.mark.parametrize("name", ["evil", "e=vil", "e.vil"])
+def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) -> None:
+    make_checkout(tmp_path, XLA | {".gitattributes": f"* filter={name}\n"})
     trap = tmp_path.parent / f"{tmp_path.name}-trap"
     run = tmp_path / "evil.sh"
     run.write_text(f"#!/bin/sh\ntouch {trap}\ncat\n")
@@ -56,9 +57,9 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path) -> None:
     hook = tmp_path / ".git" / "hooks" / "post-index-change"
     hook.parent.mkdir(exist_ok=True)
     hook.symlink_to(run)
-    for setting in ("core.fsmonitor", "filter.evil.clean", "filter.evil.process", "core.pager", "diff.external"):
+    for setting in ("core.fsmonitor", f"filter.{name}.clean", f"filter.{name}.process", "core.pager", "diff.external"):
         git(tmp_path, "config", setting, str(run))
-    git(tmp_path, "config", "filter.evil.required", "true")
+    git(tmp_path, "config", f"filter.{name}.required", "true")
     file = tmp_path / "xla" / "pjrt" / "pjrt_client.h"
     os.utime(file, (1, 1))  # git has to look into it
     checkout = read_checkout(tmp_path)
