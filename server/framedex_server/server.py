@@ -70,15 +70,19 @@ class FramedexServer(LanguageServer):
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         self.indexes = Indexes(IndexChoice(index, self._roots), self._report)
         self._register_life_cycle()
-        session = Session(self, self.indexes, self.documents)
+        self.session = Session(self, self.indexes, self.documents)
         for register in features.ALL:
-            register(self, session)
+            register(self, self.session)
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
         """Log what went wrong inside; pygls would pop up a window in the editor for every malformed message."""
         _log.error("%s: %s", source.__name__, error)
 
     def _register_life_cycle(self) -> None:
+        @self.feature(types.INITIALIZE)
+        def initialize(params: types.InitializeParams) -> None:
+            self.session.configure(params.initialization_options)
+
         @self.feature(types.INITIALIZED)
         async def initialized(_: types.InitializedParams) -> None:
             if self.process_id is not None:
@@ -88,8 +92,10 @@ class FramedexServer(LanguageServer):
             await self.indexes.open_early()
 
         @self.feature(types.TEXT_DOCUMENT_DID_OPEN)
-        def opened(params: types.DidOpenTextDocumentParams) -> None:
+        async def opened(params: types.DidOpenTextDocumentParams) -> None:
             self.documents.opened(params.text_document.uri)
+            for look in self.session.at_document:
+                await look(params.text_document.uri)
 
         @self.feature(types.TEXT_DOCUMENT_DID_CLOSE)
         def closed(params: types.DidCloseTextDocumentParams) -> None:
