@@ -10,7 +10,7 @@ from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ffi, functions, lines, links, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import source_health
+from framedex.index.health import knows_source, source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
@@ -86,6 +86,10 @@ class Index:
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def knows_source(self, path: str) -> bool:
+        """Whether a source file is in the index or below one of its source roots: worth reading again when it changes."""
+        return knows_source(self._reader, path)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.
