@@ -26,7 +26,7 @@ LONGEST_LINE = 1 << 20
 
 
 class Worker:
-    """A process for indexing, started by the first request and again by the next if it has died. One thing at a time."""
+    """A process for indexing, started by the first request, and again if it has died. It does one thing at a time."""
 
     def __init__(self, command: Sequence[str] = (sys.executable, "-m", "framedex_server.worker")) -> None:
         self._command = command

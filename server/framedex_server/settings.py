@@ -70,7 +70,7 @@ class FolderSettings:
 class Configuration:
     """The settings of each workspace folder: its files', and before them those that the client gave for it.
 
-    `roots` gives the workspace folders; `report` is told, once, what is wrong. Reading is for any thread, asking for all.
+    `roots` gives the workspace folders; `report` is told, once, what is wrong.
     """
 
     def __init__(self, roots: Callable[[], Sequence[Path]], report: Callable[[str], None]) -> None:
@@ -80,16 +80,16 @@ class Configuration:
         self._folders: dict[Path, FolderSettings] = {}
 
     def at(self, path: Path | str) -> FolderSettings:
-        """What holds for a file or folder: the settings of the innermost workspace folder around it, else the first's."""
+        """What holds for a file or folder: what is set for the innermost workspace folder around it, else the first."""
         around = [root for root in self._folders if Path(path).is_relative_to(root)]
         root = max(around, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
         return self._folders[root] if root is not None else FolderSettings()
 
     def read(self, given: Mapping[Path, object]) -> None:
-        """Read every folder's files anew; `given` is what the client has set, as JSON, for the folders it was asked of."""
+        """Read every folder's files anew; `given` is what the client has set for each, as JSON."""
         from framedex.settings import Settings
 
-        folders = {}
+        folders: dict[Path, FolderSettings] = {}
         for root in self._roots():
             settings, problems = Settings.load(root)
             clients = given.get(root)

@@ -79,6 +79,10 @@ class Index:
         """
         return self._file() != self._opened
 
+    def state(self) -> tuple[int, ...]:
+        """What is different after others have written to the file, or put another in its place."""
+        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
@@ -88,7 +92,7 @@ class Index:
         return source_health(self._reader)
 
     def knows_source(self, path: str) -> bool:
-        """Whether a source file is in the index or below one of its source roots: worth reading again when it changes."""
+        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
         return knows_source(self._reader, path)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features import call_hierarchy, definition, hover, references
+from framedex_server.features import (
+    call_hierarchy,
+    configuration,
+    definition,
+    hover,
+    indexing,
+    references,
+    watching,
+)
 from framedex_server.features.session import Session
 
 ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
@@ -14,4 +22,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     hover.register,
     call_hierarchy.register,
     references.register,
+    configuration.register,
+    watching.register,
+    indexing.register,
 )
