@@ -10,7 +10,7 @@ from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import source_health
+from framedex.index.health import knows_source, source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
@@ -86,6 +86,10 @@ class Index:
         """
         return self._file() != self._opened
 
+    def state(self) -> tuple[int, ...]:
+        """What is different after others have written to the file, or put another in its place."""
+        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
@@ -93,6 +97,10 @@ class Index:
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def knows_source(self, path: str) -> bool:
+        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
+        return knows_source(self._reader, path)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.

@@ -10,16 +10,19 @@ from framedex_server.features import (
     call_hierarchy,
     captures,
     code_lens,
+    configuration,
     declaration,
     definition,
     diagnostics,
     document_highlight,
     hover,
     implementation,
+    indexing,
     inlay_hint,
     open_trace,
     references,
     steps,
+    watching,
 )
 from framedex_server.features.session import Session
 
@@ -37,4 +40,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     captures.register,
     steps.register,
     open_trace.register,
+    configuration.register,
+    watching.register,
+    indexing.register,
 )

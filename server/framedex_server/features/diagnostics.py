@@ -1,11 +1,13 @@
 """Diagnostics, as hints, only for what is wrong with the data: never for what a program does.
 
 A file that changed after it was recorded, calls into a binary without symbols, an `ffi_call` whose runs may be of
-another one. Clients that ask are answered; to the others they are sent when a document is opened or saved.
+another one. Clients that ask are answered; to the others they are sent when a document is opened, and when it
+has changed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -29,19 +31,26 @@ def register(server: LanguageServer, session: Session) -> None:
     async def pull(params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
         return types.RelatedFullDocumentDiagnosticReport(await _of_document(session, params.text_document.uri))
 
-    async def push(uri: str) -> None:
-        text_document = server.client_capabilities.text_document
-        if text_document is not None and text_document.diagnostic is not None:
-            return
-        if text_document is None or text_document.publish_diagnostics is None:
-            return
-        found = await _of_document(session, uri)
-        if found or uri in told:
-            told.add(uri)
-            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+    shown: set[str] = set()
 
-    told: set[str] = set()
-    session.at_document.append(push)
+    async def opened(uri: str) -> None:
+        shown.add(uri)
+        await _push(server, session, uri)
+
+    async def changed(paths: Sequence[str]) -> None:
+        for uri in shown.intersection(map(session.documents.uri_of, paths)):
+            await _push(server, session, uri)
+
+    session.at_document.append(opened)
+    session.at_changed_sources.append(changed)
+
+
+async def _push(server: LanguageServer, session: Session, uri: str) -> None:
+    """Send the diagnostics of a document to a client that takes them, but does not ask."""
+    text_document = server.client_capabilities.text_document
+    if text_document and text_document.publish_diagnostics and not text_document.diagnostic:
+        found = await _of_document(session, uri)
+        server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
 
 
 async def _of_document(session: Session, uri: str) -> list[types.Diagnostic]:

@@ -30,7 +30,8 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.source_place(params.text_document, params.position)
         if place is None:
             return None
-        return await session.ask_at(place, lambda index: origins(session, place, index))
+        found = await session.ask_at(place, lambda index: origins(session, place, index))
+        return session.in_parts(params.partial_result_token, found) if found else None
 
 
 def origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
