@@ -14,6 +14,7 @@ from framedex.index.health import knows_source, source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.search import find_symbols
 from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.model import (
@@ -24,6 +25,7 @@ from framedex.model import (
     Check,
     Edge,
     FileTrouble,
+    FoundSymbol,
     FrameRow,
     FunctionMark,
     FunctionRow,
@@ -42,6 +44,7 @@ from framedex.model import (
 )
 
 _MOST_STACKS = 50
+_MOST_SYMBOLS = 100
 
 
 class Index:
@@ -279,6 +282,13 @@ class Index:
     def find_functions(self, name: str) -> list[FunctionRow]:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
+
+    def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
+        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+
+        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        """
+        return find_symbols(self._reader, text, limit)
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.

@@ -23,6 +23,7 @@ from framedex_server.features import (
     references,
     steps,
     watching,
+    workspace_symbol,
 )
 from framedex_server.features.session import Session
 
@@ -40,6 +41,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     captures.register,
     steps.register,
     open_trace.register,
+    workspace_symbol.register,
     configuration.register,
     watching.register,
     indexing.register,
