@@ -24,6 +24,7 @@ from framedex.commands.source_maps import export_sources, import_sources
 from framedex.commands.terminal import Line, Span, text_line
 from framedex.errors import FramedexError
 from framedex.index.values import storable
+from framedex.model import SourceMapInfo
 from framedex.plaintext import printable, restore
 from framedex.releases import Build
 from framedex.releases.roots import (
@@ -53,13 +54,15 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     with open_index(ctx.obj) as index:
         builds = index.builds()
         states = [state_of_root(root, builds) for root in index.source_roots()]
+        maps = index.source_maps()
     missing = without_root(states, builds)
     if as_json:
-        print_json(_document(states, missing))
+        print_json(_document(states, missing) | {"maps": [asdict(each) for each in maps]})
         return
     print_lines([line for state in states for line in _root_lines(state)])
+    print_lines(map(_map_line, maps))
     print_lines(_missing_lines(missing, builds))
-    if not states:
+    if not states and not maps:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
 
 
@@ -89,13 +92,20 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.pass_context
 def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
-    """Forget these folders and what was read from them. Their files are left alone."""
+    """Forget these folders and what was read from them. Their files are left alone.
+
+    The component of a source map (`xla`) stands for the map.
+    """
     from framedex.index import Store
 
     with open_index(ctx.obj) as index:
         path, known = index.path, {root.path for root in index.source_roots()}
-    chosen = {folder: _known_root(folder, known) for folder in folders}
+        components = {each.component for each in index.source_maps()}
+    maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
+    chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
     with Store(path) as store, store.transaction():
+        for component in maps:
+            store.sources.remove_map(component)
         for root in chosen.values():
             store.sources.remove_root(root)
     settings, _ = Settings.load(Path.cwd())
@@ -133,6 +143,12 @@ def _root_lines(state: RootState) -> Iterator[Line]:
         yield text_line(f"     ! {checkout.problem}", "error")
     if state.advice:
         yield text_line(f"     ! {state.advice}", "error")
+
+
+def _map_line(source_map: SourceMapInfo) -> Line:
+    told = "a source map" + (", made from changed files" if source_map.is_dirty else "")
+    address = f" of {source_map.repository}" if source_map.repository else ""
+    return (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
 
 
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import click
 
-from framedex.model import Location
+from framedex.model import Location, is_local
 from framedex.plaintext import printable
 from framedex.tracetext import location_labels
 
@@ -94,7 +94,9 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
 
 def source_is_here(location: Location | None) -> bool:
     """Whether the file of a location is on this machine."""
-    if location is None or location.path.startswith("/proc/"):  # which is of this process, not of a compiler
+    if location is None or not is_local(location.path):
+        return False
+    if location.path.startswith("/proc/"):  # which is of this process, not of a compiler
         return False
     return os.path.isfile(location.path)  # noqa: PTH113 - Path.is_file raises on odd names
 

@@ -7,7 +7,7 @@ from framedex.index.rows import (
     FUNCTION_TABLES,
     Reader,
     file_id,
-    function_row,
+    function_rows,
     functions_by_id,
     place_columns,
     place_tables,
@@ -21,7 +21,7 @@ _MOST = 1000
 def function(reader: Reader, function_id: int) -> FunctionRow | None:
     """The function with this id."""
     row = reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
-    return None if row is None else function_row(reader, row)
+    return None if row is None else function_rows(reader, [row])[0]
 
 
 def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
@@ -41,7 +41,7 @@ def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
             _MOST,
         )
         if rows:
-            return [function_row(reader, row) for row in rows]
+            return function_rows(reader, rows)
     return []
 
 
@@ -56,7 +56,7 @@ def functions_at(reader: Reader, path: str, line: int) -> list[FunctionRow]:
         file_id(reader, path),
         line,
     )
-    return [function_row(reader, row) for row in rows]
+    return function_rows(reader, rows)
 
 
 def callers(reader: Reader, function_id: int) -> list[Edge]:

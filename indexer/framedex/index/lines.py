@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from framedex.index.places import state_of
+from framedex.index.places import is_unchanged, state_of
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
     LATEST_FIRST,
@@ -20,9 +20,10 @@ from framedex.index.rows import (
     frames_by_id,
     functions_by_id,
 )
-from framedex.model import How, LineSummary, StackHit, Step
+from framedex.model import FileState, How, LineSummary, StackHit, Step
 
 if TYPE_CHECKING:
+    from framedex.sources.changes import Change
     from framedex.sources.moving import LineMap
 
 SAMPLES = 4
@@ -51,7 +52,18 @@ def nearest_line_then(reader: Reader, path: str, line: int) -> int:
     return line if moved is None else moved.backward(line).line
 
 
+def change_since(reader: Reader, path: str) -> Change | None:
+    """What has changed in a file since it was last recorded, or else indexed; None for nothing that is known."""
+    state = _state_then(reader, path)
+    return None if state is None or is_unchanged(path, state) else reader.places.change_since(path, state)
+
+
 def _lines_since(reader: Reader, path: str) -> LineMap | None:
+    state = _state_then(reader, path)
+    return None if state is None else reader.places.lines_since(path, state)
+
+
+def _state_then(reader: Reader, path: str) -> FileState | None:
     # Frames of older recordings may be about other states of the file: the last one counts.
     row = reader.row(
         "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
@@ -59,7 +71,7 @@ def _lines_since(reader: Reader, path: str) -> LineMap | None:
         " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
         path,
     )
-    return None if row is None else reader.places.lines_since(path, state_of(*row))
+    return None if row is None else state_of(*row)
 
 
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
@@ -88,7 +100,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     if not boundaries:
         return None
     capture = reader.row(
-        f"SELECT {CAPTURE_COLUMNS} FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
         file,
         line,
@@ -120,6 +132,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
         arguments=tuple(arguments(text) for (text,) in samples),
         hows=tuple(sorted(How(how) for (how,) in hows)),
         latest_capture=capture_row(capture),
+        latest_call=capture[-1],
     )
 
 

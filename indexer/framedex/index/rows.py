@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -88,6 +88,11 @@ class Reader:
         with translated(self.path):
             return self.connection.execute(query, _bindable(parameters)).fetchall()
 
+    def each(self, query: str, *parameters: object) -> Iterator[Row]:
+        """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            yield from self.connection.execute(query, _bindable(parameters))
+
     def row(self, query: str, *parameters: object) -> Row | None:
         """The first row of a query, or None."""
         with translated(self.path):
@@ -98,9 +103,7 @@ class Reader:
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """The functions with these ids, by id."""
     rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
-    urls = Urls(reader)
-    functions = {row[0]: function_row(reader, row) for row in rows}
-    return {key: replace(function, location=_published(urls, function.location)) for key, function in functions.items()}
+    return {function.id: function for function in function_rows(reader, rows)}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
@@ -153,8 +156,14 @@ def chain(reader: Reader, leaf: int) -> list[int]:
     return [frame for (frame,) in rows]
 
 
-def function_row(reader: Reader, row: Row) -> FunctionRow:
-    """A function from FUNCTION_COLUMNS."""
+def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
+    """Functions from FUNCTION_COLUMNS."""
+    urls = Urls(reader)
+    functions = [_function_row(reader, row) for row in rows]
+    return [replace(function, location=_published(urls, function.location)) for function in functions]
+
+
+def _function_row(reader: Reader, row: Row) -> FunctionRow:
     place = reader.location(*row[8:])
     return FunctionRow(
         id=row[0],

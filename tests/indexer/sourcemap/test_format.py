@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import lzma
@@ -115,10 +116,8 @@ def test_whatever_bit_is_flipped_is_refused_or_makes_no_difference(file: Path) -
     for _ in range(600):
         damaged = bytearray(content)
         damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
-        try:
+        with contextlib.suppress(SourceMapError):
             assert read(file, bytes(damaged)) == whole
-        except SourceMapError:
-            pass
 
 
 @pytest.mark.parametrize(
