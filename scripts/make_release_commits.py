@@ -1,6 +1,6 @@
 """Write what each release of jaxlib was built from, as the JAX repository pins it at the release's tag.
 
-    python scripts/make_release_commits.py JAX_CHECKOUT     # a clone of github.com/jax-ml/jax with its tags
+    python scripts/make_release_commits.py JAX_CHECKOUT [FILE]    # a clone of github.com/jax-ml/jax with its tags
 
 The commit of XLA stands in one of the files below; that of JAX is the tag's own: `jaxlib-vX` where there is one, else
 `jax-vX`, from which both were released.
@@ -20,14 +20,14 @@ _PIN = re.compile(r'^XLA_COMMIT = "([0-9a-f]{40})"|/openxla/xla/archive/([0-9a-f
 _PINNED_IN = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "WORKSPACE")  # the latest first
 
 
-def main(checkout: Path) -> None:
+def main(checkout: Path, target: Path = TARGET) -> None:
     tags = _tags(checkout)
     releases = {}
     for version in sorted({version for _, version in tags}, key=lambda text: [int(part) for part in text.split(".")]):
         tag = tags.get(("jaxlib", version)) or tags["jax", version]
         if xla := _xla_commit(checkout, tag):
             releases[version] = {"jax": _git(checkout, "rev-parse", f"{tag}^{{commit}}").strip(), "xla": xla}
-    TARGET.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
+    target.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
 
 
 def _tags(checkout: Path) -> dict[tuple[str, str], str]:
@@ -47,4 +47,4 @@ def _git(checkout: Path, *arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

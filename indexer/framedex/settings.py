@@ -10,7 +10,6 @@ import os
 import re
 import stat
 import string
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -214,6 +213,8 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     is_own = file.name == _OWN_FILE
     if not is_own and b"framedex" not in text:
         return None, []
+    import tomllib  # most folders have no settings, and every command looks for them
+
     try:
         values: object = tomllib.loads(text.decode())
     except (ValueError, RecursionError) as error:

@@ -27,7 +27,17 @@ from framedex.index.values import storable
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable, restore
 from framedex.releases import Build
-from framedex.releases.roots import COMPONENTS, RootState, build_text, clone_command, short, state_of_root, without_root
+from framedex.releases.roots import (
+    COMPONENTS,
+    RootState,
+    build_text,
+    clone_command,
+    pin_url,
+    short,
+    state_of_root,
+    without_root,
+)
+from framedex.settings import Settings
 
 
 @click.group(invoke_without_command=True)
@@ -51,7 +61,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         return
     print_lines([line for state in states for line in _root_lines(state)])
     print_lines(map(_map_line, maps))
-    print_lines(_missing_lines(missing))
+    print_lines(_missing_lines(missing, builds))
     if not states and not maps:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
 
@@ -98,7 +108,7 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             store.sources.remove_map(component)
         for root in chosen.values():
             store.sources.remove_root(root)
-    settings = load_settings(Path.cwd())
+    settings, _ = Settings.load(Path.cwd())
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
         note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")
@@ -141,10 +151,12 @@ def _map_line(source_map: SourceMapInfo) -> Line:
     return (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
 
 
-def _missing_lines(missing: Sequence[Build]) -> Iterator[Line]:
+def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
         yield (Span(build_text(build), "head"), Span("; no source folder has that"))
         yield text_line(f"     to get it: `{clone_command(build)}`", "dim")
+        if url := pin_url(build, builds):
+            yield text_line(f"     JAX names the commit in {url}", "dim")
 
 
 def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:

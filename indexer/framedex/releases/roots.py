@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from framedex.model import SourceRoot
 from framedex.releases.builds import Build
@@ -68,6 +69,16 @@ def build_text(build: Build) -> str:
     if not build.revision:
         return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
     return f"{said} {COMPONENTS.get(build.component, build.component)} {short(build.revision)}"
+
+
+def pin_url(build: Build, builds: Sequence[Build]) -> str | None:
+    """Where JAX says from which commit of XLA it builds, for a jaxlib that is not in framedex's table."""
+    if build.component != "xla" or build.revision:
+        return None
+    jaxlib = next((each for each in builds if (each.component, each.folder) == ("jaxlib", build.folder)), None)
+    if jaxlib is None or not jaxlib.revision:
+        return None
+    return f"{REPOSITORIES['jaxlib']}/blob/{quote(jaxlib.revision)}/third_party/xla/revision.bzl"
 
 
 def clone_command(build: Build) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from framedex.model import Capture, CodeObject, Module
 from framedex.releases import Build, find_builds, public_url, published, release_commits
 from tests.indexer.recorded import Project
+from tests.indexer.releases.checkouts import git, make_checkout
 
 XLA_0_10_2 = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 JAX_0_10_2 = "990e6a0b84138346e6a38785412f36356e0e5dc3"
@@ -27,6 +30,21 @@ def _capture(project: Project, paths: list[str], **metadata: object) -> Capture:
 def test_every_release_has_two_commits() -> None:
     assert release_commits("0.10.2") == {"xla": XLA_0_10_2, "jax": JAX_0_10_2}
     assert release_commits("99.0") == {}
+
+
+def test_the_table_is_made_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> None:
+    checkout = tmp_path / "jax"
+    old, new = "a" * 40, "b" * 40
+    workspace = f'    urls = tf_mirror_urls("https://github.com/openxla/xla/archive/{old}.tar.gz"),\n'
+    first = make_checkout(checkout, {"WORKSPACE": workspace})
+    git(checkout, "tag", "jaxlib-v0.4.9")
+    git(checkout, "tag", "nightly-jax-v0.5")
+    second = make_checkout(checkout, {"third_party/xla/revision.bzl": f'# pinned\nXLA_COMMIT = "{new}"\n'})
+    git(checkout, "tag", "-a", "jax-v0.4.10", "-m", "released together")
+    script = Path(__file__).parents[3] / "scripts" / "make_release_commits.py"
+    subprocess.run([sys.executable, script, checkout, tmp_path / "commits.json"], check=True)
+    made = json.loads((tmp_path / "commits.json").read_text())["jaxlib"]
+    assert list(made.items()) == [("0.4.9", {"jax": first, "xla": old}), ("0.4.10", {"jax": second, "xla": new})]
 
 
 def test_the_jaxlib_installed_here_is_known_by_its_own_word(project: Project) -> None:
