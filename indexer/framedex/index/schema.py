@@ -125,7 +125,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
-    table.create_index(["frame"])
+    table.create_index(["frame", "longest"])
     stacks = {
         "id": int,
         "leaf": int,
