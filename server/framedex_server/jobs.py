@@ -69,14 +69,12 @@ class Worker:
 
 async def _answer(process: Process, told: Told) -> dict[str, Any]:
     assert process.stdout is not None
-    task, total, done = "", None, 0
+    task, total = "", None
     while line := await process.stdout.readline():
         match json.loads(line):
             case {"task": str(task), "total": total}:
-                done = 0
-                told(task, done, total)
-            case {"done": int(amount)}:
-                done += amount
+                told(task, 0, total)
+            case {"done": int(done)}:
                 told(task, done, total)
             case {"result": dict(result)}:
                 return result

@@ -111,7 +111,8 @@ class Indexing:
     async def _watch(self) -> None:
         while True:
             for index, captures in (await self._session.run(self._ended)).items():
-                await self._index(index, captures, lazy=True)
+                # As a task of its own: a user who cancels it does not cancel the looking.
+                await asyncio.wait([asyncio.create_task(self._index(index, captures, lazy=True))])
             if await self._session.run(self._session.indexes.have_changed):
                 self._session.refresh_views()
             with suppress(TimeoutError):
@@ -152,6 +153,7 @@ class Indexing:
             return None
         for refused in result["refused"]:
             _log.warning("not indexed: %s", refused)
+        self._session.refresh_views()
         return result
 
     async def _refresh(self) -> None:
@@ -163,6 +165,8 @@ class Indexing:
                     await self._worker.run(request, lambda task, done, total: None)
                 except FramedexError as error:
                     self._session.report(error)
+                else:
+                    self._session.refresh_views()
 
 
 def _captures(project: Path) -> list[Path]:
