@@ -9,9 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.protocol import LanguageServerProtocol, lsp_method
+
+OWN_REQUESTS = "framedex/"
+"""What the methods begin with that are none of LSP's; docs/language-server.md has them all."""
+
+
+@attrs.define
+class OwnRequest:
+    """A request of framedex's own: its parameters stay as JSON has them."""
+
+    id: Any
+    method: str
+    params: Any = None
+    jsonrpc: str = "2.0"
 
 
 class AnsweringProtocol(LanguageServerProtocol):
@@ -44,6 +58,10 @@ class AnsweringProtocol(LanguageServerProtocol):
     def plain(self, value: Any) -> Any:
         """A value of LSP types as JSON has it."""
         return self._converter.unstructure(value)
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
+        return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""

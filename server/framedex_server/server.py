@@ -114,8 +114,10 @@ class FramedexServer(LanguageServer):
             await asyncio.gather(self.indexes.open_early(), *(begin() for begin in self.session.at_start))
 
         @self.feature(types.TEXT_DOCUMENT_DID_OPEN)
-        def opened(params: types.DidOpenTextDocumentParams) -> None:
+        async def opened(params: types.DidOpenTextDocumentParams) -> None:
             self.documents.opened(params.text_document.uri)
+            for look in self.session.at_document:
+                await look(params.text_document.uri)
 
         @self.feature(types.TEXT_DOCUMENT_DID_CLOSE)
         def closed(params: types.DidCloseTextDocumentParams) -> None:

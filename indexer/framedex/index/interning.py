@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.index.records import FrameRecord, FunctionRecord
+from framedex.index.search import add_recorded_name
 from framedex.index.values import signed
 from framedex.model import Location
 
@@ -144,6 +145,7 @@ def _function_ids(
         if row is not None:
             ids[record] = row[0]
             continue
+        add_recorded_name(connection, record.short_name)
         file, line, how = place(record.location, files)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"

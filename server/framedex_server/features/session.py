@@ -7,6 +7,7 @@ units of the encoding that the client chose).
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
+from framedex_server.chosen import Chosen
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.indexes import Indexes
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
@@ -68,6 +70,8 @@ class Session:
         self.documents = documents
         self.roots = roots
         self.trail = Trail()
+        self.chosen = Chosen()
+        self.at_document: list[Callable[[str], Awaitable[None]]] = []
         self.at_start: list[Hook] = []
         self.at_new_settings: list[Hook] = []
         self.at_new_recordings: list[Callable[[], None]] = []
@@ -117,6 +121,11 @@ class Session:
         """What `question` makes of the index for the document at a path; it runs on the index thread."""
         return await self.indexes.ask(Path(document), question)
 
+    def any_document(self) -> str:
+        """A path for questions that are about no document: one in the first workspace folder."""
+        root = next(iter(self.roots()), Path("/"))
+        return os.path.realpath(root / "any document")
+
     async def ask_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
         """As `ask`, of the index whose answer has led the reader to the place, if one has."""
         return await self.indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
@@ -128,9 +137,20 @@ class Session:
     @property
     def links_supported(self) -> bool:
         """Whether the client takes a LocationLink as a definition."""
-        text_document = self._server.client_capabilities.text_document
-        definition = text_document.definition if text_document else None
-        return bool(definition and definition.link_support)
+        return self.links_supported_for(types.TEXT_DOCUMENT_DEFINITION)
+
+    def links_supported_for(self, method: str) -> bool:
+        """Whether the client takes a LocationLink as the answer to a request such as `textDocument/declaration`."""
+        capabilities = getattr(self._server.client_capabilities.text_document, method.rpartition("/")[2], None)
+        return bool(getattr(capabilities, "link_support", False))
+
+    @property
+    def command_links(self) -> frozenset[str]:
+        """The commands that the client lets a hover link to (`experimental.framedex.commandLinks`, a list of names)."""
+        match self._server.client_capabilities.experimental:
+            case {"framedex": {"commandLinks": [*names]}}:
+                return frozenset(name for name in names if isinstance(name, str))
+        return frozenset()
 
     @property
     def markdown_supported(self) -> bool:
@@ -143,6 +163,10 @@ class Session:
         """The line asked about; None if its document is not a file."""
         path = path_of(document.uri)
         return Place(document.uri, path, position.line + 1, position.character) if path is not None else None
+
+    def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
+        """The line of a source file that is asked about; None in a trace document, or in what is no file."""
+        return None if self.documents.is_trace(document.uri) else self.place(document, position)
 
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""
