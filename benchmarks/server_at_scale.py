@@ -2,10 +2,10 @@
 
     python benchmarks/server_at_scale.py FOLDER [--questions 1000] [--runs 3]
 
-FOLDER is what large_index.py made. Hover, definition and a step of the call hierarchy (incoming and outgoing calls in
-turn) go over the lines of real stacks, an equal share from every depth: lines of the programs, that few stacks pass, and
-of JAX and XLA, that all do. In the same run: a bare pygls server that answers at once; pyright on the same Python files;
-clangd on the same C++ files, where there are any and clangd is installed. Prints a table for RESULTS.md.
+FOLDER is what large_index.py made. Hover, definition and a step of the call hierarchy (incoming or outgoing calls) go
+over the lines of real stacks of many programs: lines of the programs, which few stacks pass, and of JAX and XLA, which
+many do. In the same run: a bare pygls server that answers at once; pyright on the same Python files; clangd on the same
+C++ files, where they are installed. Prints a table for RESULTS.md.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from lsp_client import Client
-from server import BARE_SERVER
 
 from framedex.index import Index
+from server import BARE_SERVER
 
 FRAMEDEX = [sys.executable, "-m", "framedex_server"]
 BARE = [sys.executable, "-c", BARE_SERVER]
@@ -61,7 +61,9 @@ def main() -> None:
 class Session:
     """A server and a client of it."""
 
-    def __init__(self, name: str, command: Sequence[str], options: argparse.Namespace, opens: Sequence[Place] = ()) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], options: argparse.Namespace, opens: Sequence[Place] = ()
+    ) -> None:
         self._name = name
         self._questions = options.questions
         self._client = Client(command, options.folder)
@@ -79,7 +81,9 @@ class Session:
         seconds = [ask(places[number % len(places)]) for number in range(self._questions)]
         p50, p99 = statistics.median(seconds), statistics.quantiles(seconds, n=100)[98]
         cells = [f"{value * 1e3:.2f} ms" for value in (p50, p99, max(seconds))]
-        print(f"| {what}, {self._name} | {' | '.join(cells)} | {self._client.resident_megabytes():.0f} MB |", flush=True)
+        print(
+            f"| {what}, {self._name} | {' | '.join(cells)} | {self._client.resident_megabytes():.0f} MB |", flush=True
+        )
 
     def hover(self, place: Place) -> float:
         """Seconds of a hover."""

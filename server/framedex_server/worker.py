@@ -6,8 +6,10 @@ breaks while it reads binaries and captures does not end the server. Requests an
     {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...], "lazy": true}
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
-    {"task": "Reading captures", "total": 3}  {"done": 2}  ...  then {"result": {...}}, {"error": ..., "remedy": ...}
-    or {"cancelled": true}, where SIGINT came while it worked. What was finished by then is kept.
+    {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
+    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} where SIGINT came while it worked
+
+What was finished before is kept.
 
 It ends with the server, whose end closes its input.
 """
@@ -100,6 +102,7 @@ class Telling:
 def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
     try:
         with interrupts.allowed():
+            progress.send({"begun": True})
             return {"result": _WORK[request["do"]](request, progress)}
     except KeyboardInterrupt:
         return {"cancelled": True}

@@ -107,7 +107,8 @@ class Tree:
     def write(self) -> None:
         """Store the nodes added since the tree was read."""
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest) VALUES (?, ?, ?, ?, 0, 0, 0)",
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
             self._new,
         )
         # A frame from which something new was called may have been on another line than was found for it.

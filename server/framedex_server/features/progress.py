@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.jobs import Told
@@ -28,7 +28,8 @@ async def with_progress(
 ) -> Result:
     """The result of work that the client sees, under its own token if it gave one.
 
-    Cancelled by the client, through the progress or the request, it raises CancelledError.
+    Raises JsonRpcRequestCancelled where the client cancels the progress: pygls would never answer a command that ends
+    with CancelledError.
     """
     token = token if token is not None else await _token(server)
     if token is None:
@@ -55,6 +56,8 @@ async def with_progress(
         return result
     except asyncio.CancelledError:
         message = "cancelled"
+        if progress.tokens[token].cancelled():
+            raise JsonRpcRequestCancelled(f"{title}: cancelled") from None
         raise
     finally:
         del progress.tokens[token]
