@@ -319,6 +319,10 @@ class Index:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
 
+    def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The ids of the functions one frame outward of this one, and of those one frame inward."""
+        return functions.direct_neighbours(self._reader, function_id)
+
     def ffi_targets(self, capture: int) -> list[FfiTarget]:
         """The FFI targets of a capture with their handlers, sites and runs, and what went wrong with them.
 

@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from framedex.index.lines import inward_readable
 from framedex.index.narrowing import nodes_in
 from framedex.index.rows import IN_JSON, Reader, frames_by_id
-from framedex.index.standing import MOST_STANDING, standing_on
+from framedex.index.standing import standing_on
 from framedex.model import FrameRow, Road
 
 MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
 """What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
+
+MOST_FOLLOWED = 24
+"""Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
+What else was called there is known from the totals, without the nodes by which to go on."""
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
 _ARRIVAL = "n.id, n.frame, n.calls, n.longest, n.makes_client"
@@ -34,7 +38,7 @@ def roads_inward(
 ) -> list[Road]:
     """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
     found: list[_Arrival] = []
-    starts = standing_on(reader, path, line, within, capture)
+    starts = standing_on(reader, path, line, within, capture, MOST_FOLLOWED)
     front = {start.node: start.frame for start in starts}
     frames: dict[int, FrameRow] = {}
     while front:
@@ -47,7 +51,7 @@ def roads_inward(
         found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     others: list[Road] = []
-    if len(starts) >= MOST_STANDING and within is None and capture is None:
+    if len(starts) >= MOST_FOLLOWED and within is None and capture is None:
         others = _beside(reader, path, line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
     roads: dict[tuple[int, int], list[_Arrival]] = {}
     for arrival in found:

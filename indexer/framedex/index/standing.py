@@ -12,6 +12,9 @@ from framedex.index.rows import IN_JSON, Reader, file_id
 MOST_STANDING = 100
 """Nodes of a line that are followed: thousands stand on the lines that every call goes through."""
 
+_MOST_SIFTED = 2000
+"""Nodes of a line among which those of one capture are looked for."""
+
 _COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
 
 
@@ -39,6 +42,14 @@ def standing_on(
 
     Of those `within` if that is given, and of those that the capture passed.
     """
+    if capture is None:
+        return _longest(reader, path, line, within, limit)
+    found = _longest(reader, path, line, within, _MOST_SIFTED)
+    kept = nodes_in(reader, capture, [each.node for each in found])
+    return [each for each in found if each.node in kept][:limit]
+
+
+def _longest(reader: Reader, path: str, line: int, within: Collection[int] | None, limit: int) -> list[Standing]:
     file = file_id(reader, path)
     if within is None:
         # A few steps in the index for each frame, however many nodes have it.
@@ -59,8 +70,4 @@ def standing_on(
             line,
             limit,
         )
-    found = [Standing(*row) for row in rows]
-    if capture is None:
-        return found
-    kept = nodes_in(reader, capture, [each.node for each in found])
-    return [each for each in found if each.node in kept]
+    return [Standing(*row) for row in rows]
