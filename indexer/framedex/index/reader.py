@@ -17,6 +17,7 @@ from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.index.search import find_symbols
 from framedex.index.source_maps import source_maps
+from framedex.index.standing import MOST_STANDING
 from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.index.urls import Urls, builds
@@ -200,6 +201,10 @@ class Index:
         then = line if line is None else self._then(path, line)
         return lines.stacks_through(self._reader, path, then, limit)
 
+    def longest_stacks(self, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks that pass a line, with the boundary functions they end in, what took longest first."""
+        return lines.longest_stacks(self._reader, path, self._then(path, line), limit)
+
     def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks with which a capture passes a line, most calls of it first."""
         return narrowing.stacks_through(self._reader, capture, path, self._then(path, line), limit)
@@ -296,12 +301,14 @@ class Index:
         """
         return outward.roads_outward(self._reader, path, self._then(path, line), wanted, within, capture)
 
-    def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
-        """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
+    def program_lines(
+        self, path: str, line: int, capture: int | None = None, limit: int = MOST_STANDING
+    ) -> list[PythonLine]:
+        """The lines of Python from which stacks came to a line, the longest first: the program's own if it has one.
 
-        A line is not an origin of itself.
+        A line is no origin of itself. Of the ways in which stacks came, at most `limit` are looked at.
         """
-        return outward.program_lines(self._reader, path, self._then(path, line), capture)
+        return outward.program_lines(self._reader, path, self._then(path, line), capture, limit)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
@@ -343,6 +350,10 @@ class Index:
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
+
+    def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The ids of the functions one frame outward of this one, and of those one frame inward."""
+        return functions.direct_neighbours(self._reader, function_id)
 
     def ffi_targets(self, capture: int) -> list[FfiTarget]:
         """The FFI targets of a capture with their handlers, sites and runs, and what went wrong with them.

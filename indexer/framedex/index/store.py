@@ -84,21 +84,26 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything written inside is kept together when the outermost transaction ends well, or not at all."""
+        """Everything written inside is kept together when the outermost transaction ends well, or not at all.
+
+        Of one inside another, which goes on although this one failed, nothing is kept either.
+        """
         with translated(self.path):
-            if self._depth == 0:
-                self._patience.wait_for(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            begin, end, undo = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+            if self._depth:
+                name = f"nested_{self._depth}"
+                begin, end, undo = (f"SAVEPOINT {name}", f"RELEASE {name}", f"ROLLBACK TO {name}")
+            self._patience.wait_for(lambda: self._connection.execute(begin))
             self._depth += 1
             try:
                 yield
             except BaseException:
                 self._depth -= 1
-                if self._depth == 0 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute(undo)
                 raise
             self._depth -= 1
-            if self._depth == 0:
-                self._connection.execute("COMMIT")
+            self._connection.execute(end)
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
         """Empty the index, and give what captures cannot: its source roots and where its captures were."""
@@ -107,6 +112,10 @@ class Store:
             drop_everything(self._connection)
             create(self._connection)
         return roots, captures
+
+    def map_files(self) -> list[Path]:
+        """Where the source maps were read that are known, also by an index of another version."""
+        return [Path(path) for (path,) in self._rows_if_any("SELECT path FROM source_maps ORDER BY id")]
 
     def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
         """Roots and captures, as far as an index of another version has them under the same names."""
