@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.lines import SAMPLES
+from framedex.index.roads import MAKES_CLIENT
 from framedex.index.rows import IN_JSON, LATEST_FIRST
 from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
-"""What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
 
 _CODE_FRAMES = "FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fn.role = 'code'"
 
@@ -125,14 +123,14 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     busiest, longest = np.zeros((2, len(nodes)), np.int64)
     for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
         np.maximum.at(most, position, total[walk.item])
-    making = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),))
-    makes_client = np.zeros(len(nodes), np.int64)
-    np.maximum.at(makes_client, position, np.isin(items.boundary, [row[0] for row in making])[walk.item])
     connection.executemany(
-        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?),"
-        " makes_client = max(makes_client, ?) WHERE id = ?",
-        _rows(calls, busiest, longest, makes_client, nodes),
+        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
+        _rows(calls, busiest, longest, nodes),
     )
+    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),)).fetchall()
+    makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
+    passed = distinct(walk.node[makes_client[walk.item]])
+    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
 
 
 def add_lines(connection: sqlite3.Connection, items: Items) -> None:

@@ -14,11 +14,13 @@ from framedex.index.narrowing import nodes_in
 from framedex.index.rows import IN_JSON, Reader, frames_by_id
 from framedex.model import FrameRow, Road
 
+MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
+"""What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
+
 _MOST_STARTS = 100
 """Places of a line in the tree of stacks that are followed, those with the longest calls first."""
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
-_ARRIVAL = "n.id, n.frame, n.calls, n.longest, n.makes_client"
 _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
@@ -80,8 +82,8 @@ def _starts(reader: Reader, path: str, line: int, within: Sequence[int] | None) 
             )
         )
     # Frame by frame, as the index on nodes has them: a line of a library may stand at a hundred thousand places.
-    query = "SELECT longest, id, frame FROM nodes WHERE frame = ? ORDER BY longest DESC LIMIT ?"
-    nodes = sorted((row for (frame,) in frames for row in reader.rows(query, frame, _MOST_STARTS)), reverse=True)
+    query = "SELECT -longest, id, frame FROM nodes WHERE frame = ? ORDER BY longest DESC, id LIMIT ?"
+    nodes = sorted(row for (frame,) in frames for row in reader.rows(query, frame, _MOST_STARTS))
     return {node: frame for _, node, frame in nodes[:_MOST_STARTS]}
 
 
@@ -89,12 +91,14 @@ def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
     """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
     rows = reader.rows(
         "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
-        f" SELECT n.parent, {_ARRIVAL}, {_READABLE} FROM {_FRAMES} WHERE n.parent {IN_JSON}"
-        f" UNION ALL SELECT b.start, {_ARRIVAL}, {_READABLE} FROM below b"
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE}"
+        f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE} FROM below b"
         " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
         ") SELECT start, id, frame, calls, longest, makes_client,"
-        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id) FROM below WHERE readable",
+        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
+        " FROM below WHERE readable",
         json.dumps(list(front)),
     )
     return [
