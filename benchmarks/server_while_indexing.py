@@ -22,6 +22,7 @@ from lsp_client import Client
 from server_at_scale import FRAMEDEX, recorded_places
 
 from framedex.index import Store
+from framedex.index.database import Patience
 from framedex.ingest import Namer, Silence, find_needed_sources
 from framedex.model import Capture
 
@@ -66,7 +67,7 @@ def main() -> None:
 def write(index: Path, recorded: Capture, program: Path, numbers: range | count[int]) -> None:
     """Add copies of what was recorded, one transaction each."""
     frames, _ = Namer().name_frames(recorded)
-    with Store(index) as store:
+    with Store(index, Patience(3600)) as store:
         for number in numbers:
             add_copy(store, recorded, frames, program, number)
             if number < 3:
