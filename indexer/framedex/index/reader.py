@@ -203,7 +203,7 @@ class Index:
 
     def longest_stacks(self, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks that pass a line, with the boundary functions they end in, what took longest first."""
-        return lines.longest_stacks(self._reader, path, line, limit)
+        return lines.longest_stacks(self._reader, path, self._then(path, line), limit)
 
     def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks with which a capture passes a line, most calls of it first."""
