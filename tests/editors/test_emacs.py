@@ -38,6 +38,10 @@ def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
     assert "3 recorded calls" in seen["hover"]
 
 
+def test_references_list_where_the_stacks_came_from(seen: dict[str, Any]) -> None:
+    assert seen["references"] == [{"file": "demo.py", "line": 11}]
+
+
 def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
     assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.server.raw_client import RawClient
-from tests.server.recording import Recording
+from tests.server.recording import Recording, write_index
 
 MESSAGES = 1000
 
@@ -149,6 +149,28 @@ def test_every_request_of_a_thousand_odd_messages_is_answered_once(
     assert answered == Counter(wanted)
     assert client.request("textDocument/hover", at(recording.demo, 7), "after")["result"]["contents"]
     assert client.request("shutdown", None, "shutdown")["result"] is None
+
+
+def test_no_reply_fails_while_an_indexer_writes(client: RawClient, recording: Recording) -> None:
+    """The short form of benchmarks/server_while_indexing.py."""
+    client.initialize(recording.root)
+    done = threading.Event()
+
+    def write() -> None:
+        for puts in range(1, 41):
+            write_index(recording, puts)
+        done.set()
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    calls = []
+    while not done.is_set() or len(calls) < 300:
+        reply = client.request("textDocument/hover", at(recording.demo, 7), len(calls))
+        calls.append(int(reply["result"]["contents"]["value"].split()[1].replace(",", "")))
+    writing.join()
+    assert calls == sorted(calls)
+    reply = client.request("textDocument/hover", at(recording.demo, 7), "last")
+    assert f"{3 + sum(range(1, 41)):,} recorded calls" in reply["result"]["contents"]["value"]
 
 
 def at(path: Path, line: int) -> dict[str, Any]:

@@ -123,14 +123,14 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     busiest, longest = np.zeros((2, len(nodes)), np.int64)
     for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
         np.maximum.at(most, position, total[walk.item])
-    making = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),))
-    makes_client = np.zeros(len(nodes), np.int64)
-    np.maximum.at(makes_client, position, np.isin(items.boundary, [row[0] for row in making])[walk.item])
     connection.executemany(
-        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?),"
-        " makes_client = max(makes_client, ?) WHERE id = ?",
-        _rows(calls, busiest, longest, makes_client, nodes),
+        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
+        _rows(calls, busiest, longest, nodes),
     )
+    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),)).fetchall()
+    makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
+    passed = distinct(walk.node[makes_client[walk.item]])
+    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
 
 
 def add_lines(connection: sqlite3.Connection, items: Items) -> None:

@@ -24,7 +24,6 @@ MOST_FOLLOWED = 24
 What else was called there is known from the totals, without the nodes by which to go on."""
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
-_ARRIVAL = "n.id, n.frame, n.calls, n.longest, n.makes_client"
 _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
@@ -88,12 +87,14 @@ def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
     """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
     rows = reader.rows(
         "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
-        f" SELECT n.parent, {_ARRIVAL}, {_READABLE} FROM {_FRAMES} WHERE n.parent {IN_JSON}"
-        f" UNION ALL SELECT b.start, {_ARRIVAL}, {_READABLE} FROM below b"
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE}"
+        f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE} FROM below b"
         " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
         ") SELECT start, id, frame, calls, longest, makes_client,"
-        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id) FROM below WHERE readable",
+        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
+        " FROM below WHERE readable",
         json.dumps(list(front)),
     )
     return [

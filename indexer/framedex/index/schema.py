@@ -155,7 +155,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "calls": int,  # of all stacks that end here or below
         "busiest": int,  # calls of the stack and boundary function below that has most: where to look first
         "longest": int,  # nanoseconds, all calls together, of the stack and boundary function below that took longest
-        "makes_client": int,  # whether a call that ends here or below made the runtime's client
+        "makes_client": int,  # whether the runtime's client was made here or below
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)

@@ -55,7 +55,7 @@ def _longest(reader: Reader, path: str, line: int, within: Collection[int] | Non
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN nodes n ON n.id IN"
-            " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC LIMIT ?3)"
+            " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
             " WHERE fr.file = ?1 AND fr.line = ?2 ORDER BY n.longest DESC, n.id LIMIT ?3",
             file,
             line,
