@@ -9,7 +9,7 @@ from pathlib import Path
 
 from framedex.model import Definition
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, written_calls
+from framedex.sources.calls import WrittenCalls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -30,19 +30,19 @@ class Bodies:
     ) -> None:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
         self._definitions, self._definitions_in = definitions, definitions_in
-        self._written: dict[str, dict[Span, list[WrittenCall]]] = {}
+        self._written: dict[str, WrittenCalls] = {}
         self._names: dict[str, list[frozenset[str]]] = {}
         self._reached: dict[tuple[str, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
-    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
+    def written(self, path: str) -> WrittenCalls:
         """The calls of a file by function; none of one that cannot be read."""
         if path not in self._written:
             try:
                 source = Path(path).read_bytes()
             except OSError:
                 source = b""
-            self._written[path] = written_calls(source, self._definitions_in(path))
+            self._written[path] = WrittenCalls(source, self._definitions_in(path))
         return self._written[path]
 
     def reaches(self, name: str, called: Called, hops: int) -> bool:

@@ -130,8 +130,8 @@ class _Body:
         self._caller = caller
         self._reaches = reaches
         self._own = caller.sites.get(caller.span, ())
-        inside = [sites for span, sites in caller.sites.items() if first <= span[0] and span[1] <= last]
-        nested = [site for sites in inside if sites is not self._own for site in sites]
+        inside = [span for span in caller.sites if span != caller.span and first <= span[0] and span[1] <= last]
+        nested = [site for span in inside for site in caller.sites[span]]
         # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self._uses = Counter(site.callee for site in self._all)

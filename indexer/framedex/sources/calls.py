@@ -7,7 +7,7 @@ which line a debugger would give are read off the text around it here, for the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.model import CallSite, Definition
@@ -38,17 +38,33 @@ class WrittenCall:
     arguments: int | None
 
 
-def written_calls(source: bytes, definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
     """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
 
-    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro.
+    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro. Each function
+    is arranged when it is first asked for: of a file, few are.
     """
-    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
-    found = {}
-    for definition in definitions:
-        if definition.calls and definition.line < len(starts):
-            found[definition.line, definition.end_line] = _arranged(source, starts, definition.calls)
-    return found
+
+    def __init__(self, source: bytes, definitions: Iterable[Definition]) -> None:
+        self._source = source
+        self._starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+        self._sites = {
+            (definition.line, definition.end_line): definition.calls
+            for definition in definitions
+            if definition.calls and definition.line < len(self._starts)
+        }
+        self._arranged: dict[Span, Sequence[WrittenCall]] = {}
+
+    def __getitem__(self, span: Span) -> Sequence[WrittenCall]:
+        if span not in self._arranged:
+            self._arranged[span] = _arranged(self._source, self._starts, self._sites[span])
+        return self._arranged[span]
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
 
 
 def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
@@ -105,5 +121,7 @@ def _is_in_template(text: bytes) -> bool:
 
 
 def _lines_of_qualifiers(source: bytes, at: int) -> int:
+    if source[at - 1 : at] not in (b":", b" ", b"\n"):
+        return 0
     match = _QUALIFIED.search(source, max(at - 200, 0), at)
     return match.group().count(b"\n") if match else 0

@@ -7,7 +7,7 @@ import pytest
 from framedex.model import How
 from framedex.sources import parse_file
 from framedex.sources.callline import Called, Caller, call_line, called
-from framedex.sources.calls import written_calls
+from framedex.sources.calls import WrittenCalls
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -45,7 +45,7 @@ def compiled(folder: Path, *names: str) -> Caller:
     path = folder / "body.cc"
     path.write_text(SOURCE)
     calls = [Called(name, "call", None) for name in names]
-    sites = written_calls(SOURCE.encode(), parse_file(path).definitions)
+    sites = WrittenCalls(SOURCE.encode(), parse_file(path).definitions)
     return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]))
 
 
