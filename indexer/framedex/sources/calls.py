@@ -22,6 +22,7 @@ _QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
 _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
+_NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -29,13 +30,14 @@ _CLOSING = {b"(": b")", b"{": b"}"}
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    `kind` is that of the `CallSite`.
+    `kind` is that of the `CallSite`. `numbers` are those that are arguments.
     """
 
     line: int
     kind: str
     callee: str
     arguments: int | None
+    numbers: frozenset[int] = frozenset()
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
@@ -83,7 +85,8 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
             line -= _lines_of_qualifiers(source, at)
             if _SHOUTED.fullmatch(site.callee):
                 macro_end, macro_line = end, site.line
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments)))
+        numbers = _numbers(source[at:end]) if arguments else frozenset()
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers)))
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
@@ -113,6 +116,17 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
             commas += not _is_in_template(source[last + 1 : match.start()])
             last = match.start()
     return end, None
+
+
+def _numbers(arguments: bytes) -> frozenset[int]:
+    """The whole numbers that are arguments on their own, as 32 bits."""
+    return frozenset(_value(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
+
+
+def _value(text: bytes) -> int:
+    if text in (b"true", b"false"):
+        return int(text == b"true")
+    return int(text, 16 if b"x" in text.lower() else 10)
 
 
 def _is_in_template(text: bytes) -> bool:
