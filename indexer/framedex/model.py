@@ -668,10 +668,6 @@ class SourceHealth:
     problems: tuple[SourceProblem, ...]
 
 
-GENERATING = ("protobuf", "tablegen")
-"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
-
-
 # --- binaries ---------------------------------------------------------------------------------------------------------
 
 
