@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from framedex.model import Definition
+from framedex.model import Definition, is_local
 from framedex.sources.callline import Called
-from framedex.sources.calls import WrittenCalls
+from framedex.sources.calls import Span, WrittenCall, WrittenCalls, known_calls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -30,19 +30,19 @@ class Bodies:
     ) -> None:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
         self._definitions, self._definitions_in = definitions, definitions_in
-        self._written: dict[str, WrittenCalls] = {}
+        self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[str, list[frozenset[str]]] = {}
         self._reached: dict[tuple[str, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
-    def written(self, path: str) -> WrittenCalls:
+    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; none of one that cannot be read."""
         if path not in self._written:
-            try:
-                source = Path(path).read_bytes()
-            except OSError:
-                source = b""
-            self._written[path] = WrittenCalls(source, self._definitions_in(path))
+            definitions = self._definitions_in(path)
+            if is_local(path):
+                self._written[path] = WrittenCalls(_read(path), definitions)
+            else:
+                self._written[path] = known_calls(definitions)
         return self._written[path]
 
     def reaches(self, name: str, called: Called, hops: int) -> bool:
@@ -67,12 +67,22 @@ class Bodies:
     def _called_in(self, path: str, definition: Definition) -> frozenset[str]:
         if definition.end_line - definition.line > _LONGEST:
             return frozenset()
+        if not is_local(path):
+            calls = self.written(path).get((definition.line, definition.end_line), ())
+            return frozenset(call.callee for call in calls)
         body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
         own = short_of(tuple(definition.name.split("::")))
         return frozenset(_CALL.findall(body)) - _KEYWORDS - {own}
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
 
 
 def _lines(path: str) -> list[str]:
