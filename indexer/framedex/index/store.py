@@ -25,7 +25,7 @@ from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
-from framedex.index.search import add_recorded_name
+from framedex.index.search import add_recorded_names
 from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.index.versions import remember_versions
@@ -310,9 +310,10 @@ class Store:
         for function in capture.functions:
             key = (storable(function.name), storable(function.boundary))
             self._connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
-            if function.boundary != BOUNDARY:  # handlers of FFI are known by their target
-                add_recorded_name(self._connection, key[0])
             ids.append(self._connection.execute(query, key).fetchone()[0])
+        # Those of FFI handlers are known by their targets.
+        names = (function.name for function in capture.functions if function.boundary != BOUNDARY)
+        add_recorded_names(self._connection, map(storable, names))
         return np.array(ids, np.int64)
 
     def _thread_ids(self, capture_id: int, capture: Capture) -> aggregates.Integers:

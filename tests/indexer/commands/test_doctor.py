@@ -31,7 +31,7 @@ def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
     code, out, _ = run("doctor")
     assert code == 0
     assert f"source folder {project / 'src'}" in out
-    assert "python: 1 file, 1 definition, the calls of 1" in out
+    assert "Python: 1 file with 1 definition, 1 of which call something" in out
     assert "1 file: It is a binary file and was not parsed." in out and "bad.cc" in out
 
 

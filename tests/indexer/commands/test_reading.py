@@ -263,3 +263,12 @@ def _at(project: Project, *arguments: str) -> Result:
 
 def _frames(shown: str) -> list[str]:
     return shown.split("\n\n", 1)[1].splitlines()
+
+
+def test_symbols_are_found_by_a_part_of_their_name(indexed: Project) -> None:
+    found = read("find", "FromHostBuffer")["symbols"]
+
+    assert {symbol["kind"] for symbol in found} >= {"boundary", "function"}
+    assert "boundary" in run("find", "fromhost").stdout
+    assert "There are more" in run("find", "o", "--limit", "1").stderr or len(read("find", "o")["symbols"]) < 2
+    assert "Nothing in the index" in run("find", "no such name").stderr
