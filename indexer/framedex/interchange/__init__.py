@@ -1,0 +1,6 @@
+"""Texts that people and programs exchange: finding the stacks in them, in every format, and the source of each frame."""
+
+from framedex.interchange.detect import read
+from framedex.interchange.model import Format, Part, PartKind, Place, Reading, TextFrame, TextStack
+
+__all__ = ["Format", "Part", "PartKind", "Place", "Reading", "TextFrame", "TextStack", "read"]
