@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from framedex.index.narrowing import nodes_in
 from framedex.index.rows import IN_JSON, Reader, frames_by_id
 from framedex.model import FrameRow, Road
 
@@ -24,7 +25,12 @@ _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id 
 
 
 def roads_inward(
-    reader: Reader, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None
+    reader: Reader,
+    path: str,
+    line: int,
+    wanted: Callable[[FrameRow], bool],
+    within: Sequence[int] | None,
+    capture: int | None = None,
 ) -> list[Road]:
     """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
     found: list[_Arrival] = []
@@ -35,6 +41,9 @@ def roads_inward(
         frames |= frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
         found += (arrival for arrival in arrivals if wanted(frames[arrival.frame]))
         front = {arrival.node: arrival.origin for arrival in arrivals if not wanted(frames[arrival.frame])}
+    if capture is not None:
+        kept = nodes_in(reader, capture, [arrival.node for arrival in found])
+        found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     making = _making_client(reader) if found else frozenset()
     roads: dict[tuple[int, int], list[_Arrival]] = {}

@@ -245,6 +245,9 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
     stack = {"stack": int, "boundary": int}
     stack_keys = [("stack", "stacks"), ("boundary", "boundaries")]
     _table(database, "stack_calls", stack | totals, stack_keys, ("stack", "boundary"))
+    # The same by capture, for questions about one run of several.
+    of_capture = {"capture": int} | stack | totals
+    _table(database, "capture_stacks", of_capture, ["capture", *stack_keys], ("stack", "capture", "boundary"))
     samples = stack | {"arguments": int}
     _table(database, "stack_samples", samples, stack_keys, ("stack", "boundary", "arguments"))
     line = {"file": int, "line": int}

@@ -208,7 +208,7 @@ class Store:
                 aggregates.rebuild(self._connection)
             elif new is not None:
                 items, samples = new
-                aggregates.add_stack_calls(self._connection, items, samples)
+                aggregates.add_stack_calls(self._connection, identifier, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
                 if links:
