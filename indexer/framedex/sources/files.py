@@ -57,7 +57,9 @@ def find_files(root: Path) -> Iterator[FoundFile]:
 
 
 def found_file(path: str) -> FoundFile | None:
-    """The ordinary file at this path, None where there is none."""
+    """The ordinary file at this path, None where there is none: what is below /proc is of this process alone."""
+    if path.startswith("/proc/"):
+        return None
     try:
         status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
     except (OSError, ValueError):
