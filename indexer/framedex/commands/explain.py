@@ -17,7 +17,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index, find_index
 from framedex.interchange.detect import read
 from framedex.interchange.model import TextStack
-from framedex.interchange.resolve import Found, Resolver
+from framedex.interchange.resolve import Binaries, Found, Resolver
 from framedex.plaintext import printable
 
 Explained = tuple[TextStack, tuple[Found, ...]]
@@ -38,10 +38,10 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     path = index_path or find_index(Path.cwd())
     reading = read(text)
     if path is None:
-        explained = _explained(reading.stacks, Resolver(None, (folder,)))
+        explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries()))
     else:
         with Index.open(path) as index:
-            explained = _explained(reading.stacks, Resolver(index, (folder,)))
+            explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries()))
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
         return
@@ -62,7 +62,9 @@ def _text(file: str) -> tuple[str, Path]:
         return _plain(Path(file).read_bytes()), Path(file).absolute().parent
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FramedexError(f"{printable(file)} cannot be read: {reason}.", "Give a text file, or - for stdin.") from error
+        raise FramedexError(
+            f"{printable(file)} cannot be read: {reason}.", "Give a text file, or - for stdin."
+        ) from error
 
 
 def _plain(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Texts that people and programs exchange: finding the stacks in them, in every format, and the source of each frame."""
+"""Texts that people and programs exchange: the stacks in them, whatever the format, and the source of each frame."""
 
 from framedex.interchange.detect import read
 from framedex.interchange.model import Format, Part, PartKind, Place, Reading, TextFrame, TextStack

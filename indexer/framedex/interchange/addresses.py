@@ -50,7 +50,11 @@ def _frame(number: int, match: re.Match[str]) -> Piece:
     form = Format.ABSL if match["size"] and match["function"] else Format.GLOG
     function = (match["function"] or "").rstrip()
     frame = TextFrame(
-        form, number, match.start(), number, match.start("function") + len(function) if function else match.end(),
+        form,
+        number,
+        match.start(),
+        number,
+        match.start("function") + len(function) if function else match.end(),
         parts(number, match),
         function="" if function == _UNKNOWN else function,
         language=Language.NATIVE,

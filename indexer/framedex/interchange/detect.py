@@ -85,7 +85,9 @@ class _Collector:
         """What was found."""
         self._close()
         if self.is_full:
-            self._problems.append(f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read.")
+            self._problems.append(
+                f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
+            )
         return Reading(tuple(self._stacks), tuple(self._problems))
 
     def take(self, first: int, block: str) -> None:

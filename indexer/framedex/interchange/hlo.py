@@ -15,7 +15,9 @@ from framedex.interchange.strings import unescaped
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _ROW = re.compile(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
 _FIELD = re.compile(r'(?P<key>\w+)=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
-_BODY = re.compile(r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)")
+_BODY = re.compile(
+    r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)"
+)
 _NAME = re.compile(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
 _MOST_OUTWARD = 64
 
@@ -33,7 +35,9 @@ class HloText:
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The head of a module, a row of a table, or an instruction that has a place."""
         if line.startswith("HloModule "):
-            self.__init__()  # type: ignore[misc]
+            self._table = ""
+            self._texts.clear()
+            self._rows.clear()
             return Piece(Format.HLO, begins=line.partition(",")[0])
         if line.rstrip() in _TABLES:
             self._table = line.rstrip()
@@ -59,12 +63,14 @@ class HloText:
         if match["text"] is not None:
             self._texts[key] = unescaped(match["text"])
             return Piece(Format.HLO)
-        self._rows[key] = {each["key"]: int(each["number"]) for each in _FIELD.finditer(match["fields"]) if each["number"]}
-        if self._table == "FileLocations":
-            places = [self._location(int(match["id"]))]
-        else:
-            places = self._chain(int(match["id"]))
-        return self._frame(number, line, [each for each in places if each], (), ())
+        self._rows[key] = {
+            each["key"]: int(each["number"]) for each in _FIELD.finditer(match["fields"]) if each["number"]
+        }
+        place = self._location(int(match["id"])) if self._table == "FileLocations" else None
+        return self._frame(number, line, [place] if place else self._chain_of_row(match), (), ())
+
+    def _chain_of_row(self, match: re.Match[str]) -> list[Place]:
+        return self._chain(int(match["id"])) if self._table == "StackFrames" else []
 
     def _instruction(self, number: int, line: str, start: int) -> Piece | None:
         fields = {match["key"]: match for match in _FIELD.finditer(line, start)}
@@ -96,8 +102,16 @@ class HloText:
         if name is not None:
             parts = (Part(PartKind.LABEL, number, start + name.start("label"), start + name.end("label")), *parts)
         frame = TextFrame(
-            Format.HLO, number, start, number, end, parts,
-            function=places[0].function, place=places[0], labels=labels, outward=tuple(places[1:]),
+            Format.HLO,
+            number,
+            start,
+            number,
+            end,
+            parts,
+            function=places[0].function,
+            place=places[0],
+            labels=labels,
+            outward=tuple(places[1:]),
         )
         return Piece(Format.HLO, (frame,))
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.strings import unescaped
 
-_TOKEN = re.compile(r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))')
+_TOKEN = re.compile(
+    r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))'
+)
 _ALIAS = re.compile(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
 _BODY = re.compile(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
 _DEEPEST = 64
@@ -41,7 +43,9 @@ class MlirText:
     def __init__(self, text: str = "") -> None:
         self._aliases: dict[str, Node] = {}
         for match in _ALIAS.finditer(text) if "#loc" in text else ():
-            self._aliases[match["name"]] = _Parser(text, match.end() + len("loc("), limit=_LONGEST).location()
+            end = text.find("\n", match.end())
+            length = min(end - match.end() if end >= 0 else len(text), _LONGEST)
+            self._aliases[match["name"]] = _Parser(text, match.end() + len("loc("), limit=length).location()
         self._known: dict[str, list[Place]] = {}
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
@@ -73,8 +77,15 @@ class MlirText:
             if places:
                 name = node.text if node.kind == "name" else ""
                 yield TextFrame(
-                    Format.MLIR, number, start, number, min(position + 1, len(line)), tuple(parser.parts),
-                    function=places[0].function, place=places[0], outward=tuple(places[1:]),
+                    Format.MLIR,
+                    number,
+                    start,
+                    number,
+                    min(position + 1, len(line)),
+                    tuple(parser.parts),
+                    function=places[0].function,
+                    place=places[0],
+                    outward=tuple(places[1:]),
                     labels=(name,) if name and name != places[0].function else (),
                 )
 

@@ -135,12 +135,11 @@ class Piece:
 
 
 class Reader(Protocol):
-    """Reads the lines of one family of formats, in order; one object reads one text.
+    """Reads the lines of one family of formats, in order; one object reads one text."""
 
-    A text without any of the `triggers` has nothing for it.
-    """
-
-    triggers: tuple[str, ...]
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """A text without any of these has nothing for this reader."""
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """What the line is to this format; `inside` a stack that this reader began."""

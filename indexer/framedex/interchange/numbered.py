@@ -59,16 +59,21 @@ class NumberedLines:
     def _frame(self, number: int, line: str, match: re.Match[str], inside: bool) -> Piece | None:
         text, begin = line.rstrip(), match.start("number") - 1
         bare = TextFrame(
-            Format.GDB, number, begin, number, len(text), _head_parts(number, match),
-            number=int(match["number"]), language=Language.NATIVE,
+            Format.GDB,
+            number,
+            begin,
+            number,
+            len(text),
+            _head_parts(number, match),
+            number=int(match["number"]),
+            language=Language.NATIVE,
             address=int(match["address"], 16) if match["address"] else None,
             # gdb prints return addresses, the sanitizers take one off beforehand; frame 0 is where it stopped.
             is_return_address=match["number"] != "0",
         )
-        frame = (
-            _with_gdb_place(_with_name(bare, line, match.end(), argument_list(text[match.end() :])), number, text, match.end())
-            or _sanitizer(bare, number, text, match.end())
-        )
+        frame = _with_gdb_place(
+            _with_name(bare, line, match.end(), argument_list(text[match.end() :])), number, text, match.end()
+        ) or _sanitizer(bare, number, text, match.end())
         if frame is None and (match["address"] or inside):
             arguments = argument_list(text[match.end() :])
             if arguments > 0 or text[match.end() :].startswith("<") or match["in"]:
@@ -118,7 +123,10 @@ def _sanitizer(frame: TextFrame, number: int, text: str, start: int) -> TextFram
         end = module.start()
         pieces.append(Part(PartKind.MODULE, number, *module.span("module")))
         frame = replace(
-            frame, module=module["module"], offset=int(module["offset"], 16), build_id=(module["build_id"] or "").lower()
+            frame,
+            module=module["module"],
+            offset=int(module["offset"], 16),
+            build_id=(module["build_id"] or "").lower(),
         )
     head = text[start:end].rstrip()
     found = source_at_end(head)
@@ -144,7 +152,13 @@ def _runtime_error(number: int, line: str) -> Piece | None:
         return None
     place = Place(match["path"], int(match["line"]), int(match["column"]))
     frame = TextFrame(
-        Format.SANITIZER, number, match.start(), number, match.end("column"), parts(number, match),
-        place=place, language=Language.NATIVE,
+        Format.SANITIZER,
+        number,
+        match.start(),
+        number,
+        match.end("column"),
+        parts(number, match),
+        place=place,
+        language=Language.NATIVE,
     )
     return Piece(Format.SANITIZER, (frame,), begins=line.strip())

@@ -41,7 +41,12 @@ class PySpyText:
 
 def _frame(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
     return TextFrame(
-        Format.PY_SPY, number, match.start("function"), number, match.end(), parts(number, match),
+        Format.PY_SPY,
+        number,
+        match.start("function"),
+        number,
+        match.end(),
+        parts(number, match),
         function=match["function"],
         place=place(match["path"], match["line"]),
         language=Language.PYTHON if is_python else Language.NATIVE,
@@ -79,8 +84,14 @@ class PySpyJson:
         start, end = bounds(line)
         part = Part(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
         frame = TextFrame(
-            Format.PY_SPY_JSON, number, start, number, end, (part,),
-            function=_decoded(match["value"]), language=Language.PYTHON,
+            Format.PY_SPY_JSON,
+            number,
+            start,
+            number,
+            end,
+            (part,),
+            function=_decoded(match["value"]),
+            language=Language.PYTHON,
         )
         return Piece(Format.PY_SPY_JSON, (frame,))
 

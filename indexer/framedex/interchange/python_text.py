@@ -16,7 +16,9 @@ _FRAME = re.compile(
     r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line (?P<line>\d{1,9})'
     r"(?:(?P<comma>,)? in (?P<function>.*))?$"
 )
-_C_FRAME = re.compile(r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]')
+_C_FRAME = re.compile(
+    r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]'
+)
 _LIBRARY = re.compile(r" \((?P<module>/[^()]*|\[\w+\])\)$")
 _INLINED = " (inlined)"
 
@@ -38,9 +40,7 @@ class FileLines:
             if title.startswith("Traceback for thread"):
                 return Piece(Format.PYSTACK, begins=title, innermost_first="call first" in title)
             faulting = "call first" in title
-            return Piece(
-                Format.FAULTHANDLER if faulting else Format.PYTHON, begins=title, innermost_first=faulting
-            )
+            return Piece(Format.FAULTHANDLER if faulting else Format.PYTHON, begins=title, innermost_first=faulting)
         if inside and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
             ends = line[len(self._prefix) :].strip()
             if re.match(r"[\w.]+(?::|$)", ends):
@@ -66,8 +66,15 @@ class FileLines:
         self._prefix = line[: max(match.start() - 2, 0)]
         form = Format.PYTHON if match["comma"] or match["function"] is None else Format.FAULTHANDLER
         frame = TextFrame(
-            form, number, match.start(), number, len(line.rstrip()), parts(number, match),
-            function=match["function"] or "", place=place(match["path"], match["line"]), language=Language.PYTHON,
+            form,
+            number,
+            match.start(),
+            number,
+            len(line.rstrip()),
+            parts(number, match),
+            function=match["function"] or "",
+            place=place(match["path"], match["line"]),
+            language=Language.PYTHON,
         )
         return Piece(form, (frame,), innermost_first=form is Format.FAULTHANDLER)
 
@@ -86,11 +93,17 @@ class FileLines:
         end = match.start("function") + len(function)
         pieces = [replace(part, end=end) if part.kind is PartKind.FUNCTION else part for part in pieces]
         frame = TextFrame(
-            Format.PYSTACK, number, match.start(), number, len(line.rstrip()), tuple(pieces),
+            Format.PYSTACK,
+            number,
+            match.start(),
+            number,
+            len(line.rstrip()),
+            tuple(pieces),
             function=function,
             place=place(match["path"], match["line"]) if match["path"] != "???" else None,
             language=Language.PYTHON if match["kind"] == "Python" else Language.NATIVE,
-            module=module, labels=labels,
+            module=module,
+            labels=labels,
         )
         return Piece(Format.PYSTACK, (frame,), innermost_first=False)
 
@@ -100,8 +113,16 @@ class FileLines:
             return None
         self._prefix = line[: max(match.start() - 2, 0)]
         frame = TextFrame(
-            Format.FAULTHANDLER, number, match.start(), number, match.end(), parts(number, match),
-            function=match["function"], language=Language.NATIVE, module=match["module"],
-            address=int(match["address"], 16), is_return_address=True,
+            Format.FAULTHANDLER,
+            number,
+            match.start(),
+            number,
+            match.end(),
+            parts(number, match),
+            function=match["function"],
+            language=Language.NATIVE,
+            module=match["module"],
+            address=int(match["address"], 16),
+            is_return_address=True,
         )
         return Piece(Format.FAULTHANDLER, (frame,))

@@ -59,8 +59,9 @@ class Binaries:
 
 
 class Resolver:
-    """Finds the source of frames. Without an `index`, only of those with a path that is here.
+    """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here.
 
+    Without `binaries`, an offset in one is not looked up: to open a large one takes a second.
     `folders` are where relative paths may begin, `there` maps the path of another machine by the user's rules.
     """
 
@@ -73,7 +74,7 @@ class Resolver:
     ) -> None:
         self._index = index
         self._folders = folders
-        self._binaries = binaries or Binaries()
+        self._binaries = binaries
         self._there = there
         self._paths: dict[str, tuple[str, ...]] = {}
         self._symbols: dict[str, tuple[Location, ...]] = {}
@@ -122,7 +123,7 @@ class Resolver:
         return (same,) if same is not None else known.named(name) if is_bare else ()
 
     def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
-        symbols = self._binaries.symbols(frame)
+        symbols = self._binaries.symbols(frame) if self._binaries is not None else ()
         if not symbols:
             return frame.function, ()
         innermost = symbols[0]
@@ -151,7 +152,11 @@ class Resolver:
         recorded = [place for place in places if _is_file(place.path)]
         if recorded:
             several = len(recorded) > 1
-            return tuple(Location(p.path, p.line, How.CANDIDATES) for p in recorded[:_MOST_CANDIDATES]) if several else tuple(recorded)
+            return (
+                tuple(Location(p.path, p.line, How.CANDIDATES) for p in recorded[:_MOST_CANDIDATES])
+                if several
+                else tuple(recorded)
+            )
         # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
         unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
         how, found = match(
@@ -160,7 +165,9 @@ class Resolver:
         )
         if how is None:
             return ()
-        return tuple(Location(path, definition.line, how) for path, definition in found[:_MOST_CANDIDATES] if _is_file(path))
+        return tuple(
+            Location(path, definition.line, how) for path, definition in found[:_MOST_CANDIDATES] if _is_file(path)
+        )
 
 
 def _how(frame: TextFrame) -> How:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from framedex.interchange.model import Part, PartKind, Place
 
@@ -42,7 +41,7 @@ def argument_list(text: str) -> int:
             return index - 1
         if character in _ENDS:
             depth += 1
-        elif depth and character in ")]}" or character == ">" and depth and text[index - 1] != "-":
+        elif depth and character in ")]}>" and not text.startswith("->", index - 1):
             depth -= 1
     return -1
 
@@ -60,11 +59,3 @@ def source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
     start = max(head.rfind(" /"), head.rfind(" ../"), head.rfind(" ./"))
     start = (start if start >= 0 else head.rfind(" ")) + 1
     return (start, len(head), tail) if start < len(head) else None
-
-
-def quoted(text: str) -> Iterator[re.Match[str]]:
-    """The strings in double quotes, with backslash escapes."""
-    return _QUOTED.finditer(text)
-
-
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
