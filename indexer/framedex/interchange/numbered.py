@@ -27,7 +27,7 @@ _MOST_WRAPPED = 64
 class NumberedLines:
     """Reads both; one object reads one text."""
 
-    triggers = ("#0", "#1", ": runtime error: ", "Sanitizer: ", " by thread ")
+    triggers = (*(f"#{digit}" for digit in range(10)), ": runtime error: ", "Sanitizer: ", " by thread ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A frame, a sanitizer's headline, or the line that UBSan is about."""
