@@ -1,6 +1,6 @@
 ;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
 
-;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report', also JSON.
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its `report', also JSON.
 
 (require 'json)
 (require 'package)
@@ -72,6 +72,11 @@
 (go-to-line (session 'lines 'trace))
 (start-eglot)
 (push (cons 'from_trace (step-in)) report)
+
+(find-file (session 'log))
+(go-to-line (session 'lines 'log))
+(start-eglot)
+(push (cons 'from_log (step-in)) report)
 
 (with-temp-file (session 'report)
   (insert (json-encode report)))

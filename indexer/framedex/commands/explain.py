@@ -24,7 +24,7 @@ Explained = tuple[TextStack, tuple[Found, ...]]
 
 
 @click.command()
-@click.argument("file", metavar="FILE|-", default="-")
+@click.argument("file", metavar="[FILE|-]", default="-")
 @json_option
 @click.pass_obj
 def explain(index_path: Path | None, file: str, as_json: bool) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from framedex.model import Language
+if TYPE_CHECKING:
+    from framedex.model import Language
 
 
 class Format(StrEnum):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.interchange.model import PartKind, TextFrame
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.frame_lines import beside
@@ -21,13 +20,15 @@ from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange import TextFrame
     from framedex.model import Location
 
 MOST_LINKS = 2_000
 MOST_SYMBOLS = 200
 """Different symbols that are looked up for one answer."""
 
-_LINKED = (PartKind.PATH, PartKind.LINE, PartKind.COLUMN)
+# By `PartKind`, whose values are texts.
+_LINKED = ("path", "line", "column")
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -74,8 +75,8 @@ def _link(session: Session, where: types.Range, location: Location) -> types.Doc
 def _ranges(session: Session, document: StackText, frame: TextFrame) -> Iterator[types.Range]:
     """The path with its line and column, on each line where these stand; without them the function, else the frame."""
     parts = [part for part in frame.parts if part.kind in _LINKED]
-    if not any(part.kind is PartKind.PATH for part in parts):
-        parts = [part for part in frame.parts if part.kind in (PartKind.FUNCTION, PartKind.LABEL)][:1]
+    if not any(part.kind == "path" for part in parts):
+        parts = [part for part in frame.parts if part.kind in ("function", "label")][:1]
     for line in dict.fromkeys(part.line for part in parts):
         here = [part for part in parts if part.line == line]
         text = document.lines[line]

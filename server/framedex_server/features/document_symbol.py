@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.interchange.model import Format, TextFrame, TextStack
 from framedex.plaintext import printable
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.frame_lines import frame_range
 from framedex_server.features.session import Session
 from framedex_server.markup import shorten
+
+if TYPE_CHECKING:
+    from framedex.interchange import TextFrame, TextStack
 
 MOST_SYMBOLS = 5_000
 """More entries than this make no outline; the stacks come first in the text that has them."""
@@ -42,6 +45,8 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _stacks(session: Session, document: StackText) -> Iterator[types.DocumentSymbol]:
+    from framedex.interchange import Format
+
     left = MOST_SYMBOLS
     for stack in document.reading.stacks:
         if stack.format is Format.PLAIN or left <= 0:  # places in a text are no stack

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.interchange.model import TextFrame, TextStack
-from framedex.model import Language
 from framedex.words import count
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.interchange import TextFrame, TextStack
 
 MOST_RANGES = 5_000
 
@@ -63,7 +65,7 @@ def _is_plumbing(frame: TextFrame) -> bool:
     """Whether a frame is glue or the interpreter; candidates go with the frame above them, and have its name."""
     from framedex.binaries.names import readable
     from framedex.binaries.roles import role_of
-    from framedex.model import Role
+    from framedex.model import Language, Role
 
     if frame.language is not Language.NATIVE or not (frame.function or frame.module):
         return False

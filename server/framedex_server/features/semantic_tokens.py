@@ -6,27 +6,31 @@ The legend is part of the protocol between framedex and colour schemes: it only 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.interchange.model import Part, PartKind
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.interchange import Part
 
 LEGEND = types.SemanticTokensLegend(
     token_types=["function", "string", "number", "namespace", "keyword", "comment"], token_modifiers=[]
 )
 
+# By `PartKind`, whose values are texts.
 _TYPES = {
-    PartKind.FUNCTION: 0,
-    PartKind.PATH: 1,
-    PartKind.LINE: 2,
-    PartKind.COLUMN: 2,
-    PartKind.MODULE: 3,
-    PartKind.LABEL: 4,
-    PartKind.NUMBER: 5,
-    PartKind.ADDRESS: 5,
+    "function": 0,
+    "path": 1,
+    "line": 2,
+    "column": 2,
+    "module": 3,
+    "label": 4,
+    "number": 5,
+    "address": 5,
 }
 
 MOST_TOKENS = 50_000

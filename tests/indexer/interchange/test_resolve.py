@@ -70,9 +70,8 @@ def test_an_unknown_symbol_is_nowhere(index: Index) -> None:
 
 
 def test_namesakes_are_candidates(project: Project) -> None:
-    (project.library.parent / "other.cc").write_text(
-        "namespace glue { int twice(int value, int more) { return 2; } }\n"
-    )
+    other = project.library.with_name("other.cc")
+    other.write_text("namespace glue { int twice(int value, int more) { return 2; } }\n")
     try:
         index = project.ingest(project.library.parent)
         answer = found("    @  0x7f1bb00a8eed  8  glue::twice()\n", Resolver(index))
