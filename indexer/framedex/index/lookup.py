@@ -37,3 +37,9 @@ def files_named(reader: Reader, name: str) -> list[str]:
     """The files of this name, in any folder, that frames point to or that were read as source."""
     query = "SELECT path FROM files WHERE substr(path, -length(?1) - 1) = '/' || ?1 ORDER BY path LIMIT ?2"
     return [path for (path,) in reader.rows(query, name, _MOST_DEFINITIONS)]
+
+
+def modules_built(reader: Reader, build_id: str) -> list[str]:
+    """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+    query = "SELECT path FROM modules WHERE substr(identity, 1, length(?1)) = ?1 ORDER BY id DESC"
+    return [path for (path,) in reader.rows(query, build_id)]

@@ -293,6 +293,10 @@ class Index:
         """The files of this name, in any folder, that frames point to or that were read as source."""
         return lookup.files_named(self._reader, name)
 
+    def modules_built(self, build_id: str) -> list[str]:
+        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+        return lookup.modules_built(self._reader, build_id)
+
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.
 

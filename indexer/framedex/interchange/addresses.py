@@ -1,4 +1,4 @@
-"""What failure handlers print, an address and a symbol a line: absl's and glog's.
+"""What failure handlers print, an address and a symbol a line: absl's and glog's; and the link of TPU crashes.
 
 Sources: abseil-cpp, absl/debugging/internal/examine_stack.cc (a size or `(unknown)` between address and symbol; the
 line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size).
@@ -7,8 +7,9 @@ line `PC:` has the program counter, the others return addresses); glog, src/sign
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
 from framedex.interchange.spans import parts
 from framedex.model import Language
 
@@ -19,11 +20,18 @@ _FRAME = re.compile(
 _HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
 
+# `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, below the frames of a TPU crash: the
+# addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
+_LINK = re.compile(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
+_MAP = re.compile(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
+_MOST_MAPS = 64
+_HEX = re.compile(r"[0-9a-f]{1,16}")
+
 
 class AddressLines:
     """Reads both; one object reads one text."""
 
-    triggers = ("*** ", "@ ")
+    triggers = ("*** ", "@ ", "&map=")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading with the signal, or a frame."""
@@ -31,6 +39,9 @@ class AddressLines:
             match = _FRAME.search(line)
             if match is not None:
                 return _frame(number, match)
+        link = _LINK.search(line) if "&map=" in line else None
+        if link is not None:
+            return Piece(Format.ABSL, tuple(_linked(number, link)), begins="symbolizer link")
         heading = _HEADING.search(line) if "*** " in line else None
         # glog has a second heading below its first frame; it goes on with the same stack.
         if heading is None or (inside and "stack trace: ***" in line):
@@ -62,3 +73,23 @@ def _frame(number: int, match: re.Match[str]) -> Piece:
         is_return_address=match["pc"] is None,
     )
     return Piece(form, (frame,))
+
+
+def _linked(number: int, link: re.Match[str]) -> Iterator[TextFrame]:
+    maps = [(build_id, int(start, 16), int(end, 16)) for build_id, start, end in _MAP.findall(link["map"])[:_MOST_MAPS]]
+    for match in _HEX.finditer(link["trace"]):
+        start, end = (link.start("trace") + column for column in match.span())
+        address = int(match[0], 16)
+        build_id, base = next(((each, low) for each, low, high in maps if low <= address < high), ("", None))
+        yield TextFrame(
+            Format.ABSL,
+            number,
+            start,
+            number,
+            end,
+            (Part(PartKind.ADDRESS, number, start, end),),
+            language=Language.NATIVE,
+            address=address,
+            offset=address - base if base is not None else None,
+            build_id=build_id,
+        )

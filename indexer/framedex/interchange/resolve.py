@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,7 +123,7 @@ class Resolver:
         return (same,) if same is not None else known.named(name) if is_bare else ()
 
     def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
-        symbols = self._binaries.symbols(frame) if self._binaries is not None else ()
+        symbols = self._binaries.symbols(self._with_module(frame)) if self._binaries is not None else ()
         if not symbols:
             return frame.function, ()
         innermost = symbols[0]
@@ -132,6 +132,13 @@ class Resolver:
             if locations:
                 return innermost.name, locations
         return frame.function or symbols[-1].symbol, ()
+
+    def _with_module(self, frame: TextFrame) -> TextFrame:
+        """The frame with the binary of its build-id, where that is all that is known and it was recorded."""
+        if frame.module or not frame.build_id or self._index is None:
+            return frame
+        known = next((path for path in self._index.modules_built(frame.build_id) if _is_file(path)), "")
+        return replace(frame, module=known)
 
     def _by_symbol(self, symbol: str) -> tuple[Location, ...]:
         if self._index is None or not symbol or symbol.startswith("<"):

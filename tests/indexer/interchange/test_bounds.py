@@ -16,6 +16,7 @@ TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")
 UNITS = [
     " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
     'metadata={a="', '\\"', "Thread 1 (", "fused[", "fused<", "#loc1 = loc(", "|", "+0x1", "((", "<", "x at /",
+    "?trace=1&map=", "1,",
 ]  # fmt: skip
 
 

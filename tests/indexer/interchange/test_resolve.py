@@ -114,6 +114,23 @@ def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: P
     assert at("00" * 20) is None  # another build of it
 
 
+def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project: Project, index: Index) -> None:
+    with project.library.open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        assert isinstance(table, SymbolTableSection)
+        address = next(int(s["st_value"]) for s in table.iter_symbols() if s.name == "_ZN7runtime8allocateEm")
+    build_id, base = Binary.open(project.library).build_id, 0x7F3B0FCD3000
+    mapped = f"{build_id}:{base:x}-{base + 0x10000:x}"
+    link = f"https://symbolize.stripped_domain/r/?trace={base + address:x},7f&map={mapped} \n"
+    known, unknown = read(link).frames()
+    assert where(Resolver(index, binaries=Binaries()).find(known)) == (
+        "runtime.cc",
+        definition_line(project, "size + 7"),
+        How.EXACT,
+    )
+    assert (unknown.address, unknown.offset, unknown.build_id) == (0x7F, None, "")
+
+
 @pytest.mark.parametrize("path", ["/dev/zero", "/proc/self/mem", "\\x00", "/" + "x" * 5000 + ".py", "/tmp"])
 def test_odd_paths_are_nowhere(path: str) -> None:
     (frame,) = read(f'  File "{path}", line 1, in f\n').frames()
