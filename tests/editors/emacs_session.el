@@ -17,7 +17,7 @@
 
 (load (session 'plugin))
 (setq framedex-command (session 'cmd))
-(setq eglot-sync-connect 20)
+(setq eglot-sync-connect t)  ; a number would wait for any output, that of another server too
 
 (defun go-to-line (line)
   (goto-char (point-min))
