@@ -673,6 +673,23 @@ class ExtractedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundSymbol:
+    """Something that a search for a name found.
+
+    `name` is qualified. `kind` is that of its `Definition`; `function` for all that was recorded, but `boundary` for a
+    function of a boundary and `target` for an FFI target. `function` is the recorded one, of several in one place (as
+    of a template) the one with most calls; `call` is the latest call of a boundary function or a target.
+    """
+
+    name: str
+    kind: str
+    location: Location | None
+    end_line: int
+    function: FunctionRow | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceTotals:
     """The source files of one language in the index.
 

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, StackHit
 
 
+LOOKED_AT = 8
+"""Stacks through a line that are looked at to pick one: the first may be that which made the client."""
+
+
 @dataclass(frozen=True, slots=True)
 class StackPosition:
     """A frame of a recorded stack: `frames` are the whole chain, outermost first, `position` counts from its start.
@@ -99,13 +103,20 @@ class Chosen:
         picked = self.stack
         return picked if picked is not None and picked.index == index.path else None
 
-    def stacks_through(self, index: Index, path: str, line: int, limit: int) -> list[StackHit]:
-        """The stacks through a line, of the picked capture alone if there is one, most calls first, each once."""
+    def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
+        """The stacks through a line, of the picked capture alone if there is one: what took longest first.
+
+        Each comes once, with what of it took longest; that the runtime's client was made is last, for that happens
+        under whatever line comes first in a process.
+        """
+        from framedex.index.roads import MAKES_CLIENT
+
         capture = self.capture_in(index)
         if capture is None:
-            hits = index.stacks_through(path, line, limit)
+            hits = index.longest_stacks(path, line, limit)
         else:
             hits = index.stacks_of_capture(capture, path, line, limit)
+        hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))
         return list({hit.stack: hit for hit in reversed(hits)}.values())[::-1]
 
 

@@ -23,6 +23,7 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "function", "language", "location": location | null, "candidates": [location], "module", "address",
                 "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
                 are 1-based
+    find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],

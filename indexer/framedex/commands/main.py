@@ -23,6 +23,7 @@ _VERBS = {
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
     "explain": "framedex.commands.explain:explain",
+    "find": "framedex.commands.find:find",
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
     "open": "framedex.commands.open:open_source",

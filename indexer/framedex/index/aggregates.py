@@ -7,6 +7,7 @@ once per node, pair, function or line, however often recursion brings its stack 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.lines import SAMPLES
-from framedex.index.rows import LATEST_FIRST
+from framedex.index.roads import MAKES_CLIENT
+from framedex.index.rows import IN_JSON, LATEST_FIRST
 from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]
@@ -54,7 +56,7 @@ def rebuild(connection: sqlite3.Connection) -> None:
     """Make every total anew from the calls themselves: for when calls have gone."""
     for table in ("stack_calls", "capture_stacks", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
-    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0")
+    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0")
     connection.execute("UPDATE functions SET calls = 0")
     captures = connection.execute(
         "SELECT id, first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
@@ -121,9 +123,13 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     busiest, longest = np.zeros((2, len(nodes)), np.int64)
     for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
         np.maximum.at(most, position, total[walk.item])
+    making = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),))
+    makes_client = np.zeros(len(nodes), np.int64)
+    np.maximum.at(makes_client, position, np.isin(items.boundary, [row[0] for row in making])[walk.item])
     connection.executemany(
-        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
-        _rows(calls, busiest, longest, nodes),
+        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?),"
+        " makes_client = max(makes_client, ?) WHERE id = ?",
+        _rows(calls, busiest, longest, makes_client, nodes),
     )
 
 

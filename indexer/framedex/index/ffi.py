@@ -84,11 +84,12 @@ def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
         line,
     )
     here = placeholders([function.id for function in functions_at(reader, path, line)])
+    # There are few handlers and many stacks: SQLite cannot know, and would begin with all stacks of all targets.
     handled = reader.rows(
-        "SELECT DISTINCT x.target FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
-        " LEFT JOIN frames m ON m.id = h.implementation JOIN nodes n ON n.frame = fr.id"
-        " JOIN stacks s ON s.leaf = n.id JOIN stack_calls k ON k.stack = s.id"
-        f" JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
+        "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
+        " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
+        " CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN stack_calls k ON k.stack = s.id"
+        f" CROSS JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
         here,
         here,
     )

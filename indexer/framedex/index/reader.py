@@ -14,6 +14,8 @@ from framedex.index.health import knows_source, source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.search import find_symbols
+from framedex.index.standing import MOST_STANDING
 from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.model import (
@@ -25,6 +27,7 @@ from framedex.model import (
     Definition,
     Edge,
     FileTrouble,
+    FoundSymbol,
     FrameRow,
     FunctionMark,
     FunctionRow,
@@ -43,6 +46,7 @@ from framedex.model import (
 )
 
 _MOST_STACKS = 50
+_MOST_SYMBOLS = 100
 
 
 class Index:
@@ -169,6 +173,10 @@ class Index:
         """The stacks that pass a file, or one line of it, most calls first."""
         return lines.stacks_through(self._reader, path, line, limit)
 
+    def longest_stacks(self, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks that pass a line, with the boundary functions they end in, what took longest first."""
+        return lines.longest_stacks(self._reader, path, line, limit)
+
     def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks with which a capture passes a line, most calls of it first."""
         return narrowing.stacks_through(self._reader, capture, path, line, limit)
@@ -262,12 +270,14 @@ class Index:
         """
         return outward.roads_outward(self._reader, path, line, wanted, within, capture)
 
-    def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
-        """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
+    def program_lines(
+        self, path: str, line: int, capture: int | None = None, limit: int = MOST_STANDING
+    ) -> list[PythonLine]:
+        """The lines of Python from which stacks came to a line, the longest first: the program's own if it has one.
 
-        A line is not an origin of itself.
+        A line is no origin of itself. Of the ways in which stacks came, at most `limit` are looked at.
         """
-        return outward.program_lines(self._reader, path, line, capture)
+        return outward.program_lines(self._reader, path, line, capture, limit)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
@@ -296,6 +306,12 @@ class Index:
     def modules_built(self, build_id: str) -> list[str]:
         """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
         return lookup.modules_built(self._reader, build_id)
+    def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
+        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+
+        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        """
+        return find_symbols(self._reader, text, limit)
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.

@@ -29,6 +29,7 @@ from framedex_server.features import (
     steps,
     trace_document,
     watching,
+    workspace_symbol,
 )
 from framedex_server.features.session import Session
 
@@ -52,6 +53,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     semantic_tokens.register,
     document_link.register,
     selection_range.register,
+    workspace_symbol.register,
     configuration.register,
     watching.register,
     indexing.register,

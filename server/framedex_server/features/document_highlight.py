@@ -1,6 +1,6 @@
 """Document highlights: on a recorded line, the lines of the same file that are on the picked stack.
 
-While none is picked, or the picked one does not pass the line, it is the stack with most calls through the line.
+While none is picked, or the picked one does not pass the line, it is the one through the line that took longest.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def on_stack(session: Session, place: Place, index: Index) -> list[types.Documen
     """The lines of the place's file on the stack through it."""
     stack = session.chosen.stack_in(index)
     if stack is None or stack.at(place.path, place.line) is None:
-        hits = session.chosen.stacks_through(index, place.path, place.line, limit=1)
+        hits = session.chosen.stacks_through(index, place.path, place.line)
         stack = StackPosition.of(index, hits[0]) if hits else None
     if stack is None:
         return None

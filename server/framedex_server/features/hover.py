@@ -87,7 +87,7 @@ def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[Pytho
     """The Python from which stacks came to a line of C++; the callers of Python are Python anyway."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
-    return index.program_lines(place.path, place.line)
+    return index.program_lines(place.path, place.line, limit=2 * MOST_SHOWN)
 
 
 def _is_native(index: Index, place: Place) -> bool:

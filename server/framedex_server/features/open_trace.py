@@ -52,14 +52,14 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def latest(session: Session, index: Index, path: str, line: int) -> int | None:
-    """The latest call of the stack with most calls through a line, else through the function that begins there."""
-    hits = session.chosen.stacks_through(index, path, line, limit=1)
+    """The latest call of the stack through a line that took longest, else through the function that begins there."""
+    hits = session.chosen.stacks_through(index, path, line)
     if not hits:
         lines = [function.location.line for function in index.functions_at(path, line) if function.location]
         extent = [function.end_line for function in index.functions_at(path, line)]
         marks = index.line_marks(path, min(lines, default=line), max(extent, default=line))
         busiest = max(marks, key=lambda mark: mark.calls, default=None)
-        hits = session.chosen.stacks_through(index, path, busiest.line, limit=1) if busiest else []
+        hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
     return hits[0].latest_call if hits else None
 
 

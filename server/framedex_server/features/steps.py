@@ -3,7 +3,7 @@
 `framedex/stepIn` and `stepOut` go one frame along the picked stack, `nextStack` and `previousStack` to another stack
 through the same line, `selectStack` to a given one; `framedex/stacks` lists those through a line, and `framedex/stack`
 gives every frame of the picked one. What is picked is remembered: a step from a line that the picked stack does not
-pass picks the stack with most calls there.
+pass picks the stack there that took longest.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
+
+MOST_STACKS = 100
+"""Stacks through a line that are listed and gone round, however many there are."""
 
 Move = Callable[["Index", Place], "StackPosition | None"]
 
@@ -70,7 +73,7 @@ class Steps:
         return await self._session.ask_at(place, lambda index: self._moved(index, place, move)) if place else None
 
     async def listed(self, params: Json) -> list[Json]:
-        """The stacks through a line, most calls first."""
+        """The stacks through a line, what took longest first."""
         place = self._place(params)
         return (await self._session.ask_at(place, lambda index: self._listed(index, place)) if place else None) or []
 
@@ -90,7 +93,7 @@ class Steps:
         self, index: Index, place: Place, step: Callable[[StackPosition], StackPosition | None]
     ) -> StackPosition | None:
         """One frame along the picked stack, or the first one through the line."""
-        here = self._picked_at(index, place) or next(iter(self._through(index, place, limit=1)), None)
+        here = self._picked_at(index, place) or self._first_through(index, place)
         return step(here) if here is not None else None
 
     def beside(self, index: Index, place: Place, by: int) -> StackPosition | None:
@@ -137,13 +140,13 @@ class Steps:
         picked = self._session.chosen.stack_in(index)
         return picked.at(place.path, place.line) if picked is not None else None
 
-    def _through(self, index: Index, place: Place, limit: int) -> list[StackPosition]:
-        hits = self._session.chosen.stacks_through(index, place.path, place.line, limit)
-        return [at for at in (StackPosition.of(index, hit) for hit in hits) if at is not None]
+    def _first_through(self, index: Index, place: Place) -> StackPosition | None:
+        hits = self._session.chosen.stacks_through(index, place.path, place.line)
+        return StackPosition.of(index, hits[0]) if hits else None
 
     def _place(self, params: Json) -> Place | None:
         position = position_in(params)
         return self._session.source_place(position.text_document, position.position)
 
     def _limit(self, place: Place) -> int:
-        return self._session.settings_at(place.path).limit
+        return min(self._session.settings_at(place.path).limit, MOST_STACKS)
