@@ -13,7 +13,7 @@ from pytest_lsp import LanguageClient
 from framedex.index import Index
 from framedex.tracetext import format_trace
 from framedex_server.features.semantic_tokens import LEGEND
-from tests.server.asking import Connect, definition, hover, open_document
+from tests.server.asking import Connect, definition, hover, open_document, settled
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 
@@ -154,6 +154,13 @@ class TestTheRest:
         ranges = await client.text_document_folding_range_async(types.FoldingRangeParams(document(log))) or ()
         assert [(each.start_line, each.end_line) for each in ranges] == [(1, 5), (7, 11), (4, 5)]
         assert ranges[-1].collapsed_text == "… 2 glue or interpreter frames"
+
+    async def test_folding_glue_can_be_switched_off(self, recording: Recording, connect: Connect, log: Path) -> None:
+        (recording.root / "framedex.toml").write_text("[editor]\nfold-glue = false\n")
+        client = await connect(recording.root)
+        await settled(client, recording.root)
+        ranges = await client.text_document_folding_range_async(types.FoldingRangeParams(document(log))) or ()
+        assert [(each.start_line, each.end_line) for each in ranges] == [(1, 5), (7, 11)]
 
     @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
     async def test_tokens_are_functions_paths_and_numbers(

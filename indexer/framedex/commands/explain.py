@@ -19,6 +19,8 @@ from framedex.interchange.detect import read
 from framedex.interchange.model import TextStack
 from framedex.interchange.resolve import Binaries, Found, Resolver
 from framedex.plaintext import printable
+from framedex.settings import Settings
+from framedex.sources.pathmap import PathMap
 
 Explained = tuple[TextStack, tuple[Found, ...]]
 
@@ -36,12 +38,16 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     """
     text, folder = _text(file)
     path = index_path or find_index(Path.cwd())
+    settings, problems = Settings.load(Path.cwd())
+    there = PathMap(settings.path_map).there
+    for problem in problems:
+        note(problem)
     reading = read(text)
     if path is None:
-        explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries()))
+        explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))
     else:
         with Index.open(path) as index:
-            explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries()))
+            explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries(), there))
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
         return

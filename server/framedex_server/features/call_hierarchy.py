@@ -126,7 +126,7 @@ def in_text(
 ) -> list[types.CallHierarchyItem] | None:
     """The functions of the frames on a line of a trace document or log."""
     items = []
-    for found in map(resolver(session, place.uri, index).find, frames):
+    for found in map(resolver(session, place.uri, index, session.binaries).find, frames):
         if found.location is not None:
             there = Anchor(found.location.path, found.location.line)
             functions = index.functions_at(there.path, there.line)

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.frame_lines import beside
+from framedex_server.features.frame_lines import resolver
 from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
@@ -46,9 +46,8 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
-    from framedex.interchange.resolve import Resolver
-
-    resolver = Resolver(index, beside(session, uri))
+    # No binaries: to open a large one takes longer than anyone waits for links.
+    find = resolver(session, uri, index, None).find
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
     for frame in document.reading.frames():
@@ -56,7 +55,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
             symbols.add(frame.function)
             if len(symbols) > MOST_SYMBOLS:
                 continue
-        location = resolver.find(frame).location
+        location = find(frame).location
         if location is not None:
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:

@@ -1,4 +1,7 @@
-"""Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames."""
+"""Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames.
+
+The setting `fold-glue` switches the latter off.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.words import count
+from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
-    from framedex.interchange import TextFrame, TextStack
+    from framedex.interchange import TextFrame
 
 MOST_RANGES = 5_000
 
@@ -23,35 +27,36 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def fold(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
-        document = await session.texts.of(params.text_document.uri)
+        uri = params.text_document.uri
+        document = await session.texts.of(uri)
         if document is None:
             return None
+        with_runs = session.settings_at(path_of(uri) or session.any_document()).fold_glue
         text_document = server.client_capabilities.text_document
         ability = text_document.folding_range if text_document else None
         limit = (ability.range_limit if ability else None) or MOST_RANGES
-        return await session.texts.run(lambda: _ranges(document)[: min(limit, MOST_RANGES)] or None)
+        # Whole stacks first: a client with a small limit folds those.
+        looks = (_stacks, _runs) if with_runs else (_stacks,)
+        found = await session.texts.run(lambda: [fold for look in looks for fold in look(document)])
+        return found[: min(limit, MOST_RANGES)] or None
 
 
-def _ranges(document: StackText) -> list[types.FoldingRange]:
-    """Whole stacks first: a client with a small limit folds those."""
-    stacks = document.reading.stacks
-    whole = [
-        types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
-        for stack in stacks
-        if stack.last_line > stack.first_line
-    ]
-    return [*whole, *(run for stack in stacks for run in _runs(stack))]
+def _stacks(document: StackText) -> Iterator[types.FoldingRange]:
+    for stack in document.reading.stacks:
+        if stack.last_line > stack.first_line:
+            yield types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
 
 
-def _runs(stack: TextStack) -> Iterator[types.FoldingRange]:
-    run: list[TextFrame] = []
-    for frame in stack.frames:
-        if _is_plumbing(frame):
-            run.append(frame)
-            continue
+def _runs(document: StackText) -> Iterator[types.FoldingRange]:
+    for stack in document.reading.stacks:
+        run: list[TextFrame] = []
+        for frame in stack.frames:
+            if _is_plumbing(frame):
+                run.append(frame)
+                continue
+            yield from _run(run)
+            run = []
         yield from _run(run)
-        run = []
-    yield from _run(run)
 
 
 def _run(run: list[TextFrame]) -> Iterator[types.FoldingRange]:

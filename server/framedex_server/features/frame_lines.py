@@ -20,7 +20,7 @@ from framedex_server.markup import Markup
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
-    from framedex.interchange.resolve import Found, Resolver
+    from framedex.interchange.resolve import Binaries, Found, Resolver
     from framedex.model import Location
 
 _MOST_SHOWN = 4
@@ -67,17 +67,15 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
     )
 
 
-def beside(session: Session, uri: str) -> list[Path]:
-    """The folders in which relative paths of a document may begin: its own, and the workspace's."""
-    path = path_of(uri)
-    return [*([Path(path).parent] if path is not None else []), *session.roots()]
-
-
-def resolver(session: Session, uri: str, index: Index | None) -> Resolver:
-    """What finds the source of a frame that a reader points at."""
+def resolver(session: Session, uri: str, index: Index | None, binaries: Binaries | None) -> Resolver:
+    """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
     from framedex.interchange.resolve import Resolver
+    from framedex.sources.pathmap import PathMap
 
-    return Resolver(index, beside(session, uri), session.binaries)
+    path = path_of(uri)
+    folders = [*([Path(path).parent] if path is not None else []), *session.roots()]
+    rules = session.folder_settings_at(path or session.any_document()).path_map
+    return Resolver(index, folders, binaries, PathMap(rules).there)
 
 
 async def _found_at(session: Session, document: StackText, uri: str, position: types.Position) -> Found | None:
@@ -85,9 +83,9 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
     if frame is None:
         return None
     about = path_of(uri) or session.any_document()
-    found = await session.ask(about, lambda index: resolver(session, uri, index).find(frame))
+    found = await session.ask(about, lambda index: resolver(session, uri, index, session.binaries).find(frame))
     # Without an index, paths and binaries that are here still are.
-    return found or await session.run(lambda: resolver(session, uri, None).find(frame))
+    return found or await session.run(lambda: resolver(session, uri, None, session.binaries).find(frame))
 
 
 def _frame_at(session: Session, document: StackText, position: types.Position) -> TextFrame | None:

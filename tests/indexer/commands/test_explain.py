@@ -53,6 +53,14 @@ def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch:
     assert "framedex index --source DIR" in result.stderr
 
 
+def test_paths_are_mapped_as_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cc").write_text("int x;\n")
+    (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "/proc/self/cwd/external/xla"\nto = "."\n')
+    result = explain(text="/proc/self/cwd/external/xla/a.cc:1:2: error\n")
+    assert f"{tmp_path / 'a.cc'}:1" in result.stdout
+
+
 def test_a_text_without_stacks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = explain(text="all is well\n")
