@@ -21,6 +21,7 @@ _C_FRAME = re.compile(
 )
 _LIBRARY = re.compile(r" \((?P<module>/[^()]*|\[\w+\])\)$")
 _INLINED = " (inlined)"
+_EXCEPTION = re.compile(r"[\w.]+(?::|$)")
 
 
 class FileLines:
@@ -30,6 +31,7 @@ class FileLines:
 
     def __init__(self) -> None:
         self._prefix = ""  # what a log or an exception group puts before every line
+        self._is_traceback = False  # and not faulthandler's or pystack's, below which no exception is named
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A heading, a frame, or the exception below the frames."""
@@ -43,7 +45,7 @@ class FileLines:
             return Piece(Format.FAULTHANDLER if faulting else Format.PYTHON, begins=title, innermost_first=faulting)
         if inside and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
             ends = line[len(self._prefix) :].strip()
-            if re.match(r"[\w.]+(?::|$)", ends):
+            if self._is_traceback and _EXCEPTION.match(ends):
                 return Piece(Format.PYTHON, ends=ends)
         return None
 
@@ -61,10 +63,11 @@ class FileLines:
         match = _FRAME.search(line)
         if match is None:
             return self._c_frame(number, line)
+        self._is_traceback = match["kind"] is None and (match["comma"] is not None or match["function"] is None)
         if match["kind"]:
             return self._pystack_frame(number, line, match)
         self._prefix = line[: max(match.start() - 2, 0)]
-        form = Format.PYTHON if match["comma"] or match["function"] is None else Format.FAULTHANDLER
+        form = Format.PYTHON if self._is_traceback else Format.FAULTHANDLER
         frame = TextFrame(
             form,
             number,

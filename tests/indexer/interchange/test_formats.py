@@ -236,6 +236,24 @@ def test_other_lines_are_no_frames(line: str) -> None:
     assert not read(line).stacks
 
 
+def test_what_a_shell_says_below_a_faulthandler_stack_is_not_its_title() -> None:
+    text = 'Current thread 0x00007f (most recent call first):\n  File "/a.py", line 1 in f\nAborted\n'
+    (stack,) = read(text).stacks
+    assert stack.title.startswith("Current thread")
+    assert stack.last_line == 1
+
+
+def test_the_c_stack_of_python_3_14_is_read() -> None:
+    text = (
+        "Current thread's C stack trace (most recent call first):\n"
+        '  Binary file "/lib/libx.so", at f+0x12 [0x7f01]\n  Binary file "/usr/bin/python", at +0x4a [0x55]\n'
+    )
+    (stack,) = read(text).stacks
+    first, second = stack.frames
+    assert (first.function, first.module, first.call_address) == ("f", "/lib/libx.so", 0x7F00)
+    assert (second.function, second.address) == ("", 0x55)
+
+
 def test_what_gdb_wraps_is_one_frame() -> None:
     text = "#3  0x4a in f (a=1,\n    b=2) at /a/c.cc:24\n#4  0x4b in g () from /lib/libx.so\n#5  0x4c in ?? ()\n"
     (stack,) = read(text).stacks
