@@ -98,6 +98,10 @@ class Telling:
 
         yield advance
 
+    def note(self, text: str) -> None:
+        """As `framedex.ingest.Progress` has it."""
+        self.send({"task": text, "total": None})
+
 
 def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
     try:

@@ -1,5 +1,5 @@
 -- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
--- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report`, also JSON.
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its `report`, also JSON.
 
 local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
 local report = {}
@@ -90,6 +90,9 @@ local function play()
   edit(session.trace, session.lines.trace)
   report.trace_filetype = vim.bo.filetype
   report.from_trace = moved_by(vim.lsp.buf.definition)
+
+  edit(session.log, session.lines.log)
+  report.from_log = moved_by(vim.lsp.buf.definition)
 end
 
 vim.o.hidden = true

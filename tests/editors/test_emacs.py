@@ -47,6 +47,10 @@ def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
     assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}
 
 
+def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
+
+
 def test_a_walk_goes_through_trees_of_their_own(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
 

@@ -46,6 +46,10 @@ def test_go_to_frame_goes_on_across_the_border(seen: dict[str, Any]) -> None:
     assert seen["across_the_border"] == {"file": "client.cc", "line": 4, "column": 0}
 
 
+def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
+
+
 def test_a_walk_goes_through_trees_of_their_own_with_one_server(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["walk"]] == WALK
     assert seen["servers"] == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
+from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.health import knows_source, source_health, source_roots
@@ -27,6 +27,7 @@ from framedex.model import (
     CallRow,
     CaptureRow,
     Check,
+    Definition,
     Edge,
     FileTrouble,
     FoundSymbol,
@@ -321,6 +322,22 @@ class Index:
     def find_functions(self, name: str) -> list[FunctionRow]:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
+
+    def functions_named(self, name: str) -> list[FunctionRow]:
+        """The recorded functions of exactly this readable name that have a place, most calls first."""
+        return lookup.functions_named(self._reader, name)
+
+    def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
+        """The (path, definition) pairs with this short name in the source files of a language (`cpp`, `python`)."""
+        return lookup.definitions_named(self._reader, short_name, language)
+
+    def files_named(self, name: str) -> list[str]:
+        """The files of this name, in any folder, that frames point to or that were read as source."""
+        return lookup.files_named(self._reader, name)
+
+    def modules_built(self, build_id: str) -> list[str]:
+        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+        return lookup.modules_built(self._reader, build_id)
 
     def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
         """What was recorded or is defined in the sources under a name that contains `text`, best first.
