@@ -15,7 +15,6 @@ from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.index.search import find_symbols
-from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.model import (
     BoundaryEnd,
@@ -206,6 +205,8 @@ class Index:
 
     def static_callees(self, path: str, line: int) -> list[StaticCall]:
         """The calls written in the definition that begins on a line, as far as what they name is in the index."""
+        from framedex.index.static_calls import static_callees  # with the readers of binaries
+
         return static_callees(self._reader, path, line)
 
     def recorded_lines(self, path: str) -> dict[int, int]:
