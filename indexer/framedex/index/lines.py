@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
+from framedex.index.places import is_unchanged, state_of
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
     LATEST_FIRST,
@@ -17,18 +20,72 @@ from framedex.index.rows import (
     frames_by_id,
     functions_by_id,
 )
-from framedex.model import How, LineSummary, StackHit, Step
+from framedex.model import FileState, How, LineSummary, StackHit, Step
+
+if TYPE_CHECKING:
+    from framedex.sources.changes import Change
+    from framedex.sources.moving import LineMap
 
 SAMPLES = 4
 """Argument objects that are shown for a line; writers keep no more of them, for a line or a stack."""
 
 
+NO_LINE = 0
+"""What a line that was not there then was: nothing was recorded on it."""
+
+
+def line_then(reader: Reader, path: str, line: int) -> int:
+    """The line of a file, as it was when it was last recorded, that is this one now; `NO_LINE` if none is.
+
+    Where nobody knows what has changed, lines keep their numbers.
+    """
+    moved = _lines_since(reader, path)
+    if moved is None:
+        return line
+    then = moved.backward(line)
+    return NO_LINE if then.is_gone else then.line
+
+
+def nearest_line_then(reader: Reader, path: str, line: int) -> int:
+    """The same, or where it would have been."""
+    moved = _lines_since(reader, path)
+    return line if moved is None else moved.backward(line).line
+
+
+def change_since(reader: Reader, path: str) -> Change | None:
+    """What has changed in a file since it was last recorded, or else indexed; None for nothing that is known."""
+    state = _state_then(reader, path)
+    return None if state is None or is_unchanged(path, state) else reader.places.change_since(path, state)
+
+
+def _lines_since(reader: Reader, path: str) -> LineMap | None:
+    state = _state_then(reader, path)
+    return None if state is None else reader.places.lines_since(path, state)
+
+
+def _state_then(reader: Reader, path: str) -> FileState | None:
+    # Frames of older recordings may be about other states of the file: the last one counts.
+    row = reader.row(
+        "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT modified, size, blob FROM source_files s WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
+        path,
+    )
+    return None if row is None else state_of(*row)
+
+
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
     """The lines of a file that calls passed through, with the number of those calls."""
+    moved = _lines_since(reader, path)
     rows = reader.rows(
         "SELECT line, sum(calls) FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?) GROUP BY line", path
     )
-    return dict(rows)
+    if moved is None:
+        return dict(rows)
+    counts: Counter[int] = Counter()
+    for line, calls in rows:
+        counts[moved.forward(line).line] += calls
+    return dict(counts)
 
 
 def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
@@ -80,10 +137,15 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
 
 
 def recorded_files(reader: Reader, ending: str) -> list[str]:
-    """The files with recorded lines whose path ends with these whole components; all for an empty text."""
+    """The files with recorded lines whose path, here or as recorded, ends with these whole components.
+
+    All for an empty text.
+    """
+    fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
     rows = reader.rows(
-        "SELECT path FROM files WHERE id IN (SELECT file FROM line_calls)"
-        " AND (?1 = '' OR path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1) ORDER BY path",
+        f"SELECT path FROM files WHERE id IN (SELECT file FROM line_calls) AND {fits.format('path')}"
+        " UNION SELECT f.path FROM files r JOIN frames fr ON fr.recorded_file = r.id JOIN files f ON f.id = fr.file"
+        f" WHERE f.id IN (SELECT file FROM line_calls) AND {fits.format('r.path')} ORDER BY path",
         ending,
     )
     return [path for (path,) in rows]
@@ -124,8 +186,22 @@ def stacks_through(reader: Reader, path: str, line: int | None, limit: int) -> l
         path,
         line,
     )
+    starts = [(busiest, _Branch(*rest)) for busiest, *rest in rows]
+    return _hits(reader, _best_first(reader, starts, "busiest", lambda leaf: leaf.calls), limit)
+
+
+def longest_stacks(reader: Reader, path: str, line: int, limit: int) -> list[StackHit]:
+    """The stacks that pass a line, what took longest first, in all calls together."""
+    from framedex.index.standing import standing_on
+
+    starts = sorted(standing_on(reader, path, line, limit=limit), key=lambda start: -start.depth)
+    branches = [(start.longest, _Branch(start.node, start.frame, start.depth)) for start in starts]
+    return _hits(reader, _best_first(reader, branches, "longest", lambda leaf: leaf.duration), limit)
+
+
+def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
     found: dict[tuple[int, str, str], _Leaf] = {}
-    for leaf in _by_calls(reader, [(busiest, _Branch(*rest)) for busiest, *rest in rows]):
+    for leaf in leaves:
         # Recursion brings a stack through the line several times; its innermost pass is the one kept.
         found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
         if len(found) >= limit:
@@ -168,14 +244,17 @@ class _Leaf:
     duration: int
 
 
-def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator[_Leaf]:
-    """The stacks below the branches in falling order of calls, reading only as much of the tree as is asked for.
+def _best_first(
+    reader: Reader, starts: Sequence[tuple[int, _Branch]], most: str, weight: Callable[[_Leaf], int]
+) -> Iterator[_Leaf]:
+    """The stacks below the branches in falling order of a weight, reading only as much of the tree as is asked for.
 
-    A node knows the calls of the busiest stack below it, so a best-first descent goes straight to the stacks in order.
+    `most` is the column of a node that has the greatest weight of a stack below it, so a best-first descent goes
+    straight to the stacks in order.
     The running number keeps equals in the order they came.
     """
     number = count()
-    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-busiest, next(number), branch) for busiest, branch in starts]
+    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
     heapq.heapify(queue)
     while queue:
         _, _, entry = heapq.heappop(queue)
@@ -190,9 +269,9 @@ def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator
             entry.node,
         ):
             leaf = _Leaf(entry, *row)
-            heapq.heappush(queue, (-leaf.calls, next(number), leaf))
-        for child, busiest in reader.rows("SELECT id, busiest FROM nodes WHERE parent = ?", entry.node):
-            heapq.heappush(queue, (-busiest, next(number), _Branch(child, entry.frame, entry.position)))
+            heapq.heappush(queue, (-weight(leaf), next(number), leaf))
+        for child, below in reader.rows(f"SELECT id, {most} FROM nodes WHERE parent = ?", entry.node):
+            heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))
 
 
 def _steps(reader: Reader, table: str, path: str, line: int, here: str) -> list[Step]:

@@ -28,8 +28,10 @@ from framedex.index.schema import create, drop_everything
 from framedex.index.search import add_recorded_name
 from framedex.index.totals import Totals
 from framedex.index.values import storable
+from framedex.index.versions import remember_versions
 from framedex.model import Capture, Language, Thread
 from framedex.objects import Lifetimes
+from framedex.releases import Build
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
@@ -82,21 +84,26 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything written inside is kept together when the outermost transaction ends well, or not at all."""
+        """Everything written inside is kept together when the outermost transaction ends well, or not at all.
+
+        Of one inside another, which goes on although this one failed, nothing is kept either.
+        """
         with translated(self.path):
-            if self._depth == 0:
-                self._patience.wait_for(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            begin, end, undo = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+            if self._depth:
+                name = f"nested_{self._depth}"
+                begin, end, undo = (f"SAVEPOINT {name}", f"RELEASE {name}", f"ROLLBACK TO {name}")
+            self._patience.wait_for(lambda: self._connection.execute(begin))
             self._depth += 1
             try:
                 yield
             except BaseException:
                 self._depth -= 1
-                if self._depth == 0 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute(undo)
                 raise
             self._depth -= 1
-            if self._depth == 0:
-                self._connection.execute("COMMIT")
+            self._connection.execute(end)
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
         """Empty the index, and give what captures cannot: its source roots and where its captures were."""
@@ -105,6 +112,10 @@ class Store:
             drop_everything(self._connection)
             create(self._connection)
         return roots, captures
+
+    def map_files(self) -> list[Path]:
+        """Where the source maps were read that are known, also by an index of another version."""
+        return [Path(path) for (path,) in self._rows_if_any("SELECT path FROM source_maps ORDER BY id")]
 
     def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
         """Roots and captures, as far as an index of another version has them under the same names."""
@@ -156,6 +167,8 @@ class Store:
         lifetimes: Lifetimes | None = None,
         links: Sequence[CallLink] = (),
         ffi: FfiRecords | None = None,
+        builds: Sequence[Build] = (),
+        began: int | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
@@ -163,7 +176,8 @@ class Store:
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
         `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
-        handlers were run for.
+        handlers were run for, `builds` are the components that were recorded. `began` is when the recording did (Unix
+        time in ns), if that is known.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -189,6 +203,14 @@ class Store:
                 tuple(row.values()),
             ).lastrowid
             assert identifier is not None
+            self._connection.execute("DELETE FROM builds WHERE capture = ?", (identifier,))
+            self._connection.executemany(
+                "INSERT INTO builds(capture, component, version, revision, folder) VALUES (?, ?, ?, ?, ?)",
+                [
+                    (identifier, build.component, storable(build.version), build.revision, storable(build.folder))
+                    for build in builds
+                ],
+            )
             flat = frame_ids(self._connection, [record for group in frames for record in group])
             position = 0
             ids: list[list[int]] = []
@@ -206,6 +228,7 @@ class Store:
                 if lifetimes is not None:
                     add_objects(self._connection, identifier, lifetimes)
             add_links(self._connection, identifier, links, ids)
+            remember_versions(self._connection, {*flat, *writer.frames}, began)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:

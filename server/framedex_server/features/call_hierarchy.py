@@ -133,7 +133,7 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    direct = {edge.caller.id for edge in index.direct_callers(function.id)}
+    direct, _ = index.direct_neighbours(function.id)
     calls = []
     for edge, calls_made in _with_counts(index.callers(function.id)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
@@ -150,7 +150,7 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    direct = {edge.callee.id for edge in index.direct_callees(function.id)}
+    _, direct = index.direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
     for edge, calls_made in _with_counts(index.callees(function.id)):
