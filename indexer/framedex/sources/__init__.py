@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from framedex.sources.extraction import extract_files, learn_macros, processors
     from framedex.sources.files import FoundFile, find_files, found_file, language_of
     from framedex.sources.locate import TreeFiles
-    from framedex.sources.match import generated_scopes, match, match_generated
+    from framedex.sources.matching import generated_scopes, match, match_generated
     from framedex.sources.names import short_name
     from framedex.sources.parse import call_sites, parse_file
     from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
@@ -40,7 +40,7 @@ __getattr__ = exports(
         "extraction": ("extract_files", "learn_macros", "processors"),
         "files": ("FoundFile", "find_files", "found_file", "language_of"),
         "locate": ("TreeFiles",),
-        "match": ("generated_scopes", "match", "match_generated"),
+        "matching": ("generated_scopes", "match", "match_generated"),
         "names": ("short_name",),
         "parse": ("call_sites", "parse_file"),
         "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "find_here"),
