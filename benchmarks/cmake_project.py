@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("tree", type=Path)
     parser.add_argument("--include", type=Path, action="append", default=[])
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--files", type=int, default=5)
+    parser.add_argument("--files", type=int, default=12)
     arguments = parser.parse_args()
     tree = arguments.tree.resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -78,7 +78,7 @@ def _measure_times(folder: Path, tree: Path, rounds: int) -> None:
 
 
 def _measure_clangd(folder: Path, tree: Path, includes: Sequence[Path], count: int) -> None:
-    """What share of the called names clangd finds. The files are spread evenly over the tree."""
+    """For what share of the called names clangd leads to another file. The files are spread evenly over the tree."""
     found = find_tree(tree, folder, [], with_tests=False)
     compiled = [path for path in found.files if is_compiled(path)]
     chosen = [tree / compiled[(2 * number + 1) * len(compiled) // (2 * count)] for number in range(count)]
@@ -89,15 +89,18 @@ def _measure_clangd(folder: Path, tree: Path, includes: Sequence[Path], count: i
     if includes:
         _timed([*_framedex(tree, full), *(word for path in includes for word in ("--include", str(path)))])
         settings["framedex cmake --include"] = full
-    table = Table("clangd with", "names", "definition or declaration found", "in another file", title="navigation")
+    table = Table("clangd with", "names", "leads to another file", title=f"go to definition, {count} files")
     for name, project in settings.items():
-        asked, answered, elsewhere = asyncio.run(_navigate(project, chosen))
-        table.add_row(name, str(asked), f"{100 * answered / asked:.0f} %", f"{100 * elsewhere / asked:.0f} %")
+        asked, elsewhere = asyncio.run(_navigate(project, chosen))
+        table.add_row(name, str(asked), f"{100 * elsewhere / asked:.0f} %")
     Console().print(table)
 
 
-async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int, int]:
-    """How many names were asked for, how many were found, and how many of those in another file."""
+async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int]:
+    """How many names were asked for, and how many were found in another file.
+
+    What is found in the same file says little: without its headers, clangd takes a call for a declaration.
+    """
     client = LanguageClient("framedex-benchmark", "1")
     diagnosed: dict[str, asyncio.Event] = {file.as_uri(): asyncio.Event() for file in files}
 
@@ -109,7 +112,7 @@ async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int, int
     await client.start_io(clangd, f"--compile-commands-dir={project}", "--background-index=false", "--log=error")
     await client.initialize_async(types.InitializeParams(capabilities=types.ClientCapabilities()))
     client.initialized(types.InitializedParams())
-    asked = answered = elsewhere = 0
+    asked = elsewhere = 0
     for file in files:
         text = file.read_text(errors="replace")
         item = types.TextDocumentItem(uri=file.as_uri(), language_id="cpp", version=1, text=text)
@@ -121,12 +124,11 @@ async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int, int
             )
             places = [place for place in found if isinstance(place, types.Location)] if isinstance(found, list) else []
             asked += 1
-            answered += bool(places)
             elsewhere += any(place.uri != file.as_uri() for place in places)
     await client.shutdown_async(None)
     client.exit(None)
     await client.stop()
-    return asked, answered, elsewhere
+    return asked, elsewhere
 
 
 def _called_names(text: str) -> list[types.Position]:

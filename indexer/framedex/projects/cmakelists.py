@@ -12,9 +12,8 @@ from framedex.projects.targets import Target, targets
 
 _MARK = "# Written by `framedex cmake`"
 
-# CMake splits lists at semicolons that no bracket holds, takes backslashes for separators or escapes, `$<` for the start
-# of a generator expression and `${` for that of a variable; once a name is in a target's list of sources, no quoting
-# keeps it from doing so.
+# CMake splits lists at semicolons that no bracket holds, takes backslashes for separators or escapes, `$<` for a
+# generator expression and `${` for a variable; once a name is in a target's list of sources, no quoting stops it.
 _UNSPEAKABLE = re.compile(r"[;\[\]\\\x00-\x1f\x7f]|\$<|\$\w*\{")
 
 
