@@ -517,6 +517,62 @@ class LineSummary:
     arguments: tuple[dict[str, Any], ...]
     hows: tuple[How, ...]
     latest_capture: CaptureRow
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryEnd:
+    """A boundary function that was reached from a line; `total_duration` in ns.
+
+    `frames` are the innermost ones of the latest call's stack, the innermost first.
+    """
+
+    function: str
+    calls: int
+    total_duration: int
+    latest_call: int
+    frames: tuple[FrameRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineMark:
+    """What the calls through a line came to: `duration` in ns, `boundaries` by name, the longest first."""
+
+    line: int
+    calls: int
+    duration: int
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMark:
+    """What the calls through a function came to: `duration` in ns, None where that is not known for it alone."""
+
+    name: str
+    calls: int
+    duration: int | None
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCall:
+    """A call that stands in a definition's source: where it is made, what is called as written, and its definitions.
+
+    `targets` are all definitions of that name in the source index, as (qualified name, location, last line).
+    """
+
+    line: int
+    callee: str
+    targets: tuple[tuple[str, Location, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTrouble:
+    """Something that the index knows to be wrong with the data of a file; `line` is 1-based, 1 for the file itself."""
+
+    kind: str
+    line: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,6 +670,23 @@ class ExtractedFile:
     errors: int
     definitions: Sequence[DefinitionRow]
     problems: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSymbol:
+    """Something that a search for a name found.
+
+    `name` is qualified. `kind` is that of its `Definition`; `function` for all that was recorded, but `boundary` for a
+    function of a boundary and `target` for an FFI target. `function` is the recorded one, of several in one place (as
+    of a template) the one with most calls; `call` is the latest call of a boundary function or a target.
+    """
+
+    name: str
+    kind: str
+    location: Location | None
+    end_line: int
+    function: FunctionRow | None = None
+    call: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

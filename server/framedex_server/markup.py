@@ -6,8 +6,11 @@ inside a code span, escaped to one visible line and shortened.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
 
 from framedex.plaintext import printable
 
@@ -38,6 +41,11 @@ class Markup:
         fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
         padding = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
         return f"{fence}{padding}{shown}{padding}{fence}"
+
+    def command_link(self, text: str, command: str, argument: dict[str, Any]) -> str:
+        """A link to a command of the client with one argument, as VS Code has them; only for Markdown."""
+        # Everything that could end the link's target is quoted.
+        return f"[{text}](command:{command}?{quote(json.dumps([argument]), safe='')})"
 
     def lines(self, lines: list[str]) -> str:
         """Lines of text, kept apart."""

@@ -22,6 +22,7 @@ _VERBS = {
     "check": "framedex.commands.check:check",
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
+    "find": "framedex.commands.find:find",
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
     "open": "framedex.commands.open:open_source",

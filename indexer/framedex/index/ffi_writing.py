@@ -16,6 +16,7 @@ from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.interning import Chains, Tree, frame_ids, stack_ids
 from framedex.index.records import FfiRecords
+from framedex.index.search import add_recorded_name
 from framedex.index.values import storable
 from framedex.model import Capture, Join
 
@@ -63,15 +64,15 @@ class FfiWriter:
     def add_runs(self, capture: Capture) -> None:
         """Join the calls of the capture, which are written already, to their sites."""
         targets = [target.name for target in self._records.joins.targets]
+        names = [function.name for function in capture.functions if function.boundary == BOUNDARY]
+        rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
         self._connection.executemany(
             "INSERT OR IGNORE INTO ffi_functions(boundary, target, stage)"
             " SELECT id, ?, ? FROM boundaries WHERE boundary = ? AND name = ?",
-            [
-                (*map(storable, split_function(function.name, targets)), BOUNDARY, storable(function.name))
-                for function in capture.functions
-                if function.boundary == BOUNDARY
-            ],
+            rows,
         )
+        for target in {row[0] for row in rows}:
+            add_recorded_name(self._connection, target)
         first = self._connection.execute("SELECT first_call FROM captures WHERE id = ?", (self._capture,)).fetchone()[0]
         runs = self._records.joins.runs
         joins = {join: self._add_join(join) for join in dict.fromkeys(runs.values())}

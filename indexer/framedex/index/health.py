@@ -19,6 +19,16 @@ def source_health(reader: Reader) -> SourceHealth:
     return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader))
 
 
+def knows_source(reader: Reader, path: str) -> bool:
+    """Whether a source file is in the index, or would be if it was there when its tree was read."""
+    row = reader.row(
+        "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
+        path,
+    )
+    return row is not None
+
+
 def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
     definitions = reader.rows(
         "SELECT s.language, count(*), sum(d.is_broken), count(c.definition) FROM definitions d"

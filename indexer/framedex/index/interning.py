@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.index.records import FrameRecord, FunctionRecord
+from framedex.index.search import add_recorded_name
 from framedex.index.values import signed
 from framedex.model import Location
 
@@ -106,7 +107,8 @@ class Tree:
     def write(self) -> None:
         """Store the nodes added since the tree was read."""
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest) VALUES (?, ?, ?, ?, 0, 0, 0)",
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
             self._new,
         )
         # A frame from which something new was called may have been on another line than was found for it.
@@ -144,6 +146,7 @@ def _function_ids(
         if row is not None:
             ids[record] = row[0]
             continue
+        add_recorded_name(connection, record.short_name)
         file, line, how = place(record.location, files)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"

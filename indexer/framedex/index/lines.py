@@ -43,7 +43,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     if not boundaries:
         return None
     capture = reader.row(
-        f"SELECT {CAPTURE_COLUMNS} FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
         file,
         line,
@@ -75,6 +75,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
         arguments=tuple(arguments(text) for (text,) in samples),
         hows=tuple(sorted(How(how) for (how,) in hows)),
         latest_capture=capture_row(capture),
+        latest_call=capture[-1],
     )
 
 

@@ -26,14 +26,14 @@ def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonL
     """
     query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
     node_of: dict[int, int] = dict(reader.rows(query, placeholders(sorted(set(stacks.values())))))
-    lines = _lines_of_nodes(reader, node_of.values())
+    lines = lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _linked_lines(reader, stacks.keys() - found.keys())
 
 
 def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]:
     linked = linked_nodes(reader, calls)
-    lines = _lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
+    lines = lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
     found = {}
     for call, links in linked.items():
         of_call = {replace(lines[node], link=how) for node, how in links if node in lines}
@@ -42,7 +42,7 @@ def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]
     return found
 
 
-def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
+def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
     """The line of Python of each path in the tree that has one, by the path's innermost node."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("

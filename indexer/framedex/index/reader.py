@@ -7,22 +7,30 @@ from pathlib import Path
 from types import TracebackType
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ffi, functions, lines, links, roads
+from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import source_health
+from framedex.index.health import knows_source, source_health
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.search import find_symbols
+from framedex.index.static_calls import static_callees
+from framedex.index.troubles import file_troubles
 from framedex.model import (
+    BoundaryEnd,
     CallFilter,
     CallRow,
     CaptureRow,
     Check,
     Edge,
+    FileTrouble,
+    FoundSymbol,
     FrameRow,
+    FunctionMark,
     FunctionRow,
     FunctionTotals,
+    LineMark,
     LineSummary,
     LinkedCalls,
     ObjectRow,
@@ -30,11 +38,13 @@ from framedex.model import (
     Road,
     SourceHealth,
     StackHit,
+    StaticCall,
     Step,
     Trace,
 )
 
 _MOST_STACKS = 50
+_MOST_SYMBOLS = 100
 
 
 class Index:
@@ -79,6 +89,10 @@ class Index:
         """
         return self._file() != self._opened
 
+    def state(self) -> tuple[int, ...]:
+        """What is different after others have written to the file, or put another in its place."""
+        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
@@ -86,6 +100,10 @@ class Index:
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def knows_source(self, path: str) -> bool:
+        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
+        return knows_source(self._reader, path)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.
@@ -145,13 +163,50 @@ class Index:
         """The trace of the latest call with this stack."""
         return calls.stack_trace(self._reader, stack_id)
 
+    def stack_chains(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
+        """The frames of a stack, outermost first, once for each of its chains: merged, Python apart, `ffi_call`."""
+        return calls.stack_chains(self._reader, stack_id)
+
     def stacks_through(self, path: str, line: int | None = None, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks that pass a file, or one line of it, most calls first."""
         return lines.stacks_through(self._reader, path, line, limit)
 
-    def line_summary(self, path: str, line: int) -> LineSummary | None:
-        """What was recorded through a line, or None where nothing was."""
+    def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks with which a capture passes a line, most calls of it first."""
+        return narrowing.stacks_through(self._reader, capture, path, line, limit)
+
+    def line_summary(self, path: str, line: int, capture: int | None = None) -> LineSummary | None:
+        """What was recorded through a line, in one capture if it is given; None where nothing was.
+
+        Of one capture, no callers are told.
+        """
+        if capture is not None:
+            return narrowing.line_summary(self._reader, capture, path, line)
         return lines.line_summary(self._reader, path, line)
+
+    def boundary_ends(self, path: str, line: int, capture: int | None = None) -> list[BoundaryEnd]:
+        """The boundary functions that were reached from a line, that which took longest first."""
+        return ends.boundary_ends(self._reader, path, line, capture)
+
+    def line_marks(self, path: str, first: int, last: int) -> list[LineMark]:
+        """The lines of a file, from `first` to `last`, that calls passed through, with what these came to."""
+        return marks.line_marks(self._reader, path, first, last)
+
+    def recorded_functions_in(self, path: str) -> list[tuple[int, int]]:
+        """The lines on which recorded functions of a file begin, each with the id of one: see `function_mark`."""
+        return marks.recorded_functions(self._reader, path)
+
+    def function_mark(self, function_id: int) -> FunctionMark | None:
+        """What the calls through a function came to."""
+        return marks.function_mark(self._reader, function_id)
+
+    def file_troubles(self, path: str) -> list[FileTrouble]:
+        """What is wrong with the data about a file: changed since, callees without symbols, ambiguous FFI sites."""
+        return file_troubles(self._reader, path)
+
+    def static_callees(self, path: str, line: int) -> list[StaticCall]:
+        """The calls written in the definition that begins on a line, as far as what they name is in the index."""
+        return static_callees(self._reader, path, line)
 
     def recorded_lines(self, path: str) -> dict[int, int]:
         """The lines of a file that calls passed through, with the number of those calls."""
@@ -182,13 +237,39 @@ class Index:
         return lines.outward_readable(self._reader, path, line)
 
     def roads_inward(
-        self, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+        self,
+        path: str,
+        line: int,
+        wanted: Callable[[FrameRow], bool],
+        within: Sequence[int] | None = None,
+        capture: int | None = None,
     ) -> list[Road]:
         """Where stacks go on from a line, to the next frames with source that are `wanted`; longest first.
 
-        `within` is a road's `nodes`: only the stacks that came to the line by it.
+        `within` is a road's `nodes`: only the stacks that came to the line by it; with a `capture` only where it went.
         """
-        return roads.roads_inward(self._reader, path, line, wanted, within)
+        return roads.roads_inward(self._reader, path, line, wanted, within, capture)
+
+    def roads_outward(
+        self,
+        path: str,
+        line: int,
+        wanted: Callable[[FrameRow], bool],
+        within: Sequence[int] | None = None,
+        capture: int | None = None,
+    ) -> list[Road]:
+        """Where stacks came from to a line: the next frames outward that are `wanted`, most calls first.
+
+        `within` and `capture` as for `roads_inward`; a road's `nodes` are those of the frame outward.
+        """
+        return outward.roads_outward(self._reader, path, line, wanted, within, capture)
+
+    def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
+        """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
+
+        A line is not an origin of itself.
+        """
+        return outward.program_lines(self._reader, path, line, capture)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
@@ -201,6 +282,13 @@ class Index:
     def find_functions(self, name: str) -> list[FunctionRow]:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
+
+    def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
+        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+
+        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        """
+        return find_symbols(self._reader, text, limit)
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +53,11 @@ class Reader:
         """All rows of a query. Raises FramedexError where the file cannot be read."""
         with translated(self.path):
             return self.connection.execute(query, _bindable(parameters)).fetchall()
+
+    def each(self, query: str, *parameters: object) -> Iterator[Row]:
+        """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            yield from self.connection.execute(query, _bindable(parameters))
 
     def row(self, query: str, *parameters: object) -> Row | None:
         """The first row of a query, or None."""

@@ -29,6 +29,8 @@ def create(connection: sqlite3.Connection) -> None:
     _create_ffi(database)
     _create_aggregates(database)
     _create_sources(database)
+    for statement in _SEARCH:
+        connection.execute(statement)
     for name, query in _VIEWS.items():
         database.create_view(name, query)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -42,7 +44,7 @@ def drop_everything(connection: sqlite3.Connection) -> None:
     ).fetchall()
     for kind, name in objects:
         quoted = name.replace('"', '""')
-        connection.execute(f'DROP {kind} "{quoted}"')
+        connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')  # a virtual table takes its own tables with it
 
 
 def _create_captures(database: sqlite_utils.Database) -> None:
@@ -119,10 +121,11 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "calls": int,  # of all stacks that end here or below
         "busiest": int,  # calls of the stack and boundary function below that has most: where to look first
         "longest": int,  # nanoseconds, all calls together, of the stack and boundary function below that took longest
+        "makes_client": int,  # whether the runtime's client was made here or below
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
-    table.create_index(["frame"])
+    table.create_index(["frame", "longest"])
     stacks = {
         "id": int,
         "leaf": int,
@@ -245,6 +248,9 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
     stack = {"stack": int, "boundary": int}
     stack_keys = [("stack", "stacks"), ("boundary", "boundaries")]
     _table(database, "stack_calls", stack | totals, stack_keys, ("stack", "boundary"))
+    # The same by capture, for questions about one run of several.
+    of_capture = {"capture": int} | stack | totals
+    _table(database, "capture_stacks", of_capture, ["capture", *stack_keys], ("stack", "capture", "boundary"))
     samples = stack | {"arguments": int}
     _table(database, "stack_samples", samples, stack_keys, ("stack", "boundary", "arguments"))
     line = {"file": int, "line": int}
@@ -317,6 +323,18 @@ def _table(
     assert isinstance(table, Table)
     return table.create(dict(columns), pk=pk, foreign_keys=targets)
 
+
+# Every short name of a definition, and the names of what was recorded, once: the only text that is searched for parts.
+_SEARCH = (
+    "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_recorded INTEGER NOT NULL)",
+    "CREATE UNIQUE INDEX names_by_name ON names(name COLLATE NOCASE, name)",
+    "CREATE INDEX names_recorded ON names(id) WHERE is_recorded",
+    "CREATE VIRTUAL TABLE name_parts USING fts5(name, content='names', content_rowid='id', tokenize='trigram')",
+    "CREATE TRIGGER names_added AFTER INSERT ON names BEGIN"
+    " INSERT INTO name_parts(rowid, name) VALUES (new.id, new.name); END",
+    "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN"
+    " INSERT INTO name_parts(name_parts, rowid, name) VALUES ('delete', old.id, old.name); END",
+)
 
 _VIEWS = {
     "functions_readable": """

@@ -13,6 +13,7 @@ from types import TracebackType
 import numpy as np
 
 from framedex.dispatch import CallLink
+from framedex.ffi.joins import BOUNDARY
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.ffi_writing import FfiWriter, forget_runs
@@ -24,6 +25,7 @@ from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
+from framedex.index.search import add_recorded_name
 from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.model import Capture, Language, Thread
@@ -208,7 +210,7 @@ class Store:
                 aggregates.rebuild(self._connection)
             elif new is not None:
                 items, samples = new
-                aggregates.add_stack_calls(self._connection, items, samples)
+                aggregates.add_stack_calls(self._connection, identifier, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
                 if links:
@@ -285,6 +287,8 @@ class Store:
         for function in capture.functions:
             key = (storable(function.name), storable(function.boundary))
             self._connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
+            if function.boundary != BOUNDARY:  # handlers of FFI are known by their target
+                add_recorded_name(self._connection, key[0])
             ids.append(self._connection.execute(query, key).fetchone()[0])
         return np.array(ids, np.int64)
 

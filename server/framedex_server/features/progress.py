@@ -1,0 +1,77 @@
+"""Work done progress: long work that the client shows, with a button that cancels it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcRequestCancelled
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.jobs import Told
+
+Result = TypeVar("Result")
+
+LONGEST_SILENCE = 5.0
+"""Seconds that a client has to take a progress of ours; the work is then done without."""
+
+
+async def with_progress(
+    server: LanguageServer,
+    title: str,
+    token: types.ProgressToken | None,
+    work: Callable[[Told], Awaitable[Result]],
+) -> Result:
+    """The result of work that the client sees, under its own token if it gave one.
+
+    Raises JsonRpcRequestCancelled where the client cancels the progress: pygls would never answer a command that ends
+    with CancelledError.
+    """
+    token = token if token is not None else await _token(server)
+    if token is None:
+        return await work(lambda task, done, total: None)
+    progress = server.work_done_progress
+
+    def told(task: str, done: int, total: int | None) -> None:
+        percentage = min(100, 100 * done // total) if total else None
+        message = f"{task} ({done:,} of {total:,})" if total else task
+        progress.report(token, types.WorkDoneProgressReport(message=message, percentage=percentage))
+
+    task = asyncio.ensure_future(work(told))
+    progress.begin(token, types.WorkDoneProgressBegin(title=title, cancellable=True))
+
+    def asked_to_stop(cancelling: Future[Any]) -> None:
+        if cancelling.cancelled():
+            task.cancel()
+
+    progress.tokens[token].add_done_callback(asked_to_stop)
+    message = "failed"
+    try:
+        result = await task
+        message = "done"
+        return result
+    except asyncio.CancelledError:
+        message = "cancelled"
+        if progress.tokens[token].cancelled():
+            raise JsonRpcRequestCancelled(f"{title}: cancelled") from None
+        raise
+    finally:
+        del progress.tokens[token]
+        progress.end(token, types.WorkDoneProgressEnd(message=message))
+
+
+async def _token(server: LanguageServer) -> types.ProgressToken | None:
+    """A new token that the client has taken; None if it shows no progress of the server's own."""
+    window = server.client_capabilities.window
+    if not (window and window.work_done_progress):
+        return None
+    token = str(uuid4())
+    try:
+        await asyncio.wait_for(server.work_done_progress.create_async(token), LONGEST_SILENCE)
+    except (TimeoutError, JsonRpcException):
+        return None
+    return token
