@@ -7,15 +7,17 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
-from framedex.index import Index, find_index
 from framedex.model import CaptureRow
+
+if TYPE_CHECKING:
+    from framedex.index import Index
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -73,6 +75,8 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
 
 def open_index(path: Path | None) -> Index:
     """The index given with --index, else the nearest one. Raises FramedexError where there is none."""
+    from framedex.index import Index, find_index  # a fifth of a second, which `framedex open` has no use for
+
     found = path or find_index(Path.cwd())
     if found is None:
         raise FramedexError(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 
 _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?", re.DOTALL)
+_FRAGMENT = re.compile(r"L?(?P<line>\d+)(?:[:,](?P<column>\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,32 @@ class Place:
 
 
 def parse_place(text: str) -> Place:
-    """`FILE`, `FILE:LINE` or `FILE:LINE:COL`; a file that exists under the whole text is that file."""
-    match = _PLACE.fullmatch(text)
-    if match is None or _exists(Path(text)):
+    """`FILE`, `FILE:LINE`, `FILE:LINE:COL` or a URL, as links in terminals have it: `file://HOST/FILE#LINE`.
+
+    A file that exists under the whole text is that file. Raises FramedexError for the URL of another machine's file.
+    """
+    if _exists(Path(text)):
         return Place(Path(text), None, None)
-    line, column = match["line"], match["column"]
-    return Place(Path(match["path"]), int(line) if line else None, int(column) if column else None)
+    if text.startswith("file://"):
+        return _parse_url(text)
+    match = _PLACE.fullmatch(text)
+    return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+
+
+def _parse_url(text: str) -> Place:
+    host, slash, rest = text.removeprefix("file://").partition("/")
+    path, _, fragment = rest.partition("#")
+    here = {"", "localhost", socket.gethostname().lower()}
+    if unquote(host).lower() not in here:
+        raise FramedexError(
+            f"The file is on the machine {unquote(host)}.", "Open the link in a terminal of that machine."
+        )
+    return _place(slash + unquote(path), _FRAGMENT.fullmatch(fragment))
+
+
+def _place(path: str, numbers: re.Match[str] | None) -> Place:
+    line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
+    return Place(Path(path), int(line) if line else None, int(column) if column else None)
 
 
 def write_whole(path: Path, text: str) -> None:

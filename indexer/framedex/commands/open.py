@@ -13,9 +13,11 @@ from framedex.errors import FramedexError
 
 
 @click.command(name="open")
-@click.argument("place", metavar="FILE[:LINE[:COL]]")
+@click.argument("place", metavar="FILE[:LINE[:COL]]|URL")
 def open_source(place: str) -> None:
     """Open a place in your editor.
+
+    The place may also be a link of a terminal: file://HOST/FILE#LINE.
 
     The editor is $FRAMEDEX_EDITOR, else VS Code in a terminal of VS Code, else $VISUAL, else $EDITOR. Known editors
     (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, nano, less) are given the line.
