@@ -6,9 +6,9 @@ counts, alone: files are never merged. Where one folder has both, `framedex.toml
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
+import stat
 import string
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ Value = TypeVar("Value", bool, int, float, str)
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
+_LARGEST = 1 << 24  # bytes
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _PLACEHOLDERS = ("path", "line", "commit")
 
@@ -172,6 +173,8 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
 
 
 def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
+    import difflib  # wrong keys are rare, and every command reads settings
+
     prefix, _, name = key.rpartition(".")
     near = difflib.get_close_matches(name, known, 1, 0.5)
     advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(known)}."
@@ -183,7 +186,8 @@ def _is_template(text: str) -> bool:
         fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:
         return False
-    return bool(_SCHEME.match(text)) and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
+    is_url = bool(_SCHEME.match(text)) and text.isprintable() and " " not in text
+    return is_url and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
 
 
 def _upwards(folder: Path) -> Iterator[Path]:
@@ -197,8 +201,13 @@ def _upwards(folder: Path) -> Iterator[Path]:
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     """The settings in a file, None where it has none; and what is wrong with it."""
     try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a folder; a pipe that would never end
+            return None, []
+        if status.st_size > _LARGEST:
+            return None, [f"{file} cannot be read: it has {status.st_size:,} bytes; settings have less."]
         text = file.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         return None, []
     except OSError as error:
         return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]

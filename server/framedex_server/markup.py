@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 from framedex.plaintext import printable
 
+_IN_URL = ":/#?&=%@+~,;!-._"
+
 LONGEST_NAME = 120
 """Characters of a name that are shown; C++ templates grow to thousands."""
 
@@ -46,6 +48,12 @@ class Markup:
         """A link to a command of the client with one argument, as VS Code has them; only for Markdown."""
         # Everything that could end the link's target is quoted.
         return f"[{text}](command:{command}?{quote(json.dumps([argument]), safe='')})"
+
+    def link(self, text: str, url: str | None) -> str:
+        """A text that is marked up already, leading to a public address if there is one."""
+        if url is None:
+            return text
+        return f"[{text}](<{quote(url, safe=_IN_URL)}>)" if self.markdown else f"{text} <{url}>"
 
     def lines(self, lines: list[str]) -> str:
         """Lines of text, kept apart."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -162,6 +163,17 @@ def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
     script = "import sys, pathlib, framedex.settings as s; print(s.Settings.load(pathlib.Path(sys.argv[1]))[1])"
     done = run_without_privileges([sys.executable, "-c", script, str(tmp_path)])
     assert f"{file} cannot be read: Permission denied" in done.stdout
+
+
+def test_no_file_that_is_none_or_too_large_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "framedex.toml")
+    (tmp_path / "pyproject.toml").symlink_to("/dev/zero")
+    assert Settings.load(tmp_path) == (Settings(), [])
+    large = tmp_path / "inner"
+    large.mkdir()
+    with (large / "pyproject.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    assert "cannot be read" in Settings.load(large)[1][0]
 
 
 def test_the_documentation_has_every_key() -> None:

@@ -1,4 +1,7 @@
-"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document."""
+"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document.
+
+The index is imported by the functions that open one: it takes half of a second that `framedex open` has no use for.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.model import CaptureRow
+from framedex.settings import Settings
+
+INDEX_FOLDER = ".framedex"
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -73,14 +79,33 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
     return fitting[-1]
 
 
-def open_index(path: Path | None) -> Index:
-    """The index given with --index, else the nearest one. Raises FramedexError where there is none."""
-    from framedex.index import Index, find_index  # a fifth of a second, which `framedex open` has no use for
+def load_settings(folder: Path) -> Settings:
+    """The settings that apply in a folder; what is wrong with them is noted."""
+    settings, problems = Settings.load(folder)
+    for problem in problems:
+        note(problem)
+    return settings
 
-    found = path or find_index(Path.cwd())
+
+def index_path_here(given: Path | None, settings: Settings) -> Path:
+    """Where the index is or will be: given with --index, else set, else the nearest one, else below this folder."""
+    from framedex.index import find_index
+
+    return given or settings.index or find_index(Path.cwd()) or Path.cwd() / INDEX_FOLDER / "index.db"
+
+
+def open_index(path: Path | None) -> Index:
+    """The index given with --index, else that of the settings, else the nearest one.
+
+    Raises FramedexError where there is none.
+    """
+    from framedex.index import Index, find_index
+
+    settings = load_settings(Path.cwd())
+    found = path or settings.index or find_index(Path.cwd())
     if found is None:
         raise FramedexError(
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    return Index.open(found)
+    return Index.open(found, links=settings.links)

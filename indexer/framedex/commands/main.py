@@ -15,6 +15,7 @@ from framedex.errors import FramedexError
 _VERBS = {
     "run": "framedex.commands.run:run",
     "index": "framedex.commands.index:index_captures",
+    "sources": "framedex.commands.sources:sources",
     "captures": "framedex.commands.captures:captures",
     "calls": "framedex.commands.calls:calls",
     "summary": "framedex.commands.summary:summary",

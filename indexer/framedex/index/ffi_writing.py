@@ -15,7 +15,7 @@ from dataclasses import asdict
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.interning import Chains, Tree, frame_ids, stack_ids
-from framedex.index.records import FfiRecords
+from framedex.index.records import FfiRecords, FrameRecord
 from framedex.index.search import add_recorded_name
 from framedex.index.values import storable
 from framedex.model import Capture, Join
@@ -31,6 +31,7 @@ class FfiWriter:
         self._capture = capture_id
         self._records = records
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
+        self.frames: set[int] = set()  # of sites and implementations
 
     def add_sites(self) -> bool:
         """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
@@ -50,7 +51,7 @@ class FfiWriter:
                 (
                     frames[handler.frame][0],
                     None if handler.signature is None else json.dumps(asdict(handler.signature)),
-                    None if implementation is None else frame_ids(self._connection, [implementation])[0],
+                    None if implementation is None else self._frames([implementation])[0],
                 ),
             )
 
@@ -108,7 +109,7 @@ class FfiWriter:
     def _add_described_sites(self) -> list[tuple[int, int]]:
         """Add the sites that the capture describes; (id, leaf) of those of which less was known."""
         late = []
-        flat = iter(frame_ids(self._connection, [frame for site in self._records.sites for frame in site.frames]))
+        flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:
             path = self._tree.path([next(flat) for _ in site.frames])
             key = storable(site.key)
@@ -126,6 +127,11 @@ class FfiWriter:
                 )
                 late.append((known[0], path[-1]))
         return late
+
+    def _frames(self, records: Sequence[FrameRecord]) -> list[int]:
+        ids = frame_ids(self._connection, records)
+        self.frames.update(ids)
+        return ids
 
     def _site(self, key: str) -> tuple[int, int]:
         """Id and leaf of a site, which may be described in another capture, or in none as yet."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -10,13 +11,15 @@ from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import knows_source, source_health
+from framedex.index.health import knows_source, source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.index.search import find_symbols
+from framedex.index.source_maps import source_maps
 from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
+from framedex.index.urls import Urls, builds
 from framedex.model import (
     BoundaryEnd,
     CallFilter,
@@ -33,15 +36,19 @@ from framedex.model import (
     LineMark,
     LineSummary,
     LinkedCalls,
+    Location,
     ObjectRow,
     PythonLine,
     Road,
     SourceHealth,
+    SourceMapInfo,
+    SourceRoot,
     StackHit,
     StaticCall,
     Step,
     Trace,
 )
+from framedex.releases import Build
 
 _MOST_STACKS = 50
 _MOST_SYMBOLS = 100
@@ -49,6 +56,9 @@ _MOST_SYMBOLS = 100
 
 class Index:
     """A read-only view of an index file. Paths are absolute, lines 1-based. May be used from several threads.
+
+    Lines are those of files as they are now, both in questions and in answers: where a file has changed since it was
+    recorded or indexed, git tells where its lines have gone (see `Location.stale`).
 
     Every question may raise FramedexError (with a remedy) when the file turns out to be damaged or locked.
     """
@@ -58,12 +68,14 @@ class Index:
         self._opened = self._file()
 
     @classmethod
-    def open(cls, path: Path, patience: float = PATIENCE) -> Index:
+    def open(cls, path: Path, patience: float = PATIENCE, links: Mapping[str, str] | None = None) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
+
+        `links` are the project's own URL templates for files that are not here (`Settings.links`).
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        return cls(Reader(connect_reading(path, patience), path))
+        return cls(Reader(connect_reading(path, patience), path, links or {}))
 
     def __enter__(self) -> Index:
         return self
@@ -97,9 +109,25 @@ class Index:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
 
+    def builds(self) -> list[Build]:
+        """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
+        return builds(self._reader)
+
+    def published(self, location: Location) -> Location:
+        """The location with its public URL, if its file is not here and a URL is known."""
+        return Urls(self._reader).added(location)
+
+    def source_roots(self) -> list[SourceRoot]:
+        """The source folders, each with how many of its files were read."""
+        return source_roots(self._reader)
+
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def source_maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        return source_maps(self._reader.connection)
 
     def knows_source(self, path: str) -> bool:
         """Whether a source file is in the index or below a source root: worth reading again when it changes."""
@@ -169,24 +197,28 @@ class Index:
 
     def stacks_through(self, path: str, line: int | None = None, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks that pass a file, or one line of it, most calls first."""
-        return lines.stacks_through(self._reader, path, line, limit)
+        then = line if line is None else self._then(path, line)
+        return lines.stacks_through(self._reader, path, then, limit)
 
     def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks with which a capture passes a line, most calls of it first."""
-        return narrowing.stacks_through(self._reader, capture, path, line, limit)
+        return narrowing.stacks_through(self._reader, capture, path, self._then(path, line), limit)
 
     def line_summary(self, path: str, line: int, capture: int | None = None) -> LineSummary | None:
         """What was recorded through a line, in one capture if it is given; None where nothing was.
 
         Of one capture, no callers are told.
         """
+        then = self._then(path, line)
         if capture is not None:
-            return narrowing.line_summary(self._reader, capture, path, line)
-        return lines.line_summary(self._reader, path, line)
+            summary = narrowing.line_summary(self._reader, capture, path, then)
+        else:
+            summary = lines.line_summary(self._reader, path, then)
+        return None if summary is None else replace(summary, line=line)
 
     def boundary_ends(self, path: str, line: int, capture: int | None = None) -> list[BoundaryEnd]:
         """The boundary functions that were reached from a line, that which took longest first."""
-        return ends.boundary_ends(self._reader, path, line, capture)
+        return ends.boundary_ends(self._reader, path, self._then(path, line), capture)
 
     def line_marks(self, path: str, first: int, last: int) -> list[LineMark]:
         """The lines of a file, from `first` to `last`, that calls passed through, with what these came to."""
@@ -213,12 +245,12 @@ class Index:
         return lines.recorded_lines(self._reader, path)
 
     def recorded_files(self, ending: str = "") -> list[str]:
-        """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
+        """The files with recorded lines whose path, here or as recorded, ends with these whole components."""
         return lines.recorded_files(self._reader, ending)
 
     def linked_calls(self, path: str, line: int) -> list[LinkedCalls]:
         """The calls on threads without Python that were dispatched from a line, most calls first."""
-        return links.linked_calls(self._reader, path, line)
+        return links.linked_calls(self._reader, path, self._then(path, line))
 
     def is_recorded(self, path: str) -> bool:
         """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
@@ -226,15 +258,15 @@ class Index:
 
     def inward(self, path: str, line: int) -> list[Step]:
         """The frames called from a line, most calls first."""
-        return lines.inward(self._reader, path, line)
+        return lines.inward(self._reader, path, self._then(path, line))
 
     def inward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
-        return lines.inward_readable(self._reader, path, line)
+        return lines.inward_readable(self._reader, path, self._then(path, line))
 
     def outward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that led to a line (as `target`), most calls first."""
-        return lines.outward_readable(self._reader, path, line)
+        return lines.outward_readable(self._reader, path, self._then(path, line))
 
     def roads_inward(
         self,
@@ -248,7 +280,7 @@ class Index:
 
         `within` is a road's `nodes`: only the stacks that came to the line by it; with a `capture` only where it went.
         """
-        return roads.roads_inward(self._reader, path, line, wanted, within, capture)
+        return roads.roads_inward(self._reader, path, self._then(path, line), wanted, within, capture)
 
     def roads_outward(
         self,
@@ -262,18 +294,18 @@ class Index:
 
         `within` and `capture` as for `roads_inward`; a road's `nodes` are those of the frame outward.
         """
-        return outward.roads_outward(self._reader, path, line, wanted, within, capture)
+        return outward.roads_outward(self._reader, path, self._then(path, line), wanted, within, capture)
 
     def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
         """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
 
         A line is not an origin of itself.
         """
-        return outward.program_lines(self._reader, path, line, capture)
+        return outward.program_lines(self._reader, path, self._then(path, line), capture)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
-        return functions.functions_at(self._reader, path, line)
+        return functions.functions_at(self._reader, path, lines.nearest_line_then(self._reader, path, line))
 
     def function(self, function_id: int) -> FunctionRow | None:
         """The function with this id."""
@@ -325,12 +357,16 @@ class Index:
 
     def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
         """The FFI targets that are called at a line, or whose handlers' source it is in."""
-        return ffi.uses_at(self._reader, path, line)
+        return ffi.uses_at(self._reader, path, self._then(path, line))
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""
         found = (self.function(each) for each in ffi.handlers_made_from(self._reader, functions))
         return [function for function in found if function is not None]
+
+    def _then(self, path: str, line: int) -> int:
+        """What a line of a file was when it was recorded."""
+        return lines.line_then(self._reader, path, line)
 
     def _file(self) -> tuple[int, int] | None:
         try:

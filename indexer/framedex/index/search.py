@@ -16,7 +16,7 @@ from framedex.index.rows import (
     FUNCTION_TABLES,
     IN_JSON,
     Reader,
-    function_row,
+    function_rows,
     functions_by_id,
     placeholders,
 )
@@ -158,8 +158,8 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Foun
         placeholders(names),
     )
     seen: set[tuple[object, ...]] = set()
-    for short_name, *row in rows:
-        function = function_row(tuple(row))
+    functions = function_rows(reader, [row[1:] for row in rows])
+    for (short_name, *_), function in zip(rows, functions, strict=True):
         where = function.location
         key = (where.path, where.line) if where else (function.module, function.name)
         if key not in seen:

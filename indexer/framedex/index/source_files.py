@@ -13,23 +13,30 @@ from framedex.index.values import storable
 from framedex.model import GENERATING, ExtractedFile
 
 
-def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile], roots: Mapping[str, int]) -> int:
+def replace_files(
+    connection: sqlite3.Connection,
+    files: Sequence[ExtractedFile],
+    roots: Mapping[str, int],
+    source_map: int | None = None,
+) -> int:
     """Store files in place of what was known of them; how many definitions they have.
 
-    `roots` is the id of the root that each path belongs to, if it belongs to one. Of a file whose content is as it was
-    only the time is new.
+    `roots` is the id of the root that each path belongs to, if it belongs to one; `source_map` that of the map that
+    they all come from. Of a file whose content is as it was only the time is new.
     """
     ids = file_ids(connection, [file.path for file in files])
     known = _known_contents(connection, list(ids.values()))
     changed = [file for file in files if known.get(ids[file.path]) != file.content or file.problems]
     old_names = _forget(connection, [ids[file.path] for file in changed if ids[file.path] in known])
     connection.executemany(
-        "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, content, errors, problems)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO source_files"
+        "(file, root, map, language, modified, size, content, blob, errors, problems)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
         [
             (
                 ids[file.path],
                 roots.get(file.path),
+                source_map,
                 file.language,
                 file.modified,
                 file.size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from framedex.index.lines import change_since
 from framedex.index.rows import Reader, file_id
 from framedex.model import FileTrouble, Join
 from framedex.words import clock, count
@@ -21,19 +22,21 @@ def file_troubles(reader: Reader, path: str) -> list[FileTrouble]:
 
 
 def _stale(reader: Reader, file: int | None, path: str) -> list[FileTrouble]:
-    """Whether the file was written to after the latest recording that passed through it: its lines may have moved."""
+    """Whether the file has changed since it was recorded, so that its lines have moved."""
     row = reader.row(
         "SELECT max(p.started) FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         " JOIN captures p ON p.id = c.capture WHERE l.file = ?",
         file,
     )
+    change = change_since(reader, path)
     try:
         modified = Path(path).stat().st_mtime
     except OSError:
         return []
-    if row is None or row[0] is None or modified <= row[0]:
+    if row is None or row[0] is None or change is None:
         return []
-    message = f"Changed {clock(modified)}, after the latest recording of it ({clock(row[0])}): lines may have moved."
+    now = "lines may have moved" if change.lines is None else "lines are shown where git finds them now"
+    message = f"Changed {clock(modified)}, after the latest recording of it ({clock(row[0])}): {now}."
     return [FileTrouble("stale-source", 1, message)]
 
 

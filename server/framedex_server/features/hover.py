@@ -7,8 +7,8 @@ newest. In a trace document, a frame line shows the whole name, the module and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,10 +89,14 @@ async def on_trace_line(session: Session, params: types.HoverParams) -> types.Ho
 
 @dataclass(frozen=True, slots=True)
 class Callees:
-    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over."""
+    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
+
+    `urls` are the public addresses of those that are not on this machine.
+    """
 
     readable: Counter[str]
     past: Counter[str]
+    urls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +135,18 @@ def _is_shown(frame: FrameRow) -> bool:
 def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
+    urls: dict[str, str] = {}
     direct = index.inward(place.path, place.line)
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     for step in index.inward_readable(place.path, place.line) or filter(_is_readable, direct):
-        readable[step.target.function.name] += step.calls
+        name, location = step.target.function.name, step.target.location
+        readable[name] += step.calls
+        if location is not None and location.url is not None:
+            urls.setdefault(name, location.url)
     for step in direct:
         if not _is_readable(step):
             past[step.target.function.name] += step.calls
-    return Callees(readable, past)
+    return Callees(readable, past, urls)
 
 
 def _is_readable(step: Step) -> bool:
@@ -164,7 +172,7 @@ def _summary(
     if around.program:
         yield f"from Python at {_places(markup, around.program)}"
     if around.callees.readable:
-        yield f"into {_names(markup, around.callees.readable.most_common())}"
+        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.urls)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_short, summary.arguments))))
@@ -204,10 +212,9 @@ def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
     return f"{shown}{_and_more(len(lines))}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]]) -> str:
-    shown = ", ".join(
-        f"{markup.code(name)} ({calls:,})" if calls else markup.code(name) for name, calls in counts[:MOST_SHOWN]
-    )
+def _names(markup: Markup, counts: Sequence[tuple[str, int]], urls: Mapping[str, str] | None = None) -> str:
+    names = [(markup.link(markup.code(name), (urls or {}).get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
+    shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
     return f"{shown}{_and_more(len(counts))}"
 
 
