@@ -89,9 +89,7 @@ def cmake(
             "Name the folder of a source tree." + (" --tests takes in its tests." if tree.tests else ""),
         )
     if cmakelists.is_unspeakable(str(tree.root)):
-        raise FramedexError(
-            f"CMake has no way to name the folder {tree.root}.", "Rename it."
-        )
+        raise FramedexError(f"CMake has no way to name the folder {tree.root}.", "Rename it.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
     if not force:
         _refuse_foreign(folder)

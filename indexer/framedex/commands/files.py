@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from framedex.errors import FramedexError
 
 _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?", re.DOTALL)
+_URL = re.compile(r"(?:file|framedex)://([^/]*)(/[^#]*)(?:#(.*))?", re.DOTALL)
 _FRAGMENT = re.compile(r"L?(?P<line>\d+)(?:[:,](?P<column>\d+))?", re.ASCII)
 
 
@@ -29,27 +30,23 @@ class Place:
 
 
 def parse_place(text: str) -> Place:
-    """`FILE`, `FILE:LINE`, `FILE:LINE:COL` or a URL, as links in terminals have it: `file://HOST/FILE#LINE`.
+    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, or a URL as links in terminals have it: `file://HOST/FILE#LINE`.
 
     A file that exists under the whole text is that file. Raises FramedexError for the URL of another machine's file.
     """
     if _exists(Path(text)):
         return Place(Path(text), None, None)
-    if text.startswith("file://"):
-        return _parse_url(text)
+    if match := _URL.fullmatch(text):
+        return _parse_url(*match.groups())
     match = _PLACE.fullmatch(text)
     return Place(Path(text), None, None) if match is None else _place(match["path"], match)
 
 
-def _parse_url(text: str) -> Place:
-    host, slash, rest = text.removeprefix("file://").partition("/")
-    path, _, fragment = rest.partition("#")
-    here = {"", "localhost", socket.gethostname().lower()}
-    if unquote(host).lower() not in here:
-        raise FramedexError(
-            f"The file is on the machine {unquote(host)}.", "Open the link in a terminal of that machine."
-        )
-    return _place(slash + unquote(path), _FRAGMENT.fullmatch(fragment))
+def _parse_url(host: str, path: str, fragment: str | None) -> Place:
+    machine = unquote(host)
+    if machine.lower() not in {"", "localhost", socket.gethostname().lower()}:
+        raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
+    return _place(unquote(path), _FRAGMENT.fullmatch(fragment or ""))
 
 
 def _place(path: str, numbers: re.Match[str] | None) -> Place:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +14,9 @@ from click.testing import CliRunner
 from framedex.commands.editors import editor_command
 from framedex.commands.files import Place, parse_place
 from framedex.commands.main import cli
+from framedex.commands.terminal import Terminal, paint, place_line
 from framedex.errors import FramedexError
+from framedex.model import How, Location
 
 AT = Place(Path("/src/a b.cc"), 40, 3)
 
@@ -103,3 +109,50 @@ def test_a_missing_file_is_named(path: str) -> None:
 
     assert result.exit_code == 1
     assert f"There is no file {path}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("file:///src/a%20b.cc#40", Place(Path("/src/a b.cc"), 40, None)),
+        (f"file://{socket.gethostname().upper()}/a.cc#L40", Place(Path("/a.cc"), 40, None)),
+        ("file://localhost/a.cc#40:3", Place(Path("/a.cc"), 40, 3)),
+        ("framedex://localhost/a.cc#40,3", Place(Path("/a.cc"), 40, 3)),
+        ("file:///a.cc", Place(Path("/a.cc"), None, None)),
+        ("file:///a.cc#top", Place(Path("/a.cc"), None, None)),
+        ("file:///a%23b.cc#40", Place(Path("/a#b.cc"), 40, None)),
+        ("file:///a%0Ab.cc#40", Place(Path("/a\nb.cc"), 40, None)),
+    ],
+)
+def test_links_of_terminals_are_places(url: str, place: Place) -> None:
+    assert parse_place(url) == place
+
+
+def test_what_frames_link_to_is_opened_again(tmp_path: Path) -> None:
+    """Given a path of any kind, when its link is read, then it is the place that was linked."""
+    path = tmp_path / "a b#1?%41;$(x)ü.cc"
+    path.touch()
+    location = Location(str(path), 7, How.EXACT)
+
+    for environment in ({}, {"FRAMEDEX_LINK_SCHEME": "framedex"}):
+        terminal = Terminal.of(True, {"TERM": "xterm-kitty", **environment})
+        (link,) = re.findall(r"\x1b]8;;(.+?)\x1b", paint(place_line(location), terminal))
+        assert link.startswith(environment.get("FRAMEDEX_LINK_SCHEME", "file"))
+        assert parse_place(link) == Place(path, 7, None)
+
+
+def test_the_link_of_another_machine_is_refused_and_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRAMEDEX_EDITOR", "no-such-editor-here")
+
+    result = CliRunner().invoke(cli, ["open", "file://other.example/etc/hosts#1"])
+
+    assert result.exit_code == 1
+    assert "on the machine other.example" in result.stderr
+
+
+def test_open_starts_without_what_only_an_index_needs() -> None:
+    """It is a click: half a second of imports would be felt."""
+    script = "import sys; from framedex.commands.open import open_source; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+
+    assert not {"numpy", "sqlite3", "framedex.index", "elftools", "rich"} & set(modules)
