@@ -295,3 +295,32 @@ def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(des
 
     assert desk.opened() == ["+call cursor(40,1)", str(source)]
     assert not list(desk.folder.rglob("pwned"))
+
+
+@pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
+@pytest.mark.parametrize("name", ["a.cc", "a b'; call system('touch pwned') |\"%#.cc"])
+def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str) -> None:
+    """Given a Neovim, when a place is opened from its terminal, then its cursor is there."""
+    source = desk.source(name)
+    source.write_text("one\ntwo\nthree\n")
+    socket = desk.folder / "nvim.socket"
+    ready = desk.folder / "ready"
+    os.mkfifo(ready)
+    neovim = subprocess.Popen(
+        ["nvim", "--headless", "-u", "NONE", "--listen", socket, "-c", f"call writefile(['ready'], '{ready}')"],
+        env=desk.environment,
+        cwd=desk.folder,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert ready.read_text() == "ready\n"
+        environment = {**desk.environment, "FRAMEDEX_EDITOR": "", "NVIM": str(socket)}
+        subprocess.run(["framedex", "open", f"{source}:2:3"], check=True, env=environment, timeout=PATIENCE)
+        asked = ["nvim", "--server", socket, "--remote-expr", "json_encode([expand('%:p'), line('.'), col('.')])"]
+        told = subprocess.run(asked, check=True, env=desk.environment, capture_output=True, text=True, timeout=PATIENCE)
+    finally:
+        neovim.terminate()
+        neovim.wait()
+
+    assert json.loads(told.stdout or told.stderr) == [str(source), 2, 3]
+    assert not list(desk.folder.rglob("pwned"))

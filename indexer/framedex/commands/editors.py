@@ -21,9 +21,11 @@ def editor_command(place: Place, environment: Mapping[str, str]) -> list[str]:
     """
     editor = _editor(environment)
     path = str(place.path.absolute())
+    if _program(editor) == "nvim" and "--server" in editor:
+        return [*editor, "--remote-expr", _in_running_neovim(path, place.line, place.column or 1)]
     if place.line is None:
         return [*editor, path]
-    arguments = _SYNTAX.get(Path(editor[0]).name.removesuffix(".sh"), _file_only)
+    arguments = _SYNTAX.get(_program(editor), _file_only)
     added = arguments(path, place.line, place.column or 1)
     if editor[-1] in {"-g", "--goto"} and added[0] == "--goto":
         added = added[1:]
@@ -33,6 +35,10 @@ def editor_command(place: Place, environment: Mapping[str, str]) -> list[str]:
 def _editor(environment: Mapping[str, str]) -> list[str]:
     if environment.get("FRAMEDEX_EDITOR"):
         return _split("FRAMEDEX_EDITOR", environment)
+    if environment.get("NVIM"):  # Neovim tells the programs in its terminals where it listens
+        return ["nvim", "--server", environment["NVIM"]]
+    if environment.get("INSIDE_EMACS"):
+        return ["emacsclient", "--no-wait"]
     if environment.get("TERM_PROGRAM") == "vscode":
         return ["code"]
     for variable in ("VISUAL", "EDITOR"):
@@ -49,6 +55,17 @@ def _split(variable: str, environment: Mapping[str, str]) -> list[str]:
     if not words:
         raise FramedexError(f"${variable} is blank.", _REMEDY)
     return words
+
+
+def _program(editor: list[str]) -> str:
+    return Path(editor[0]).name.removesuffix(".sh")
+
+
+def _in_running_neovim(path: str, line: int | None, column: int) -> str:
+    """An expression by which a running Neovim opens the place: its --remote takes files alone."""
+    quoted = path.replace("'", "''")
+    commands = [f"'drop ' . fnameescape('{quoted}')", *([f"'call cursor({line},{column})'"] if line else [])]
+    return f"execute([{', '.join(commands)}])"
 
 
 def _goto(path: str, line: int, column: int) -> list[str]:

@@ -19,8 +19,9 @@ def open_source(place: str) -> None:
 
     The place may also be a link of a terminal: file://HOST/FILE#LINE.
 
-    The editor is $FRAMEDEX_EDITOR, else VS Code in a terminal of VS Code, else $VISUAL, else $EDITOR. Known editors
-    (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, nano, less) are given the line.
+    The editor is $FRAMEDEX_EDITOR, else the one in whose terminal this runs (Neovim, Emacs, VS Code), else $VISUAL,
+    else $EDITOR. Known editors (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, nano, less)
+    are given the line; FRAMEDEX_EDITOR='nvim --server SOCKET' is a Neovim that runs already.
     """
     wanted = parse_place(place)
     if not os.path.isfile(wanted.path):  # noqa: PTH113 - Path.is_file raises where it may not look

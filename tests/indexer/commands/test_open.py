@@ -43,14 +43,21 @@ def test_known_editors_are_told_the_line_in_their_own_way(editor: str, command: 
 
 
 def test_the_editor_is_chosen_from_the_most_particular_wish_to_the_most_general() -> None:
-    every = {"FRAMEDEX_EDITOR": "hx", "TERM_PROGRAM": "vscode", "VISUAL": "emacs", "EDITOR": "nano"}
+    every = {
+        "FRAMEDEX_EDITOR": "hx",
+        "NVIM": "/run/nvim",
+        "INSIDE_EMACS": "29.1,comint",
+        "TERM_PROGRAM": "vscode",
+        "VISUAL": "emacs",
+        "EDITOR": "nano",
+    }
 
     chosen = []
     while every:
         chosen.append(editor_command(AT, every)[0])
         every.pop(next(iter(every)))
 
-    assert chosen == ["hx", "code", "emacs", "nano"]
+    assert chosen == ["hx", "nvim", "emacsclient", "code", "emacs", "nano"]
 
 
 @pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
