@@ -84,10 +84,7 @@ def cmake(
     folder = source if output is None else output
     tree = find_tree(source, folder, excluded, with_tests)
     if not tree.files:
-        raise FramedexError(
-            f"There are no C or C++ files below {source}.",
-            "Name the folder of a source tree." + (" --tests takes in its tests." if tree.tests else ""),
-        )
+        raise FramedexError(f"There are no C or C++ files below {source}.", _why_empty(tree))
     if cmakelists.is_unspeakable(str(tree.root)):
         raise FramedexError(f"CMake has no way to name the folder {tree.root}.", "Rename it.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
@@ -105,6 +102,14 @@ def cmake(
         print_json(_document(project, files))
     else:
         print_lines(_lines(project, files))
+
+
+def _why_empty(tree: SourceTree) -> str:
+    if tree.unreadable:
+        return (
+            f"{words.count(len(tree.unreadable), 'folder')} could not be read: {', '.join(tree.unreadable[:_SHOWN])}."
+        )
+    return "Name the folder of a source tree." + (" --tests takes in its tests." if tree.tests else "")
 
 
 def _refuse_foreign(folder: Path) -> None:

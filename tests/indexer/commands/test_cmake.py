@@ -175,6 +175,7 @@ def test_folders_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> Non
     try:
         elsewhere = run_without_privileges([*command, "-o", str(tmp_path / "ide")])
         inside = run_without_privileges(command)
+        nothing = run_without_privileges([*command[:-1], str(tree / "closed")])
     finally:
         tree.chmod(0o755)
         (tree / "closed").chmod(0o755)
@@ -183,6 +184,8 @@ def test_folders_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> Non
     assert f"1 folder could not be read:\n     {tree}/closed\n" in elsewhere.stdout
     assert inside.returncode == 1
     assert f"{tree}/CMakeLists.txt could not be written" in inside.stderr and "-o" in inside.stderr
+    assert nothing.returncode in {1, 2}
+    assert "closed" in nothing.stderr
 
 
 def test_a_tree_of_headers_alone_is_a_project_too(tmp_path: Path) -> None:
