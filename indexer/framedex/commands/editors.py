@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from framedex.commands.files import Place
 from framedex.errors import FramedexError
 
 Arguments = Callable[[str, int, int], list[str]]
+
+_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "code-server")
+"""VS Code and its relatives, by the names of their command-line programs."""
 
 _REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `export FRAMEDEX_EDITOR=vim`."
 
@@ -40,7 +44,8 @@ def _editor(environment: Mapping[str, str]) -> list[str]:
     if environment.get("INSIDE_EMACS"):
         return ["emacsclient", "--no-wait"]
     if environment.get("TERM_PROGRAM") == "vscode":
-        return ["code"]
+        path = environment.get("PATH", "")
+        return [next((name for name in _CODE if shutil.which(name, path=path)), _CODE[0])]
     for variable in ("VISUAL", "EDITOR"):
         if environment.get(variable):
             return _split(variable, environment)
@@ -101,7 +106,7 @@ def _file_only(path: str, line: int, column: int) -> list[str]:
 
 
 _SYNTAX: dict[str, Arguments] = {
-    **dict.fromkeys(("code", "code-insiders", "codium", "vscodium", "code-server", "cursor"), _goto),
+    **dict.fromkeys(_CODE, _goto),
     **dict.fromkeys(("hx", "helix", "subl", "zed"), _colons),
     **dict.fromkeys(("clion", "idea", "pycharm"), _jetbrains),
     **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _vim),

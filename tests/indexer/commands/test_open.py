@@ -163,3 +163,66 @@ def test_open_starts_without_what_only_an_index_needs() -> None:
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
     assert not {"numpy", "sqlite3", "framedex.index", "elftools", "rich"} & set(modules)
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("external/xla/xla/shape.cc:3", "xla-src/xla/shape.cc"),
+        ("/proc/self/cwd/external/xla/xla/shape.cc:3", "xla-src/xla/shape.cc"),
+        ("bazel-out/k8-opt/bin/../../../xla/shape.cc:3", "xla-src/xla/shape.cc"),
+        ("/builder/jax/numpy/core.py:3", "jax-src/numpy/core.py"),
+        ("/build/third_party/core.py:3", "tsl/core.py"),
+        ("only.cc:3", "xla-src/only.cc"),
+    ],
+)
+def test_paths_of_builds_and_other_machines_are_found_below_the_source_folders(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, place: str, found: str
+) -> None:
+    monkeypatch.setenv("FRAMEDEX_EDITOR", str(sources / "vim"))
+
+    result = CliRunner().invoke(cli, ["open", place])
+
+    assert result.exit_code == 0, result.stderr
+    assert (sources / "log").read_text().splitlines() == ["+call cursor(3,1)", str(sources / found)]
+
+
+@pytest.mark.parametrize(
+    "place", ["/other/core.py:3", "numpy/twice.py:3", "../../../../etc/shape.cc:3", "\x1b]0;a\x07:3"]
+)
+def test_what_proves_nothing_is_refused_and_says_where_it_was_looked_for(sources: Path, place: str) -> None:
+    result = CliRunner().invoke(cli, ["open", place])
+
+    assert result.exit_code == 1
+    assert "There is no file" in result.stderr and "\x1b" not in result.stderr
+    assert str(sources / "jax-src") in result.stderr.replace("\n", "").replace("  ", " ")
+    assert "framedex sources add" in result.stderr and "path-map" in result.stderr
+    assert not (sources / "log").exists()
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder where the user is: settings with source folders and a rule, and an editor that writes a log."""
+    for name in (
+        *("xla-src/xla/shape.cc", "xla-src/only.cc", "xla-src/numpy/twice.py"),
+        *("jax-src/numpy/core.py", "jax-src/numpy/twice.py", "tsl/core.py"),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "framedex.toml").write_text(
+        'sources = ["xla-src", "jax-src"]\n[[path-map]]\nfrom = "/build/third_party"\nto = "tsl"\n'
+    )
+    editor = tmp_path / "vim"
+    editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path / "log"}\n')
+    editor.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_in_a_terminal_of_vscode_or_a_relative_the_one_that_is_there_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "code-server").touch(mode=0o755)
+    terminal = {"TERM_PROGRAM": "vscode", "PATH": str(tmp_path)}
+
+    assert editor_command(AT, terminal)[0] == "code-server"
+    (tmp_path / "code").touch(mode=0o755)
+    assert editor_command(AT, terminal)[0] == "code"
