@@ -82,12 +82,12 @@ def _script(path: Path, text: str) -> None:
 class Tmux:
     """A tmux of its own with the set-up, seen through a client in a pseudo-terminal of 200 columns."""
 
-    def __init__(self, desk: Desk, shown: str) -> None:
+    def __init__(self, desk: Desk, shown: str, setup: Path = TERMINAL / "tmux.conf") -> None:
         self._desk = desk
         self._command = ["tmux", "-L", f"framedex-{uuid.uuid4().hex}"]
         text = desk.folder / "shown"
         text.write_text(shown)
-        self._run("-f", TERMINAL / "tmux.conf", "new-session", "-d", "-x", "200", "-y", "20", f"cat {text} -")
+        self._run("-f", setup, "new-session", "-d", "-x", "200", "-y", "20", f"cat {text} -")
         self._client, self._screen = self._attach()
 
     def __enter__(self) -> Tmux:
@@ -134,6 +134,18 @@ def test_ctrl_click_in_tmux_opens_the_place_under_the_pointer(desk: Desk, place:
         tmux.ctrl_click(1, 20)
 
         assert desk.opened() == [f"+call cursor({arguments})", str(source)]
+
+
+@needs_tmux
+def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> None:
+    """Given the second form of the set-up, which is a comment, then it works when it is none."""
+    source, setup = desk.source("a$x.cc"), desk.folder / "tmux.conf"
+    setup.write_text(re.sub(r"^# (?=bind .*new-window)", "", (TERMINAL / "tmux.conf").read_text(), flags=re.MULTILINE))
+    with Tmux(desk, f"READY\n{source}:40\n", setup) as tmux:
+        tmux.wait_for("READY")
+        tmux.ctrl_click(1, 3)
+
+        assert desk.opened() == ["+call cursor(40,1)", str(source)]
 
 
 @needs_tmux
