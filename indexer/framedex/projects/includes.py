@@ -6,6 +6,7 @@ files include "mhlo/IR/hlo_ops.h" and one folder has such a file, that folder is
 
 from __future__ import annotations
 
+import heapq
 import os
 import re
 from collections import Counter, defaultdict
@@ -30,6 +31,9 @@ _STANDARD = tuple(
         *("threads", "time", "uchar", "wchar", "wctype", "dirent", "dlfcn", "fcntl", "pthread", "sched", "unistd"),
     )
 )
+
+# Every file is compiled with all of them, so thousands would make gigabytes.
+_MOST_FOLDERS = 100
 
 Served = dict[str, set[str]]
 """The names of headers that each folder has, as the lines name them."""
@@ -107,17 +111,22 @@ def _served_by_own_folders(tree: SourceTree, files: frozenset[str], included: Ma
 
 def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
     """Folders that serve all that can be served: each time the one that serves the most lines of those left."""
+
+    def rank(folder: str) -> tuple[int, int, str]:
+        lines = sum(included[name].total() for name in served[folder] if name in included)
+        return -lines, len(folder), folder
+
     chosen = []
-    left = dict(served)
-    while left:
-        lines = {
-            folder: sum(included[name].total() for name in names if name in included) for folder, names in left.items()
-        }
-        best = min(left, key=lambda folder: (-lines[folder], len(folder), folder))
-        if not lines[best]:
-            break
-        chosen.append(best)
-        _settle(left.pop(best), included)
+    ranks = [rank(folder) for folder in served]
+    heapq.heapify(ranks)
+    while ranks and len(chosen) < _MOST_FOLDERS:
+        known = heapq.heappop(ranks)
+        now = rank(known[-1])
+        if now != known and now[0]:  # Others have served some of its lines: it falls back, as none ever rises.
+            heapq.heappush(ranks, now)
+        elif now[0]:
+            chosen.append(known[-1])
+            _settle(served[known[-1]], included)
     return chosen
 
 

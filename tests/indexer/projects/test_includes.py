@@ -127,3 +127,15 @@ def test_odd_lines_and_unreadable_files_are_passed_over(tmp_path: Path) -> None:
     (root / "2.cc").write_bytes(b'#include "caf\xe9/x.h"\n')
 
     assert roots_of(root).includes == 3
+
+
+def test_of_very_many_roots_those_that_serve_the_most_are_taken(tmp_path: Path) -> None:
+    """Given 200 folders, of which the last ten are included from twice, then a hundred are roots, those ten first."""
+    numbers = range(200)
+    lines = [f'#include "h{number}.h"\n' * (2 if number >= 190 else 1) for number in numbers]
+    root = make_tree(tmp_path, {"x/1.cc": "".join(lines)} | {f"d{number}/h{number}.h": "" for number in numbers})
+
+    roots = roots_of(root)
+
+    assert roots.own[:11] == ("", *(f"d{number}" for number in range(190, 200)))
+    assert len(roots.own) == 101 and sum(roots.missing.values()) == 100
