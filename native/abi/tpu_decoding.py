@@ -1,8 +1,8 @@
 """What is recorded of a call of the legacy TPU C API, and how: decided from the types of its parameters.
 
-The conventions: `char* x` goes with `x_size`; a list `xs` with `xs_size`, `xs_len` or what COUNTS says; a described struct
-is followed, member by member, as far as it says something; a pointer to an opaque one is an object's identity; a pointer
-to a number is an output, and so is a pointer to a pointer. A member `x` counts only where a member `has_x` says so.
+The conventions: `char* x` goes with `x_size`; a list `xs` with `xs_size`, `xs_len` or what COUNTS says; a described
+struct is followed, member by member, as far as it says something; a pointer to an opaque one is an object's identity;
+a pointer to a number is an output, and so is a pointer to a pointer. A member `x` counts only where `has_x` says so.
 """
 
 from __future__ import annotations
