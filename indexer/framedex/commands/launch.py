@@ -89,7 +89,7 @@ def check_python(python: str) -> None:
 
 
 def check_jaxlib(python: str) -> Runtime:
-    """The runtime that this interpreter's jaxlib, or torch_xla, has. Raises FramedexError unless the mock TPU is one."""
+    """The runtime of this interpreter's jaxlib, or torch_xla. Raises FramedexError unless the mock TPU can be it."""
     versions = _versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:

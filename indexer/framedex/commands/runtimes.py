@@ -26,7 +26,7 @@ class Runtime(enum.Enum):
         return "--device, --devices, --hosts, --host-id, --slices, --hbm and --fail"
 
     def variables(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """What to add to the environment so that JAX takes this way. Its platforms stay the user's where they are set."""
+        """What makes JAX take this way, to be added to the environment; platforms that the user named stay."""
         if self is Runtime.PJRT:
             return {}
         platforms = {} if environment.get("JAX_PLATFORMS") else _LEGACY_PLATFORMS
