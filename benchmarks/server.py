@@ -10,15 +10,13 @@ is measured. Prints a table for RESULTS.md.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from lsp_client import Client
 
 BARE_SERVER = """
 from lsprotocol import types
@@ -37,60 +35,6 @@ SERVERS = {
     "bare pygls": [sys.executable, "-c", BARE_SERVER],
     "framedex serve": [sys.executable, "-c", "from framedex.commands.main import cli; cli()", "serve"],
 }
-
-
-class Client:
-    """The least a client can be, so that what is measured is the server."""
-
-    def __init__(self, command: Sequence[str], root: Path) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self._next_id = 0
-        self._root = root
-
-    def initialize(self) -> None:
-        capabilities = {"textDocument": {"hover": {"contentFormat": ["markdown"]}}}
-        self.request(
-            "initialize", {"processId": os.getpid(), "rootUri": self._root.as_uri(), "capabilities": capabilities}
-        )
-        self.notify("initialized", {})
-
-    def request(self, method: str, params: Any) -> Any:
-        self._next_id += 1
-        self._send({"jsonrpc": "2.0", "id": self._next_id, "method": method, "params": params})
-        while True:
-            message = self._receive()
-            if message.get("id") == self._next_id:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-
-    def notify(self, method: str, params: Any) -> None:
-        self._send({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def resident_megabytes(self) -> float:
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
-
-    def leave(self) -> None:
-        self.request("shutdown", None)
-        self.notify("exit", None)
-        self._process.wait()
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        body = json.dumps(message).encode()
-        self._process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self._process.stdin.flush()
-
-    def _receive(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        length = 0
-        while header := self._process.stdout.readline().strip():
-            name, _, value = header.partition(b":")
-            if name.lower() == b"content-length":
-                length = int(value)
-        message: dict[str, Any] = json.loads(self._process.stdout.read(length))
-        return message
 
 
 def main() -> None:

@@ -30,9 +30,15 @@ def document() -> str:
 
 
 def _verb(parent: click.Context, name: str) -> Iterator[str]:
-    command = cli.get_command(parent, name)
+    group = parent.command
+    assert isinstance(group, click.Group)
+    command = group.get_command(parent, name)
     assert command is not None
-    yield from _section(f"framedex {name}", command.get_help(click.Context(command, info_name=name, parent=parent)))
+    context = click.Context(command, info_name=name, parent=parent)
+    yield from _section(context.command_path, command.get_help(context))
+    if isinstance(command, click.Group):
+        for each in command.list_commands(context):
+            yield from _verb(context, each)
 
 
 def _section(title: str, help_text: str) -> Iterator[str]:

@@ -193,13 +193,34 @@ class Role(StrEnum):
     INTERPRETER = "interpreter"
 
 
+def is_local(path: str) -> bool:
+    """Whether a path in the index is one of this machine, or of one like it, rather than of a source map."""
+    return path.startswith("/")
+
+
+class Stale(StrEnum):
+    """What has become of a line since it was recorded or indexed, where its file is not as it was then."""
+
+    MOVED = "moved"  # the line is as it was, at another number: the one given
+    GONE = "gone"  # the line was changed or removed; the one given is where it was
+    UNKNOWN = "unknown"  # nobody can tell: the number given is the old one
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a source file: absolute path, 1-based line, and how it is known."""
+    """A place in a source file: path, 1-based line, and how it is known.
+
+    The path is absolute, or that of a source map (`xla@5a9e73cbd929:xla/shape.cc`): no file here. `url` is where the
+    public may read that line, at the commit that was recorded: known only of some files, and only given for those that
+    are not here. `stale` is set where the file has changed; `moved_from` is then the line as it was, if it is another.
+    """
 
     path: str
     line: int
     how: How
+    url: str | None = field(default=None, compare=False)
+    stale: Stale | None = None
+    moved_from: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,6 +538,62 @@ class LineSummary:
     arguments: tuple[dict[str, Any], ...]
     hows: tuple[How, ...]
     latest_capture: CaptureRow
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryEnd:
+    """A boundary function that was reached from a line; `total_duration` in ns.
+
+    `frames` are the innermost ones of the latest call's stack, the innermost first.
+    """
+
+    function: str
+    calls: int
+    total_duration: int
+    latest_call: int
+    frames: tuple[FrameRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineMark:
+    """What the calls through a line came to: `duration` in ns, `boundaries` by name, the longest first."""
+
+    line: int
+    calls: int
+    duration: int
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMark:
+    """What the calls through a function came to: `duration` in ns, None where that is not known for it alone."""
+
+    name: str
+    calls: int
+    duration: int | None
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCall:
+    """A call that stands in a definition's source: where it is made, what is called as written, and its definitions.
+
+    `targets` are all definitions of that name in the source index, as (qualified name, location, last line).
+    """
+
+    line: int
+    callee: str
+    targets: tuple[tuple[str, Location, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTrouble:
+    """Something that the index knows to be wrong with the data of a file; `line` is 1-based, 1 for the file itself."""
+
+    kind: str
+    line: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,6 +670,40 @@ class SourceFile:
 GENERATING = ("protobuf", "tablegen")
 """The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file at some moment: mtime in ns, size in bytes, and its content as the name of a git blob (SHA-1, in hex).
+
+    `blob` is empty where the content at that moment is not known.
+    """
+
+    modified: int
+    size: int
+    blob: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMapInfo:
+    """What a source map is of, and what made it.
+
+    `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
+    full commit id. `is_dirty`: it was made from files that were not those of the commit. `tool` is the version of
+    framedex.
+    """
+
+    component: str
+    repository: str | None
+    commit: str
+    is_dirty: bool
+    tool: str
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the paths of its files, which no local path begins with: `xla@5a9e73cbd929:`."""
+        return f"{self.component}@{self.commit[:12]}{'+changes' if self.is_dirty else ''}:"
+
+
 DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
 """A definition as the index stores it: name, key to look it up by, kind, parameters, first and last line, whether it
 is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
@@ -617,6 +728,31 @@ class ExtractedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceRoot:
+    """A source folder and how many files of it have been read."""
+
+    path: str
+    files: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSymbol:
+    """Something that a search for a name found.
+
+    `name` is qualified. `kind` is that of its `Definition`; `function` for all that was recorded, but `boundary` for a
+    function of a boundary and `target` for an FFI target. `function` is the recorded one, of several in one place (as
+    of a template) the one with most calls; `call` is the latest call of a boundary function or a target.
+    """
+
+    name: str
+    kind: str
+    location: Location | None
+    end_line: int
+    function: FunctionRow | None = None
+    call: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceTotals:
     """The source files of one language in the index.
 
@@ -634,25 +770,29 @@ class SourceTotals:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something wrong with source files: how many have it, and the paths of a few. `message` leaves numbers out."""
+    """Something wrong with source files, or folders: how many have it, and the paths of a few.
+
+    `message` leaves numbers out; `unit` is what is counted.
+    """
 
     message: str
     count: int
     examples: tuple[str, ...]
+    unit: str = "file"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceHealth:
-    """How well the source trees are known: their folders, what was read of each language, and the problems met."""
+    """How well the source trees are known: their folders, what was read of each language, and the problems met.
+
+    `maps` are the source maps that stand beside them.
+    """
 
     roots: tuple[str, ...]
     totals: tuple[SourceTotals, ...]
     macros: int
     problems: tuple[SourceProblem, ...]
-
-
-GENERATING = ("protobuf", "tablegen")
-"""The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
+    maps: tuple[SourceMapInfo, ...] = ()
 
 
 # --- binaries ---------------------------------------------------------------------------------------------------------

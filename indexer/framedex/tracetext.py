@@ -32,13 +32,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from framedex.model import FrameRow, How, Language, Location, Trace
+from framedex.model import FrameRow, How, Language, Location, Stale, Trace
 from framedex.plaintext import printable, restore
 
 HEADING = "framedex trace, format 1"
 
-_LOCATED = re.compile(r" *\d+ [PN] (?P<function>.*?) at (?P<path>/.*):(?P<line>\d+)(?: \[[a-z, -]+\])?$")
-_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d+)(?: \[[a-z, -]+\])?$")
+_LOCATED = re.compile(r" *\d+ [PN] (?P<function>.*?) at (?P<path>/.*):(?P<line>\d+)(?: \[[a-z0-9, -]+\])?$")
+_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d+)(?: \[[a-z0-9, -]+\])?$")
 _UNLOCATED = re.compile(r" *\d+ [PN] (?P<function>.*) in .*$")
 
 
@@ -63,8 +63,26 @@ def format_trace(trace: Trace) -> str:
 
 def frame_labels(frame: FrameRow) -> list[str]:
     """What is to be said of a frame in a word each: how its line is known unless exactly, and what is special of it."""
-    labels = [frame.location.how.value] if frame.location is not None and frame.location.how is not How.EXACT else []
+    labels = location_labels(frame.location) if frame.location is not None else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
+
+
+def location_labels(location: Location) -> list[str]:
+    """How a line is known unless exactly, and what has become of it if its file has changed."""
+    return [location.how.value] * (location.how is not How.EXACT) + stale_labels(location)
+
+
+def stale_labels(location: Location) -> list[str]:
+    """What has become of a line whose file has changed since it was recorded or indexed."""
+    if location.stale is None:
+        return []
+    if location.stale is Stale.UNKNOWN:
+        return ["file changed since"]
+    return [
+        f"moved from {location.moved_from}"
+        if location.stale is Stale.MOVED
+        else f"was {location.moved_from} and changed"
+    ]
 
 
 def parse_trace(text: str) -> list[FrameLine]:
@@ -129,7 +147,7 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
         yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
         for candidate in frame.candidates:
             if candidate != frame.location:
-                yield f"      or {_target(candidate)} [{candidate.how.value}]"
+                yield f"      or {_target(candidate)} [{', '.join(location_labels(candidate))}]"
 
 
 def _function(frame: FrameRow) -> str:

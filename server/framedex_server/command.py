@@ -16,8 +16,13 @@ import click
     help="Write the server's log there. Default: stderr.",
 )
 @click.option("--stdio", is_flag=True, expose_value=False, help="Accepted because editors pass it; it is what is used.")
+@click.option(
+    "--tcp",
+    metavar="[HOST:]PORT",
+    help="Serve any number of clients on this port of the loopback instead; with port 0 on a free one, told on stderr.",
+)
 @click.pass_obj
-def serve(index_path: Path | None, log_file: Path | None) -> None:
+def serve(index_path: Path | None, log_file: Path | None, tcp: str | None) -> None:
     """Run the language server over stdin and stdout.
 
     Editors start this themselves; editors/README.md says how to set each of them up. The index is the nearest one
@@ -27,5 +32,13 @@ def serve(index_path: Path | None, log_file: Path | None) -> None:
     # Making the protocol's classes is most of the start-up, and leaves no garbage to look for (10 ms of 290).
     gc.disable()
     from framedex_server.server import serve as serve_client
+    from framedex_server.server import serve_tcp
+    from framedex_server.sockets import Address
 
-    sys.exit(serve_client(index_path, log_file))
+    if tcp is None:
+        sys.exit(serve_client(index_path, log_file))
+    try:
+        address = Address.parse(tcp)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.", param_hint="--tcp") from error
+    sys.exit(serve_tcp(address, index_path, log_file))

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
@@ -41,15 +41,21 @@ PATIENCE = 0.5
 class IndexChoice:
     """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
 
-    `roots` gives the workspace folders, `clock` seconds that never go back.
+    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `clock` seconds that never
+    go back.
     """
 
     def __init__(
-        self, fixed: Path | None, roots: Callable[[], Sequence[Path]], clock: Callable[[], float] = time.monotonic
+        self,
+        fixed: Path | None,
+        roots: Callable[[], Sequence[Path]],
+        clock: Callable[[], float] = time.monotonic,
+        set_for: Callable[[Path], Path | None] = lambda root: None,
     ) -> None:
         self.fixed = fixed
         self._roots = roots
         self._clock = clock
+        self._set_for = set_for
         self._inside: dict[Path, tuple[float, list[Path]]] = {}
 
     def roots(self) -> list[Path]:
@@ -64,12 +70,16 @@ class IndexChoice:
         """
         if self.fixed is not None:
             return [self.fixed]
-        from framedex.index import find_index
-
         roots = self.roots()
         inside = any(document.is_relative_to(root) for root in roots)
         starts = [document.parent, *roots] if inside else [*roots, document.parent]
-        return list(dict.fromkeys(filter(None, map(find_index, starts))))
+        return list(dict.fromkeys(filter(None, map(self.of_folder, starts))))
+
+    def of_folder(self, folder: Path) -> Path | None:
+        """The index of a folder: the one that is set for it, else the nearest one upwards."""
+        from framedex.index import find_index
+
+        return self._set_for(folder) or find_index(folder)
 
     def inside_workspace(self) -> Iterator[Path]:
         """The indexes of projects inside the workspace folders: looked for only as far as the iterator is read."""
@@ -86,19 +96,22 @@ class IndexChoice:
 
 
 def indexes_in(root: Path) -> list[Path]:
-    """The indexes one or two levels below a folder, the newest first; hidden folders and links are passed over."""
+    """The indexes of the projects below a folder, the newest first."""
+    paths = (project / ".framedex" / "index.db" for project in projects_in(root))
+    states = ((_state(path), path) for path in paths)
+    return [path for _, path in sorted((-state[1], path) for state, path in states if state is not None)]
+
+
+def projects_in(root: Path) -> list[Path]:
+    """The folders with recordings one or two levels below a folder; hidden folders and links are passed over."""
     found = []
     left = MOST_FOLDERS
     level = [root]
     for _ in range(2):
         level = list(islice((folder for parent in level for folder in _folders(parent)), left))
         left -= len(level)
-        for folder in level:
-            path = folder / ".framedex" / "index.db"
-            state = _state(path)
-            if state is not None:
-                found.append((-state[1], path))
-    return [path for _, path in sorted(found)]
+        found += [folder for folder in level if os.path.isdir(folder / ".framedex")]  # noqa: PTH112 - Path's raises
+    return found
 
 
 def _folders(parent: Path) -> Iterator[Path]:
@@ -120,6 +133,7 @@ class Indexes:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
+        self._states: dict[Path, tuple[int, ...] | None] = {}
         self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
 
     async def ask(
@@ -147,9 +161,33 @@ class Indexes:
         if folder is not None:
             await self.ask(folder / "any document", lambda index: None)
 
+    async def that_know(self, documents: Iterable[str]) -> dict[Path, list[str]]:
+        """Which of the source files the indexes around them know, by the index; nobody is told of problems."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._that_know, list(documents))
+
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """The result of `work` done on the index thread: for reading files, off the protocol loop."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the user has named the index."""
+        return self._choice.fixed is not None
+
+    def of_folder(self, folder: Path) -> Path | None:
+        """The index of a folder; None if it has none as yet."""
+        return self._choice.fixed or self._choice.of_folder(folder)
+
+    def have_changed(self) -> bool:
+        """Whether others have written into an open index since this was asked last. For the index thread only."""
+        states = {path: self._ask(path, lambda index: index.state(), None) for path in list(self._open)}
+        before, self._states = self._states, states
+        return any(before.get(path, state) != state for path, state in states.items())
+
+    def captures(self, path: Path) -> set[Path]:
+        """The folders of the captures in the index at `path`; none if it cannot be used. For the index thread only."""
+        return {Path(row.path) for row in self._ask(path, lambda index: index.captures(), None) or ()}
 
     def close(self) -> None:
         """Stop taking questions; one under way is finished."""
@@ -176,6 +214,15 @@ class Indexes:
         if path is None:
             self._tell_once(None, _nothing_recorded(), tell)
         return self._ask(first, question, tell) if first is not None else None
+
+    def _that_know(self, documents: Sequence[str]) -> dict[Path, list[str]]:
+        indexes = {
+            path: None for document in documents for path in (*self._choice.upwards(Path(document)), *self._used)
+        }
+        known = {
+            path: self._ask(path, lambda index: list(filter(index.knows_source, documents)), None) for path in indexes
+        }
+        return {path: known_there for path, known_there in known.items() if known_there}
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
         """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, Road
 
 
-def roads_inward(index: Index, path: str, line: int, within: Sequence[int] | None, word: str) -> list[Road]:
-    """The roads from a line, the one that a reader most likely means first.
+def roads_inward(
+    index: Index, path: str, line: int, within: Sequence[int] | None, word: str, capture: int | None = None
+) -> list[Road]:
+    """The roads from a line, of one capture if it is given, the one that a reader most likely means first.
 
     Only those that continue the road `within`, if it has come to this line in this index. Then, in this order: callees
     named `word`; what ran before what is torn down when a function returns; Python callees in which the runtime's
@@ -25,8 +27,8 @@ def roads_inward(index: Index, path: str, line: int, within: Sequence[int] | Non
     the stack and boundary function that took longest, all calls together. That last rule makes going to the first
     answer again and again one walk: the longest stack below a line is also the longest below the callee on its way.
     """
-    roads = index.roads_inward(path, line, is_readable, within) if within is not None else []
-    roads = roads or index.roads_inward(path, line, is_readable)
+    roads = index.roads_inward(path, line, is_readable, within, capture) if within is not None else []
+    roads = roads or index.roads_inward(path, line, is_readable, None, capture)
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))

@@ -6,10 +6,15 @@ inside a code span, escaped to one visible line and shortened.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
 
 from framedex.plaintext import printable
+
+_IN_URL = ":/#?&=%@+~,;!-._"
 
 LONGEST_NAME = 120
 """Characters of a name that are shown; C++ templates grow to thousands."""
@@ -38,6 +43,17 @@ class Markup:
         fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
         padding = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
         return f"{fence}{padding}{shown}{padding}{fence}"
+
+    def command_link(self, text: str, command: str, argument: dict[str, Any]) -> str:
+        """A link to a command of the client with one argument, as VS Code has them; only for Markdown."""
+        # Everything that could end the link's target is quoted.
+        return f"[{text}](command:{command}?{quote(json.dumps([argument]), safe='')})"
+
+    def link(self, text: str, url: str | None) -> str:
+        """A text that is marked up already, leading to a public address if there is one."""
+        if url is None:
+            return text
+        return f"[{text}](<{quote(url, safe=_IN_URL)}>)" if self.markdown else f"{text} <{url}>"
 
     def lines(self, lines: list[str]) -> str:
         """Lines of text, kept apart."""

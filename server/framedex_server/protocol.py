@@ -1,4 +1,4 @@
-"""pygls' protocol with the replies it leaves out.
+"""pygls' protocol with the replies it leaves out, and an end that is the session's.
 
 pygls 2.1 answers neither a request whose parameters are malformed nor one that comes after `shutdown`; a client then
 waits for ever. The LSP specification asks for an error reply to both (`InvalidParams`, `InvalidRequest`).
@@ -6,20 +6,62 @@ waits for ever. The LSP specification asks for an error reply to both (`InvalidP
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import attrs
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
-from pygls.protocol import LanguageServerProtocol
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+OWN_REQUESTS = "framedex/"
+"""What the methods begin with that are none of LSP's; docs/language-server.md has them all."""
+
+
+@attrs.define
+class OwnRequest:
+    """A request of framedex's own: its parameters stay as JSON has them."""
+
+    id: Any
+    method: str
+    params: Any = None
+    jsonrpc: str = "2.0"
 
 
 class AnsweringProtocol(LanguageServerProtocol):
     """A protocol that replies to every request that has an id."""
 
+    leave: Callable[[], None]
+    """Ends the session, as its transport does."""
+
     @property
     def was_shut_down(self) -> bool:
         """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
         return self._shutdown
+
+    @lsp_method(types.EXIT)
+    def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
+        """End this session: over stdio the process with it, which pygls would always end."""
+        self.leave()
+
+    @lsp_method(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    def lsp_workspace__did_change_workspace_folders(self, params: types.DidChangeWorkspaceFoldersParams) -> Any:
+        """Remove folders, then add: a client renames one by doing both under one URI, which pygls would lose."""
+        for removed in params.event.removed:
+            self.workspace.remove_folder(removed.uri)
+        for added in params.event.added:
+            self.workspace.add_folder(added)
+        handler = self.fm.features.get(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+        if handler is not None:
+            yield handler, (params,), None
+
+    def plain(self, value: Any) -> Any:
+        """A value of LSP types as JSON has it."""
+        return self._converter.unstructure(value)
+
+    def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
+        """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
+        return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
         """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""

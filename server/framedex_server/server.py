@@ -7,10 +7,13 @@ it.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import gc
 import logging
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
@@ -27,6 +30,8 @@ from framedex_server.documents.open_documents import OpenDocuments
 from framedex_server.features.session import Session
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.protocol import AnsweringProtocol
+from framedex_server.settings import Configuration
+from framedex_server.sockets import Address, listen
 
 VERSION = "0.1.0"
 """As in pyproject.toml (a test compares them): asking importlib.metadata would cost a tenth of the start-up."""
@@ -35,8 +40,10 @@ _log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve one client over stdin and stdout until it leaves; the exit status is 0 if it said `shutdown` first."""
+    """Serve as the command line says; the exit status of stdio is 0 if the client said `shutdown` first."""
     options = _options(arguments)
+    if options.tcp is not None:
+        return serve_tcp(options.tcp, options.index, options.log_file)
     return serve(options.index, options.log_file)
 
 
@@ -45,11 +52,26 @@ def serve(index: Path | None = None, log_file: Path | None = None) -> int:
     _log_to(log_file)
     source, sink = _protocol_streams()
     server = FramedexServer(index)
-    # What start-up made lives as long as the process: keep the collector from walking it while a client waits.
-    gc.freeze()
-    gc.enable()
+    _keep_what_start_up_made()
     server.start_io(source, sink)
     return 0 if server.protocol.was_shut_down else 1
+
+
+def serve_tcp(address: Address, index: Path | None = None, log_file: Path | None = None) -> int:
+    """Serve every client that connects, each in a session of its own, until SIGINT; the address is told on stderr."""
+    _log_to(log_file)
+    _keep_what_start_up_made()
+
+    def told(port: int) -> None:
+        print(f"framedex: listening on {address.host}:{port}", file=sys.stderr, flush=True)
+
+    try:
+        asyncio.run(listen(address, partial(FramedexServer, index), told))
+    except KeyboardInterrupt:
+        return 0
+    except OSError as error:
+        print(f"framedex: {address.host}:{address.port} cannot be listened on: {error.strerror}", file=sys.stderr)
+    return 1
 
 
 class FramedexServer(LanguageServer):
@@ -68,11 +90,16 @@ class FramedexServer(LanguageServer):
             converter_factory=default_converter,
         )
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
-        self.indexes = Indexes(IndexChoice(index, self._roots), self._report)
+        settings = Configuration(self._roots, self._warn)
+        choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
+        self.indexes = Indexes(choice, self._report)
+        # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
+        self.protocol.leave = self._leave_process
+        self.abandon: Callable[[], None] = partial(os._exit, 1)
+        self.session = Session(self, self.indexes, self.documents, self._roots, settings, self._report)
         self._register_life_cycle()
-        session = Session(self, self.indexes, self.documents)
         for register in features.ALL:
-            register(self, session)
+            register(self, self.session)
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
         """Log what went wrong inside; pygls would pop up a window in the editor for every malformed message."""
@@ -82,14 +109,15 @@ class FramedexServer(LanguageServer):
         @self.feature(types.INITIALIZED)
         async def initialized(_: types.InitializedParams) -> None:
             if self.process_id is not None:
-                # No clean end is possible: the thread that reads stdin cannot be woken.
-                parent.call_when_dead(self.process_id, lambda: os._exit(1))
+                parent.call_when_dead(self.process_id, self.abandon)
             # Opening the index now makes the first hover fast, and says at once if there is something wrong with it.
-            await self.indexes.open_early()
+            await asyncio.gather(self.indexes.open_early(), *(begin() for begin in self.session.at_start))
 
         @self.feature(types.TEXT_DOCUMENT_DID_OPEN)
-        def opened(params: types.DidOpenTextDocumentParams) -> None:
+        async def opened(params: types.DidOpenTextDocumentParams) -> None:
             self.documents.opened(params.text_document.uri)
+            for look in self.session.at_document:
+                await look(params.text_document.uri)
 
         @self.feature(types.TEXT_DOCUMENT_DID_CLOSE)
         def closed(params: types.DidCloseTextDocumentParams) -> None:
@@ -97,13 +125,26 @@ class FramedexServer(LanguageServer):
 
         @self.feature(types.SHUTDOWN)
         def shut_down(_: None) -> None:
-            self.indexes.close()
+            self.end()
+
+    def end(self) -> None:
+        """End what goes on in the background."""
+        for end in self.session.at_end:
+            end()
+        self.indexes.close()
+
+    def _leave_process(self) -> None:
+        self.end()
+        sys.exit(0 if self.protocol.was_shut_down else 1)
 
     def _report(self, error: FramedexError) -> None:
         if isinstance(error, NothingRecordedError):
             self.window_log_message(types.LogMessageParams(types.MessageType.Info, f"framedex: {error}"))
         else:
-            self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"framedex: {error}"))
+            self._warn(str(error))
+
+    def _warn(self, message: str) -> None:
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"framedex: {message}"))
 
     def _roots(self) -> list[Path]:
         workspace = self.workspace
@@ -120,9 +161,10 @@ class FramedexServer(LanguageServer):
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="framedex-server", description="framedex's language server, over stdio")
+    parser = argparse.ArgumentParser(prog="framedex-server", description="framedex's language server")
     parser.add_argument("--index", type=Path, help="the index to use; default: the nearest .framedex/index.db upwards")
     parser.add_argument("--stdio", action="store_true", help="accepted because editors pass it; it is what is used")
+    parser.add_argument("--tcp", type=Address.parse, metavar="[HOST:]PORT", help="serve clients on this loopback port")
     parser.add_argument("--log-file", type=Path, help="where to write the server's log; default: stderr")
     return parser.parse_args(arguments)
 
@@ -133,6 +175,12 @@ def _log_to(log_file: Path | None) -> None:
     )
     # pygls warns of every request that is cancelled after it was answered, which editors do all the time.
     logging.getLogger("pygls").setLevel(logging.ERROR)
+
+
+def _keep_what_start_up_made() -> None:
+    """What start-up made lives as long as the process: keep the collector from walking it while a client waits."""
+    gc.freeze()
+    gc.enable()
 
 
 def _protocol_streams() -> tuple[BinaryIO, BinaryIO]:

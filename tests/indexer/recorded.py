@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -117,6 +118,7 @@ def build_library(folder: Path) -> Path:
     (folder / "runtime.cc").write_text(LIBRARY_SOURCE)
     (folder / "glue.cc").write_text(STRIPPED_SOURCE)
     flags = ["-shared", "-fPIC", "-O1", "-fno-optimize-sibling-calls"]
+    _make_older(folder / "runtime.cc")
     for arguments in (
         [*flags, "-g", "-Wl,--build-id", "runtime.cc", "-o", "libruntime.so"],
         [*flags, "-Wl,--build-id=none", "glue.cc", "-o", "libglue.so"],
@@ -125,10 +127,25 @@ def build_library(folder: Path) -> Path:
     return folder / "libruntime.so"
 
 
+def build_elsewhere(folder: Path, prefix: str) -> Path:
+    """Compile the library as if its source lay in the folder `prefix` of a build machine; the source is not here."""
+    folder.mkdir(parents=True)
+    (folder / "runtime.cc").write_text(LIBRARY_SOURCE)
+    (folder / "glue.cc").write_text(STRIPPED_SOURCE)
+    flags = ["-shared", "-fPIC", "-O1", "-fno-optimize-sibling-calls", "-g", "-Wl,--build-id"]
+    for name in ("runtime", "glue"):
+        mapped = f"-ffile-prefix-map={folder}={prefix}"
+        command = ["g++", *flags, mapped, folder / f"{name}.cc", "-o", folder / f"lib{name}.so"]
+        subprocess.run(command, cwd=folder, check=True)
+        (folder / f"{name}.cc").unlink()
+    return folder / "libruntime.so"
+
+
 def build_project(folder: Path, library: Path) -> Project:
     """Write the program and make up the capture of a run of it."""
     program = folder / "demo.py"
     program.write_text(PROGRAM)
+    _make_older(program)
     codes = {code.co_qualname: code for code in _codes(compile(PROGRAM, str(program), "exec"))}
     names = list(codes)
     frames: list[PythonFrame | NativeFrame] = []
@@ -180,6 +197,11 @@ def build_project(folder: Path, library: Path) -> Project:
         problems=(),
     )
     return Project(folder, library, program, capture)
+
+
+def _make_older(source: Path) -> None:
+    """Give a source a time before the recording, as it has where nobody changed it since."""
+    os.utime(source, (1_600_000_000, 1_600_000_000))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

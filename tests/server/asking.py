@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 Connect = Callable[..., Awaitable[LanguageClient]]
-"""connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True) -> a client."""
+"""connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True, experimental=None)
+-> a client."""
+
+EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
 
 
 def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocumentIdentifier, types.Position]:
@@ -21,7 +24,11 @@ def at(path: Path | str, line: int, character: int = 0) -> tuple[types.TextDocum
 
 async def definition(client: LanguageClient, path: Path | str, line: int) -> list[tuple[str, int]]:
     """Where go-to-frame leads, as (file name, 1-based line)."""
-    answer = await client.text_document_definition_async(types.DefinitionParams(*at(path, line)))
+    return places(await client.text_document_definition_async(types.DefinitionParams(*at(path, line))))
+
+
+def places(answer: object) -> list[tuple[str, int]]:
+    """Where links or locations lead, as (file name, 1-based line)."""
     found = []
     for target in cast("Sequence[types.Location | types.LocationLink]", answer or ()):
         if isinstance(target, types.LocationLink):
@@ -51,6 +58,34 @@ async def hover(client: LanguageClient, path: Path | str, line: int) -> str | No
         return None
     assert isinstance(answer.contents, types.MarkupContent)
     return answer.contents.value
+
+
+async def settled(client: LanguageClient, root: Path) -> None:
+    """Return when the server has read the settings: before the first answer of its index."""
+    await hover(client, root / "nowhere.py", 1)
+
+
+async def own(client: LanguageClient, method: str, path: Path, line: int, **more: object) -> Any:
+    """What a request of framedex's own about a line is answered with, as JSON."""
+    document, position = at(path, line)
+    params = {
+        "textDocument": {"uri": document.uri},
+        "position": {"line": position.line, "character": position.character},
+        **more,
+    }
+    return plain(await ask(client, method, params))
+
+
+async def ask(client: LanguageClient, method: str, params: Any) -> Any:
+    """What a request of framedex's own is answered with, as pygls' client has it."""
+    return await client.protocol.send_request_async(f"framedex/{method}", params)  # type: ignore[no-untyped-call]
+
+
+def plain(value: Any) -> Any:
+    """What pygls' client made of JSON, as JSON again."""
+    if hasattr(value, "_asdict"):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    return [plain(part) for part in value] if isinstance(value, list) else value
 
 
 def open_document(client: LanguageClient, uri: str, text: str, language: str = "python") -> None:

@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -37,6 +38,7 @@ async def connect() -> AsyncIterator[Connect]:
         arguments: tuple[str, ...] = (),
         links: bool = True,
         markdown: bool = True,
+        experimental: Any = None,
     ) -> LanguageClient:
         client = await ClientServerConfig(server_command=[*command, *arguments]).start()
         assert isinstance(client, LanguageClient)
@@ -49,6 +51,7 @@ async def connect() -> AsyncIterator[Connect]:
         if not markdown:
             assert capabilities.text_document.hover
             capabilities.text_document.hover.content_format = [types.MarkupKind.PlainText]
+        capabilities.experimental = experimental
         folder = types.WorkspaceFolder(root.as_uri(), root.name)
         await client.initialize_session(
             types.InitializeParams(capabilities, root_uri=root.as_uri(), workspace_folders=[folder])

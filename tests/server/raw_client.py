@@ -3,39 +3,31 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 
-class RawClient:
-    """A server process and its pipes."""
+class Connection:
+    """The two ends of a conversation with a server."""
 
-    def __init__(self, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "framedex_server", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
+        self._source = source
+        self._sink = sink
 
-    def __enter__(self) -> RawClient:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
-            stream.close()
-
-    def initialize(self, root: Path, process_id: int | None = None, request_id: int | str = 0) -> dict[str, Any]:
+    def initialize(
+        self,
+        root: Path,
+        process_id: int | None = None,
+        request_id: int | str = 0,
+        capabilities: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> dict[str, Any]:
         """The reply to `initialize`; `initialized` is sent after it."""
-        params: dict[str, Any] = {"processId": process_id, "rootUri": root.as_uri(), "capabilities": {}}
+        params = {"processId": process_id, "rootUri": root.as_uri(), "capabilities": capabilities or {}, **more}
         reply = self.request("initialize", params, request_id)
         self.send({"method": "initialized", "params": {}})
         return reply
@@ -52,33 +44,79 @@ class RawClient:
             if message.get("id") == request_id and "method" not in message:
                 return message
 
+    def wait_for(self, method: str) -> dict[str, Any]:
+        """The next request or notification of this method from the server; other messages are passed over."""
+        while True:
+            message = self.receive()
+            if message.get("method") == method:
+                return message
+
+    def answer(self, request: dict[str, Any], result: Any) -> None:
+        """Reply to a request of the server's."""
+        self.send({"id": request["id"], "result": result})
+
     def send(self, message: dict[str, Any]) -> None:
         """Send a message, completed to JSON-RPC."""
         self.send_body(json.dumps({"jsonrpc": "2.0", **message}).encode())
 
     def send_body(self, body: bytes) -> None:
         """Send any bytes as a message's body."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self.process.stdin.flush()
+        self._sink.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self._sink.flush()
 
     def receive(self) -> dict[str, Any]:
         """The next message from the server; an error if it has ended."""
-        assert self.process.stdout is not None
         length = None
-        while header := self.process.stdout.readline().strip():
+        while header := self._source.readline().strip():
             name, _, value = header.partition(b":")
             if name.lower() == b"content-length":
                 length = int(value)
         assert length is not None, "the server has ended"
-        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        message: dict[str, Any] = json.loads(self._source.read(length))
         return message
 
     def end_input(self) -> None:
-        """Close the server's stdin."""
-        assert self.process.stdin is not None
-        self.process.stdin.close()
+        """Close what the server reads."""
+        self._sink.close()
+
+
+class RawClient(Connection):
+    """A server process over stdio."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "framedex_server", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        super().__init__(self.process.stdout, self.process.stdin)  # type: ignore[arg-type]
+
+    def __enter__(self) -> RawClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
 
     def exit_status(self) -> int:
         """The exit status of the server, which is expected to end by itself."""
         return self.process.wait(timeout=30)
+
+
+class SocketClient(Connection):
+    """A connection to a server that listens on a port."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))  # type: ignore[arg-type]
+
+    def is_closed(self) -> bool:
+        """Whether the server closes the connection, having sent no more."""
+        return self._source.read(1) == b""

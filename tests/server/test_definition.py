@@ -10,12 +10,11 @@ from lsprotocol import types
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
-from tests.server.asking import Connect, at, definition, links, open_document
+from tests.server.asking import EDITORS, Connect, at, definition, links, open_document
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
 
-EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
 UNITS: dict[str, Callable[[str], int]] = {
     "utf-8": lambda text: len(text.encode()),
     "utf-16": lambda text: len(text.encode("utf-16-le")) // 2,

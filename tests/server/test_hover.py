@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from lsprotocol import types
@@ -43,6 +45,32 @@ async def test_says_how_a_location_is_known_and_names_callees_without_source(
     text = await hover(client, recording.library, recording.device_put_enters_cpp) or ""
     assert "into `jax::Moved` (5)" in text
     assert "past `_PyObject_Vectorcall` (5): interpreter, glue, or no source" in text
+
+
+async def test_native_code_names_the_python_that_led_to_it(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    text = await hover(client, recording.mock, recording.mock_allocates) or ""
+    assert "from `xla::Client::BufferFromHost` (5)" in text
+    assert "from Python at `library.py:4` in `device_put`" in text
+
+
+async def test_links_go_to_the_commands_that_the_client_lets_a_hover_link_to(
+    recording: Recording, connect: Connect
+) -> None:
+    allowed = {"framedex": {"commandLinks": ["framedex.openTrace", "framedex.showCalls"]}}
+    client = await connect(recording.root, experimental=allowed)
+    text = await hover(client, recording.demo, recording.main_calls_both) or ""
+    targets = dict(re.findall(r"\[([a-z ]+)\]\(command:(\S+?)\)", text.split("  \n")[-1]))
+    name, _, argument = targets["open trace"].partition("?")
+    assert name == "framedex.openTrace"
+    assert json.loads(unquote(argument)) == [
+        {
+            "textDocument": {"uri": recording.demo.as_uri()},
+            "position": {"line": recording.main_calls_both - 1, "character": 0},
+            "call": 6,
+        }
+    ]
+    assert targets["show all"].startswith("framedex.showCalls?")
 
 
 async def test_is_silent_where_nothing_was_recorded(recording: Recording, connect: Connect) -> None:

@@ -2,7 +2,7 @@
 
 from framedex.captures.folders import capture_folders, captures_below, captures_of_run
 from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture
-from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written
+from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [
     "CaptureState",
@@ -15,5 +15,6 @@ __all__ = [
     "count_records",
     "fingerprint_of",
     "is_being_written",
+    "is_over",
     "read_capture",
 ]

@@ -44,6 +44,14 @@ def is_being_written(path: Path, metadata: dict[str, Any]) -> bool:
     return _is_mapped(path, metadata) and not count_records(path).was_stopped
 
 
+def is_over(path: Path) -> bool:
+    """Whether nothing more comes to the capture in folder `path`.
+
+    Raises FramedexError when the folder is no capture, or one that cannot be read.
+    """
+    return not is_being_written(path, read_metadata(path))
+
+
 def _is_mapped(path: Path, metadata: dict[str, Any]) -> bool:
     """Whether the process has the capture's streams mapped; it keeps them to its end, also when recording stops."""
     folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it

@@ -16,6 +16,9 @@ from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
 from framedex.model import CaptureRow
+from framedex.settings import Settings
+
+INDEX_FOLDER = ".framedex"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -71,12 +74,29 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
     return fitting[-1]
 
 
+def load_settings(folder: Path) -> Settings:
+    """The settings that apply in a folder; what is wrong with them is noted."""
+    settings, problems = Settings.load(folder)
+    for problem in problems:
+        note(problem)
+    return settings
+
+
+def index_path_here(given: Path | None, settings: Settings) -> Path:
+    """Where the index is or will be: given with --index, else set, else the nearest one, else below this folder."""
+    return given or settings.index or find_index(Path.cwd()) or Path.cwd() / INDEX_FOLDER / "index.db"
+
+
 def open_index(path: Path | None) -> Index:
-    """The index given with --index, else the nearest one. Raises FramedexError where there is none."""
-    found = path or find_index(Path.cwd())
+    """The index given with --index, else that of the settings, else the nearest one.
+
+    Raises FramedexError where there is none.
+    """
+    settings = load_settings(Path.cwd())
+    found = path or settings.index or find_index(Path.cwd())
     if found is None:
         raise FramedexError(
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    return Index.open(found)
+    return Index.open(found, links=settings.links)

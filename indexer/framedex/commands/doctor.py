@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -12,7 +12,7 @@ from framedex import words
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.render import problem_lines
 from framedex.commands.terminal import Line, text_line
-from framedex.model import CaptureRow, SourceHealth, SourceTotals
+from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
 from framedex.plaintext import printable
 
 
@@ -24,12 +24,26 @@ def doctor(index_path: Path | None, as_json: bool) -> None:
     with open_index(index_path) as index:
         captures = [capture for capture in index.captures() if capture.problems]
         sources = index.source_health()
+    sources = replace(sources, problems=(*sources.problems, *_unreadable(sources.roots)))
     if as_json:
         print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})
         return
     print_lines([*_capture_lines(captures), *_source_lines(sources)])
     if not sources.roots:
         note("No source folder is known. Next: `framedex index --source FOLDER`.")
+
+
+def _unreadable(roots: Sequence[str]) -> Iterator[SourceProblem]:
+    from framedex.sources import find_files  # with the extractor, which other verbs do without
+
+    folders: list[str] = []
+    for root in roots:
+        if Path(root).is_dir():
+            for _ in find_files(Path(root), folders.append):
+                pass
+    if folders:
+        message = "It cannot be read, and what is in it is left out; check its permissions."
+        yield SourceProblem(message, len(folders), tuple(folders[:3]), "folder")
 
 
 def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
@@ -42,12 +56,15 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for root in sources.roots:
         gone = "" if Path(root).is_dir() else " (missing)"
         yield text_line(f"source folder {printable(root)}{gone}", "head")
+    for each in sources.maps:
+        changed = " (of changed files)" if each.is_dirty else ""
+        yield text_line(f"source map {printable(each.prefix[:-1])}{changed}", "head")
     for totals in sources.totals:
         yield text_line(_totals_text(totals))
     if sources.macros:
         yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define")
     for problem in sources.problems:
-        yield text_line(f"{words.count(problem.count, 'file')}: {printable(problem.message)}", "head")
+        yield text_line(f"{words.count(problem.count, problem.unit)}: {printable(problem.message)}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
             yield text_line(f"     {printable(path)}")

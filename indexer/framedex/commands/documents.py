@@ -19,6 +19,7 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit], "linked": [linked calls]}
+    find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],

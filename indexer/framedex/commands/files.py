@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from framedex.errors import FramedexError
 
@@ -33,12 +36,22 @@ def parse_place(text: str) -> Place:
 
 def write_whole(path: Path, text: str) -> None:
     """Write a text file so that it is there whole or not at all. Raises FramedexError where it cannot be written."""
+    with written_whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that is there once the block ends well, and not at all otherwise: a context manager.
+
+    Raises FramedexError where it cannot be written.
+    """
     try:
         handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         temporary = Path(name)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                yield file
             temporary.chmod(0o666 & ~_umask())
             temporary.replace(path)
         except BaseException:

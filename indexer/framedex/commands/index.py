@@ -8,16 +8,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.console import json_option, note, print_error, print_json, print_lines
+from framedex.commands.console import (
+    INDEX_FOLDER,
+    index_path_here,
+    json_option,
+    load_settings,
+    note,
+    print_error,
+    print_json,
+    print_lines,
+)
 from framedex.commands.documents import index_document
 from framedex.commands.render_index import report_lines
 from framedex.errors import FramedexError
-from framedex.index import find_index
+from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.ingest import Report
 
-_FOLDER = ".framedex"
 _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 
@@ -47,9 +55,15 @@ def index_captures(
     Without CAPTURE, every capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again
     and it goes on.
     """
-    path = ctx.obj or find_index(Path.cwd()) or Path.cwd() / _FOLDER / "index.db"
+    if lazy and rebuild:
+        raise FramedexError(
+            "--rebuild makes the whole index anew, which --lazy would leave half made.",
+            "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
+        )
+    settings = load_settings(Path.cwd())
+    path = index_path_here(ctx.obj, settings)
     try:
-        report = _update(path, captures, sources, lazy, rebuild)
+        report = _update(path, captures, sources, settings, lazy, rebuild)
     except KeyboardInterrupt:
         if rebuild:
             note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
@@ -68,18 +82,26 @@ def index_captures(
         note(_next_step(report))
 
 
-def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], lazy: bool, rebuild: bool) -> Report:
+def _update(
+    path: Path,
+    captures: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    settings: Settings,
+    lazy: bool,
+    rebuild: bool,
+) -> Report:
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.index.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
-    project = path.absolute().parent.parent if path.absolute().parent.name == _FOLDER else Path.cwd()
+    project = path.absolute().parent.parent if path.absolute().parent.name == INDEX_FOLDER else Path.cwd()
+    roots = [*sources, *settings.sources]
     # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
     folders = dict.fromkeys((captures_below(project), captures_below(Path.cwd())))
     wanted = captures or tuple(capture for folder in folders for capture in capture_folders(folder))
-    if not wanted and not sources and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
+    if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(
             f"There is nothing to index: no captures in {captures_below(project)}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
@@ -87,10 +109,10 @@ def _update(path: Path, captures: tuple[Path, ...], sources: tuple[Path, ...], l
     patience = Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
     with progress_on_terminal() as progress:
         if rebuild:
-            return rebuild_index(path, wanted, sources, progress, patience)
+            return rebuild_index(path, wanted, roots, progress, patience, settings.path_map)
         with Store(path, patience) as store:
             find = find_needed_sources if lazy else find_sources
-            return ingest_captures(store, wanted, sources, progress, find)
+            return ingest_captures(store, wanted, roots, progress, find, settings.path_map)
 
 
 def _next_step(report: Report) -> str:

@@ -147,6 +147,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
         "run": run_id,
         "framedex": importlib.metadata.version("framedex"),
         "arguments": what.arguments,
+        "packages": _versions(what.python),
     }
     environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
     return environment
@@ -220,7 +221,7 @@ def _versions(python: str) -> dict[str, str]:
 
 def _own_versions() -> dict[str, str]:
     versions = {"python": ".".join(map(str, sys.version_info[:3]))}
-    for package in ("jaxlib", "torch_xla"):
+    for package in ("jax", "jaxlib", "torch_xla"):
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[package] = importlib.metadata.version(package)
     return versions
@@ -230,7 +231,7 @@ def _versions_of(python: str) -> dict[str, str]:
     program = (
         "import importlib.metadata as m, json, sys\n"
         "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
-        "for package in ('jaxlib', 'torch_xla'):\n"
+        "for package in ('jax', 'jaxlib', 'torch_xla'):\n"
         "    try: versions[package] = m.version(package)\n"
         "    except m.PackageNotFoundError: pass\n"
         "print(json.dumps(versions))"

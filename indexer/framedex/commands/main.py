@@ -15,6 +15,7 @@ from framedex.errors import FramedexError
 _VERBS = {
     "run": "framedex.commands.run:run",
     "index": "framedex.commands.index:index_captures",
+    "sources": "framedex.commands.sources:sources",
     "captures": "framedex.commands.captures:captures",
     "calls": "framedex.commands.calls:calls",
     "summary": "framedex.commands.summary:summary",
@@ -22,6 +23,7 @@ _VERBS = {
     "check": "framedex.commands.check:check",
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
+    "find": "framedex.commands.find:find",
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
     "open": "framedex.commands.open:open_source",

@@ -29,8 +29,8 @@ def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
 
 
 def where_lines(
-    path: str,
-    counts: dict[int, int],
+    places: Mapping[int, Location],
+    counts: Mapping[int, int],
     summary: LineSummary | None,
     callers: Mapping[tuple[FunctionRow, Location | None], int],
     hits: Sequence[StackHit],
@@ -38,12 +38,13 @@ def where_lines(
 ) -> Iterator[Line]:
     """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
 
-    `linked` are calls that the line had made on threads without Python, whose stacks do not pass it.
+    `places` are those lines; `linked` are calls that the line had made on threads without Python, whose stacks do not
+    pass it.
     """
     for line, calls in sorted(counts.items()):
-        yield (*place_line(Location(path, line, How.EXACT)), Span(f"  {words.count(calls, 'call')}"))
+        yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(summary, callers)
+        yield from _summary_lines(places[summary.line], summary, callers)
     if hits:
         yield ()
         yield text_line("stacks, most calls first:", "head")
@@ -83,10 +84,12 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
             yield (Span(f"          {word} "), *place_line(site))
 
 
-def _summary_lines(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Iterator[Line]:
+def _summary_lines(
+    place: Location, summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
+) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
     yield (
-        *place_line(Location(summary.path, summary.line, How.EXACT), hows),
+        *place_line(place, hows),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
     for name, calls, duration in summary.boundaries:

@@ -12,13 +12,14 @@ import shutil
 import socket
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 import click
 
-from framedex.model import How, Location
+from framedex.model import Location, is_local
 from framedex.plaintext import printable
+from framedex.tracetext import location_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +75,30 @@ class Terminal:
 
 
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
-    """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly."""
+    """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly.
+
+    Of a file that is not here it is the public URL, if one is known: every terminal finds those by itself.
+    """
     if labels is None:
-        labels = [] if location.how is How.EXACT else [location.how.value]
+        labels = location_labels(location)
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
-    place = Span(
-        f"{printable(location.path)}:{location.line}", "place" if is_here else "", location if is_here else None
-    )
+    if not is_here and location.url is not None:
+        place = Span(printable(location.url), "place", location)
+    elif is_here:
+        place = Span(f"{printable(location.path)}:{location.line}", "place", replace(location, url=None))
+    else:
+        place = Span(f"{printable(location.path)}:{location.line}")
     return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
 
 
 def source_is_here(location: Location | None) -> bool:
     """Whether the file of a location is on this machine."""
-    return location is not None and os.path.isfile(location.path)  # noqa: PTH113 - Path.is_file raises on odd names
+    if location is None or not is_local(location.path):
+        return False
+    if location.path.startswith("/proc/"):  # which is of this process, not of a compiler
+        return False
+    return os.path.isfile(location.path)  # noqa: PTH113 - Path.is_file raises on odd names
 
 
 def text_line(text: str, style: str = "") -> Line:
@@ -104,7 +115,8 @@ def _paint(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
     if span.link is None or not terminal.links:
         return text
-    return f"\x1b]8;;file://{terminal.host}{quote(span.link.path)}#{span.link.line}\x1b\\{text}\x1b]8;;\x1b\\"
+    target = span.link.url or f"file://{terminal.host}{quote(span.link.path)}#{span.link.line}"
+    return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def _shows_links(environment: Mapping[str, str]) -> bool:

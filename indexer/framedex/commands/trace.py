@@ -16,7 +16,7 @@ from framedex.commands.render_trace import Frames, all_frames, dispatch_lines, f
 from framedex.commands.terminal import Line, Terminal, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.model import FrameRow, Role, Trace
+from framedex.model import FrameRow, Role, Stale, Trace
 from framedex.tracetext import format_trace
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
@@ -52,8 +52,9 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         print_json(trace_document(found))
     else:
         print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
-        for path in _changed_since(found):
-            note(f"{path} has changed since the recording: its lines may have moved.")
+        for path, is_followed in _stale_files(found).items():
+            now = "git tells where its lines are now" if is_followed else "its lines may have moved"
+            note(f"{path} has changed since the recording: {now}.")
         for hint in _missing_sources(found):
             note(hint)
 
@@ -89,25 +90,19 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
         told = f": {', '.join(trees)}" if trees else ""
+        commit = "; `framedex sources` says at which commit" if trees else ""
         yield (
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
-            " `framedex index --source DIR` links them to a source tree."
+            f" `framedex index --source DIR` links them to a source tree{commit}."
         )
 
 
-def _changed_since(found: Trace) -> list[str]:
-    """The source files of the trace that were written after its capture began."""
+def _stale_files(found: Trace) -> dict[str, bool]:
+    """The files of the trace that are not as they were, and whether git knows where all their lines are now."""
     frames = (*found.frames, *found.python)
-    paths = dict.fromkeys(frame.location.path for frame in frames if frame.location is not None)
-    return [path for path in paths if _modified(path) > found.capture.started]
-
-
-def _modified(path: str) -> float:
-    """Unix time in seconds; 0 where there is no such file."""
-    try:
-        return Path(path).stat().st_mtime
-    except (OSError, ValueError):
-        return 0.0
+    places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]
+    unknown = {place.path for place in places if place.stale is Stale.UNKNOWN}
+    return {place.path: place.path not in unknown for place in places}
 
 
 def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:

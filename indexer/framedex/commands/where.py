@@ -13,7 +13,7 @@ from framedex.commands.files import parse_place
 from framedex.commands.render import where_lines
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.model import FunctionRow, Location
+from framedex.model import FunctionRow, How, Location
 from framedex.plaintext import printable, restore
 
 Caller = tuple[FunctionRow, Location | None]
@@ -36,11 +36,13 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         summary = None if wanted.line is None else index.line_summary(path, wanted.line)
         callers = _callers(index, path, wanted.line)
         hits = index.stacks_through(path, wanted.line, limit)
+        lines = counts if wanted.line is None else [wanted.line]
+        places = {line: index.published(Location(path, line, How.EXACT)) for line in lines}
         linked = [] if wanted.line is None else index.linked_calls(path, wanted.line)
     if as_json:
         print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
         return
-    print_lines(where_lines(path, counts, summary, callers, hits, linked))
+    print_lines(where_lines(places, counts, summary, callers, hits, linked))
     if not hits:
         note(f"No recorded call passes {place}.")
 

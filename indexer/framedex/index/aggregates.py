@@ -7,6 +7,7 @@ once per node, pair, function or line, however often recursion brings its stack 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.lines import SAMPLES
-from framedex.index.rows import LATEST_FIRST
+from framedex.index.roads import MAKES_CLIENT
+from framedex.index.rows import IN_JSON, LATEST_FIRST
 from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]
@@ -52,18 +54,24 @@ def all_items(connection: sqlite3.Connection) -> Items:
 
 def rebuild(connection: sqlite3.Connection) -> None:
     """Make every total anew from the calls themselves: for when calls have gone."""
-    for table in ("stack_calls", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
+    for table in ("stack_calls", "capture_stacks", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
-    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0")
+    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0")
     connection.execute("UPDATE functions SET calls = 0")
-    spans = connection.execute(
-        "SELECT first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    captures = connection.execute(
+        "SELECT id, first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
     ).fetchall()
     connection.executemany(
+        "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
+        " SELECT ?, stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls"
+        " WHERE id BETWEEN ? AND ? GROUP BY stack, boundary",
+        captures,
+    )
+    connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
-        " SELECT stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls"
-        f" WHERE id BETWEEN ? AND ? GROUP BY stack, boundary {_add_to('stack_calls', 'stack, boundary')}",
-        spans,
+        " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call FROM capture_stacks x"
+        " JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.started, p.id"
+        f" {_add_to('stack_calls', 'stack, boundary')}"
     )
     connection.execute(
         "INSERT INTO stack_samples(stack, boundary, arguments) SELECT stack, boundary, arguments FROM ("
@@ -75,8 +83,15 @@ def rebuild(connection: sqlite3.Connection) -> None:
     rebuild_lines(connection)
 
 
-def add_stack_calls(connection: sqlite3.Connection, items: Items, samples: list[tuple[int, int, int]]) -> None:
-    """Add the items to the totals per stack; `samples` are (stack, boundary, arguments) worth showing."""
+def add_stack_calls(
+    connection: sqlite3.Connection, capture: int, items: Items, samples: list[tuple[int, int, int]]
+) -> None:
+    """Add the items of a new capture to the totals per stack; `samples` are (stack, boundary, arguments) to show."""
+    connection.executemany(
+        "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
+        f" VALUES ({capture}, ?, ?, ?, ?, ?)",
+        _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+    )
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?)"
         f" {_add_to('stack_calls', 'stack, boundary')}",
@@ -112,6 +127,10 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
         "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
         _rows(calls, busiest, longest, nodes),
     )
+    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),)).fetchall()
+    makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
+    passed = distinct(walk.node[makes_client[walk.item]])
+    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
 
 
 def add_lines(connection: sqlite3.Connection, items: Items) -> None:

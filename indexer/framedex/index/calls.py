@@ -23,7 +23,7 @@ from framedex.index.rows import (
     frames_by_id,
     placeholders,
 )
-from framedex.model import CallFilter, CallRow, CaptureRow, Trace
+from framedex.model import CallFilter, CallRow, CaptureRow, FrameRow, Trace
 
 _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
@@ -125,6 +125,15 @@ def stack_trace(reader: Reader, stack_id: int) -> Trace | None:
         stack_id,
     )
     return None if row is None else trace(reader, row[0])
+
+
+def stack_chains(reader: Reader, stack_id: int) -> list[tuple[FrameRow, ...]]:
+    """The chains of frames of a stack, outermost first: the merged one, that of Python where it stands apart, and that
+    of the `ffi_call` which it was run for."""
+    row = reader.row("SELECT leaf, python_leaf, site_leaf FROM stacks WHERE id = ?", stack_id)
+    chains = [chain(reader, leaf) for leaf in row or () if leaf]
+    frames = frames_by_id(reader, {frame for each in chains for frame in each})
+    return [tuple(frames[frame] for frame in each) for each in chains]
 
 
 def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int]]:

@@ -85,10 +85,11 @@ def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
     )
     here = placeholders([function.id for function in functions_at(reader, path, line)])
     handled = reader.rows(
-        "SELECT DISTINCT x.target FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
-        " LEFT JOIN frames m ON m.id = h.implementation JOIN nodes n ON n.frame = fr.id"
-        " JOIN stacks s ON s.leaf = n.id JOIN stack_calls k ON k.stack = s.id"
-        f" JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
+        # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
+        "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
+        " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
+        " CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN stack_calls k ON k.stack = s.id"
+        f" CROSS JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
         here,
         here,
     )

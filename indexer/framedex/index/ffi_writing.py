@@ -15,7 +15,8 @@ from dataclasses import asdict
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.interning import Chains, Tree, frame_ids, stack_ids
-from framedex.index.records import FfiRecords
+from framedex.index.records import FfiRecords, FrameRecord
+from framedex.index.search import add_recorded_name
 from framedex.index.values import storable
 from framedex.model import Capture, Join
 
@@ -30,6 +31,7 @@ class FfiWriter:
         self._capture = capture_id
         self._records = records
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
+        self.frames: set[int] = set()  # of sites and implementations
 
     def add_sites(self) -> bool:
         """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
@@ -49,7 +51,7 @@ class FfiWriter:
                 (
                     frames[handler.frame][0],
                     None if handler.signature is None else json.dumps(asdict(handler.signature)),
-                    None if implementation is None else frame_ids(self._connection, [implementation])[0],
+                    None if implementation is None else self._frames([implementation])[0],
                 ),
             )
 
@@ -63,15 +65,15 @@ class FfiWriter:
     def add_runs(self, capture: Capture) -> None:
         """Join the calls of the capture, which are written already, to their sites."""
         targets = [target.name for target in self._records.joins.targets]
+        names = [function.name for function in capture.functions if function.boundary == BOUNDARY]
+        rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
         self._connection.executemany(
             "INSERT OR IGNORE INTO ffi_functions(boundary, target, stage)"
             " SELECT id, ?, ? FROM boundaries WHERE boundary = ? AND name = ?",
-            [
-                (*map(storable, split_function(function.name, targets)), BOUNDARY, storable(function.name))
-                for function in capture.functions
-                if function.boundary == BOUNDARY
-            ],
+            rows,
         )
+        for target in {row[0] for row in rows}:
+            add_recorded_name(self._connection, target)
         first = self._connection.execute("SELECT first_call FROM captures WHERE id = ?", (self._capture,)).fetchone()[0]
         runs = self._records.joins.runs
         joins = {join: self._add_join(join) for join in dict.fromkeys(runs.values())}
@@ -107,7 +109,7 @@ class FfiWriter:
     def _add_described_sites(self) -> list[tuple[int, int]]:
         """Add the sites that the capture describes; (id, leaf) of those of which less was known."""
         late = []
-        flat = iter(frame_ids(self._connection, [frame for site in self._records.sites for frame in site.frames]))
+        flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
         for site in self._records.sites:
             path = self._tree.path([next(flat) for _ in site.frames])
             key = storable(site.key)
@@ -125,6 +127,11 @@ class FfiWriter:
                 )
                 late.append((known[0], path[-1]))
         return late
+
+    def _frames(self, records: Sequence[FrameRecord]) -> list[int]:
+        ids = frame_ids(self._connection, records)
+        self.frames.update(ids)
+        return ids
 
     def _site(self, key: str) -> tuple[int, int]:
         """Id and leaf of a site, which may be described in another capture, or in none as yet."""

@@ -7,10 +7,12 @@ from framedex.index.rows import (
     FUNCTION_TABLES,
     Reader,
     file_id,
-    function_row,
+    function_rows,
     functions_by_id,
-    location,
+    place_columns,
+    place_tables,
 )
+from framedex.index.urls import Urls
 from framedex.model import Edge, FunctionRow, Location, Role
 
 _MOST = 1000
@@ -19,7 +21,7 @@ _MOST = 1000
 def function(reader: Reader, function_id: int) -> FunctionRow | None:
     """The function with this id."""
     row = reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
-    return None if row is None else function_row(row)
+    return None if row is None else function_rows(reader, [row])[0]
 
 
 def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
@@ -39,7 +41,7 @@ def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
             _MOST,
         )
         if rows:
-            return [function_row(row) for row in rows]
+            return function_rows(reader, rows)
     return []
 
 
@@ -54,7 +56,7 @@ def functions_at(reader: Reader, path: str, line: int) -> list[FunctionRow]:
         file_id(reader, path),
         line,
     )
-    return [function_row(row) for row in rows]
+    return function_rows(reader, rows)
 
 
 def callers(reader: Reader, function_id: int) -> list[Edge]:
@@ -98,11 +100,12 @@ def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]
 def _sites(reader: Reader, kind: str, caller: int, callee: int) -> tuple[Location, ...]:
     """The places in the caller from which it was seen to call the callee, most calls first."""
     rows = reader.rows(
-        f"SELECT f.path, o.line, o.how FROM frames o JOIN {kind}steps s ON s.origin = o.id"
-        " JOIN frames t ON t.id = s.target JOIN files f ON f.id = o.file WHERE o.function = ? AND t.function = ?"
-        " GROUP BY o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
+        f"SELECT {place_columns('o')} FROM frames o JOIN {kind}steps s ON s.origin = o.id"
+        f" JOIN frames t ON t.id = s.target {place_tables('o')} WHERE o.function = ? AND t.function = ?"
+        " AND o.file IS NOT NULL GROUP BY o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
         caller,
         callee,
     )
-    places = (location(*row) for row in rows)
-    return tuple(place for place in places if place is not None)
+    places = (reader.location(*row) for row in rows)
+    urls = Urls(reader)
+    return tuple(urls.added(place) for place in places if place is not None)

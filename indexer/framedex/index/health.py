@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 
+from framedex.index.places import is_unchanged
 from framedex.index.rows import Reader
-from framedex.model import SourceHealth, SourceProblem, SourceTotals
+from framedex.index.source_maps import source_maps
+from framedex.model import FileState, SourceHealth, SourceProblem, SourceRoot, SourceTotals
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -16,7 +18,27 @@ def source_health(reader: Reader) -> SourceHealth:
     """The state of all source files in the index."""
     roots = reader.rows("SELECT path FROM source_roots ORDER BY id")
     macros = reader.rows("SELECT count(*) FROM macros")[0][0]
-    return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader))
+    maps = tuple(source_maps(reader.connection))
+    return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader), maps)
+
+
+def source_roots(reader: Reader) -> list[SourceRoot]:
+    """The source folders in the order in which they were added."""
+    rows = reader.rows(
+        "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
+        " GROUP BY r.id ORDER BY r.id"
+    )
+    return [SourceRoot(path, files) for path, files in rows]
+
+
+def knows_source(reader: Reader, path: str) -> bool:
+    """Whether a source file is in the index, or would be if it was there when its tree was read."""
+    row = reader.row(
+        "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
+        path,
+    )
+    return row is not None
 
 
 def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
@@ -40,5 +62,34 @@ def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
     broken = reader.rows(f"{found} WHERE s.errors > 0 ORDER BY s.errors DESC, f.path")
     if broken:
         files["Some of it could not be read as its language."] = [path for path, _ in broken]
+    files |= {message: paths for message, paths in _changes(reader).items() if paths}
     ordered = sorted(files.items(), key=lambda item: -len(item[1]))
     return tuple(SourceProblem(message, len(paths), tuple(paths[:_EXAMPLES])) for message, paths in ordered)
+
+
+def _changes(reader: Reader) -> dict[str, list[str]]:
+    """The files that are not as they were when they were read, or when programs that went through them ran."""
+    read = reader.rows(
+        "SELECT f.path, s.modified, s.size, s.blob FROM source_files s JOIN files f ON f.id = s.file"
+        " WHERE s.map IS NULL ORDER BY f.path"
+    )
+    recorded = reader.rows(
+        "SELECT f.path, v.modified, v.size, v.blob, max(v.modified) FROM file_versions v JOIN files f ON f.id = v.file"
+        " GROUP BY f.id ORDER BY f.path"
+    )
+    changed = [
+        (path, reader.places.change_since(path, FileState(*state)))
+        for path, *state, _ in recorded
+        if not is_unchanged(path, FileState(*state))
+    ]
+    return {
+        "It has changed since it was read; `framedex index` reads it again.": [
+            path for path, *state in read if not is_unchanged(path, FileState(*state))
+        ],
+        "It has changed since it was recorded, and git tells where its lines are now; recording again is surer.": [
+            path for path, change in changed if change and change.lines is not None
+        ],
+        "It has changed since it was recorded, and git has not its old text: lines may be off. Record again.": [
+            path for path, change in changed if change and change.lines is None
+        ],
+    }

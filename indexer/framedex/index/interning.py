@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.index.records import FrameRecord, FunctionRecord
+from framedex.index.search import add_recorded_name
 from framedex.index.values import signed
 from framedex.model import Location
 
@@ -106,7 +107,8 @@ class Tree:
     def write(self) -> None:
         """Store the nodes added since the tree was read."""
         self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest) VALUES (?, ?, ?, ?, 0, 0, 0)",
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
             self._new,
         )
         # A frame from which something new was called may have been on another line than was found for it.
@@ -144,11 +146,13 @@ def _function_ids(
         if row is not None:
             ids[record] = row[0]
             continue
+        add_recorded_name(connection, record.short_name)
         file, line, how = place(record.location, files)
+        names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
             "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"
-            " file, line, how, end_line, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
-            (*key, record.language.value, record.role.value, record.short_name, record.mangled, file, line, how),
+            " file, line, how, end_line, recorded_file, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            (*key, *names, file, line, how, file),
         ).lastrowid
     return ids
 
@@ -162,7 +166,7 @@ def _frame_id(
 ) -> int:
     function = functions[record.function]
     module = None if record.module is None else modules[record.module]
-    file, line, how = place(record.location, files)
+    file, line, how = recorded = place(record.location, files)
     offset = signed(record.offset)
     if module is None:
         query = "module IS NULL AND function = ? AND offset = ? AND line IS ? AND is_returning = ?"
@@ -174,10 +178,11 @@ def _frame_id(
         return int(row[0])
     # Whatever an earlier run found for the function, its new frame has to be given too.
     connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
+    what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
     inserted = connection.execute(
-        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (function, module, offset, record.depth, int(record.depth > 0), int(record.returning), file, line, how),
+        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"
+        " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*what, file, line, how, *recorded[:2]),
     ).lastrowid
     assert inserted is not None
     return inserted

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
+from framedex.index.places import is_unchanged, state_of
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
     LATEST_FIRST,
@@ -17,18 +20,72 @@ from framedex.index.rows import (
     frames_by_id,
     functions_by_id,
 )
-from framedex.model import How, LineSummary, StackHit, Step
+from framedex.model import FileState, How, LineSummary, StackHit, Step
+
+if TYPE_CHECKING:
+    from framedex.sources.changes import Change
+    from framedex.sources.moving import LineMap
 
 SAMPLES = 4
 """Argument objects that are shown for a line; writers keep no more of them, for a line or a stack."""
 
 
+NO_LINE = 0
+"""What a line that was not there then was: nothing was recorded on it."""
+
+
+def line_then(reader: Reader, path: str, line: int) -> int:
+    """The line of a file, as it was when it was last recorded, that is this one now; `NO_LINE` if none is.
+
+    Where nobody knows what has changed, lines keep their numbers.
+    """
+    moved = _lines_since(reader, path)
+    if moved is None:
+        return line
+    then = moved.backward(line)
+    return NO_LINE if then.is_gone else then.line
+
+
+def nearest_line_then(reader: Reader, path: str, line: int) -> int:
+    """The same, or where it would have been."""
+    moved = _lines_since(reader, path)
+    return line if moved is None else moved.backward(line).line
+
+
+def change_since(reader: Reader, path: str) -> Change | None:
+    """What has changed in a file since it was last recorded, or else indexed; None for nothing that is known."""
+    state = _state_then(reader, path)
+    return None if state is None or is_unchanged(path, state) else reader.places.change_since(path, state)
+
+
+def _lines_since(reader: Reader, path: str) -> LineMap | None:
+    state = _state_then(reader, path)
+    return None if state is None else reader.places.lines_since(path, state)
+
+
+def _state_then(reader: Reader, path: str) -> FileState | None:
+    # Frames of older recordings may be about other states of the file: the last one counts.
+    row = reader.row(
+        "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT modified, size, blob FROM source_files s WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
+        path,
+    )
+    return None if row is None else state_of(*row)
+
+
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
     """The lines of a file that calls passed through, with the number of those calls."""
+    moved = _lines_since(reader, path)
     rows = reader.rows(
         "SELECT line, sum(calls) FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?) GROUP BY line", path
     )
-    return dict(rows)
+    if moved is None:
+        return dict(rows)
+    counts: Counter[int] = Counter()
+    for line, calls in rows:
+        counts[moved.forward(line).line] += calls
+    return dict(counts)
 
 
 def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
@@ -43,7 +100,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     if not boundaries:
         return None
     capture = reader.row(
-        f"SELECT {CAPTURE_COLUMNS} FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
         file,
         line,
@@ -75,14 +132,20 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
         arguments=tuple(arguments(text) for (text,) in samples),
         hows=tuple(sorted(How(how) for (how,) in hows)),
         latest_capture=capture_row(capture),
+        latest_call=capture[-1],
     )
 
 
 def recorded_files(reader: Reader, ending: str) -> list[str]:
-    """The files with recorded lines whose path ends with these whole components; all for an empty text."""
+    """The files with recorded lines whose path, here or as recorded, ends with these whole components.
+
+    All for an empty text.
+    """
+    fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
     rows = reader.rows(
-        "SELECT path FROM files WHERE id IN (SELECT file FROM line_calls)"
-        " AND (?1 = '' OR path = ?1 OR substr(path, -length(?1) - 1) = '/' || ?1) ORDER BY path",
+        f"SELECT path FROM files WHERE id IN (SELECT file FROM line_calls) AND {fits.format('path')}"
+        " UNION SELECT f.path FROM files r JOIN frames fr ON fr.recorded_file = r.id JOIN files f ON f.id = fr.file"
+        f" WHERE f.id IN (SELECT file FROM line_calls) AND {fits.format('r.path')} ORDER BY path",
         ending,
     )
     return [path for (path,) in rows]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from framedex.index.links import linked_nodes
-from framedex.index.rows import IN_JSON, Reader, location, placeholders
+from framedex.index.rows import IN_JSON, Reader, place_columns, place_tables, placeholders
+from framedex.index.urls import Urls
 from framedex.model import PythonLine
 
 # Where installed packages and the standard library are, and what is in no file at all.
@@ -26,14 +28,14 @@ def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonL
     """
     query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
     node_of: dict[int, int] = dict(reader.rows(query, placeholders(sorted(set(stacks.values())))))
-    lines = _lines_of_nodes(reader, node_of.values())
+    lines = lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _linked_lines(reader, stacks.keys() - found.keys())
 
 
 def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]:
     linked = linked_nodes(reader, calls)
-    lines = _lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
+    lines = lines_of_nodes(reader, {node for links in linked.values() for node, _ in links})
     found = {}
     for call, links in linked.items():
         of_call = {replace(lines[node], link=how) for node, how in links if node in lines}
@@ -42,23 +44,24 @@ def _linked_lines(reader: Reader, calls: Iterable[int]) -> dict[int, PythonLine]
     return found
 
 
-def _lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
+def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine]:
     """The line of Python of each path in the tree that has one, by the path's innermost node."""
     rows = reader.rows(
         "WITH RECURSIVE up(leaf, node) AS ("
         " SELECT value, value FROM json_each(?)"
         " UNION ALL SELECT up.leaf, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent"
-        ") SELECT up.leaf, fn.name, f.path, fr.line, fr.how FROM up JOIN nodes n ON n.id = up.node"
+        f") SELECT up.leaf, fn.name, {place_columns('fr')} FROM up JOIN nodes n ON n.id = up.node"
         " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
-        " JOIN files f ON f.id = fr.file ORDER BY up.leaf, n.depth DESC",
+        f" {place_tables('fr')} WHERE fr.file IS NOT NULL ORDER BY up.leaf, n.depth DESC",
         placeholders(sorted(set(nodes))),
     )
-    found: dict[int, PythonLine] = {}
+    chosen: dict[int, tuple[str, list[Any]]] = {}
     own: set[int] = set()
-    for leaf, function, path, line, how in rows:
-        place = location(path, line, how)
-        is_own = not is_installed(path)
-        if place is not None and leaf not in own and (leaf not in found or is_own):
-            found[leaf] = PythonLine(function, place)
+    for leaf, function, *place in rows:
+        is_own = not is_installed(place[0])
+        if place[1] and leaf not in own and (leaf not in chosen or is_own):
+            chosen[leaf] = function, place
             own.update({leaf} if is_own else ())
-    return found
+    urls = Urls(reader)
+    located = ((leaf, function, reader.location(*place)) for leaf, (function, place) in chosen.items())
+    return {leaf: PythonLine(function, urls.added(place)) for leaf, function, place in located if place is not None}

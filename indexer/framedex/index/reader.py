@@ -2,43 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ffi, functions, lines, links, roads
+from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import source_health
+from framedex.index.health import knows_source, source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
+from framedex.index.search import find_symbols
+from framedex.index.source_maps import source_maps
+from framedex.index.static_calls import static_callees
+from framedex.index.troubles import file_troubles
+from framedex.index.urls import Urls, builds
 from framedex.model import (
+    BoundaryEnd,
     CallFilter,
     CallRow,
     CaptureRow,
     Check,
     Edge,
+    FileTrouble,
+    FoundSymbol,
     FrameRow,
+    FunctionMark,
     FunctionRow,
     FunctionTotals,
+    LineMark,
     LineSummary,
     LinkedCalls,
+    Location,
     ObjectRow,
     PythonLine,
     Road,
     SourceHealth,
+    SourceMapInfo,
+    SourceRoot,
     StackHit,
+    StaticCall,
     Step,
     Trace,
 )
+from framedex.releases import Build
 
 _MOST_STACKS = 50
+_MOST_SYMBOLS = 100
 
 
 class Index:
     """A read-only view of an index file. Paths are absolute, lines 1-based. May be used from several threads.
+
+    Lines are those of files as they are now, both in questions and in answers: where a file has changed since it was
+    recorded or indexed, git tells where its lines have gone (see `Location.stale`).
 
     Every question may raise FramedexError (with a remedy) when the file turns out to be damaged or locked.
     """
@@ -48,12 +68,14 @@ class Index:
         self._opened = self._file()
 
     @classmethod
-    def open(cls, path: Path, patience: float = PATIENCE) -> Index:
+    def open(cls, path: Path, patience: float = PATIENCE, links: Mapping[str, str] | None = None) -> Index:
         """Open the index at `path`; every question waits at most `patience` seconds for a lock.
+
+        `links` are the project's own URL templates for files that are not here (`Settings.links`).
 
         Raises FramedexError when it is missing, damaged, locked or of another version.
         """
-        return cls(Reader(connect_reading(path, patience), path))
+        return cls(Reader(connect_reading(path, patience), path, links or {}))
 
     def __enter__(self) -> Index:
         return self
@@ -79,13 +101,37 @@ class Index:
         """
         return self._file() != self._opened
 
+    def state(self) -> tuple[int, ...]:
+        """What is different after others have written to the file, or put another in its place."""
+        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
         return calls.captures(self._reader)
 
+    def builds(self) -> list[Build]:
+        """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
+        return builds(self._reader)
+
+    def published(self, location: Location) -> Location:
+        """The location with its public URL, if its file is not here and a URL is known."""
+        return Urls(self._reader).added(location)
+
+    def source_roots(self) -> list[SourceRoot]:
+        """The source folders, each with how many of its files were read."""
+        return source_roots(self._reader)
+
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def source_maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        return source_maps(self._reader.connection)
+
+    def knows_source(self, path: str) -> bool:
+        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
+        return knows_source(self._reader, path)
 
     def calls(self, wanted: CallFilter, limit: int | None = None) -> list[CallRow]:
         """The calls that pass the filter, by start time; with a limit the latest ones of them.
@@ -145,25 +191,66 @@ class Index:
         """The trace of the latest call with this stack."""
         return calls.stack_trace(self._reader, stack_id)
 
+    def stack_chains(self, stack_id: int) -> list[tuple[FrameRow, ...]]:
+        """The frames of a stack, outermost first, once for each of its chains: merged, Python apart, `ffi_call`."""
+        return calls.stack_chains(self._reader, stack_id)
+
     def stacks_through(self, path: str, line: int | None = None, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks that pass a file, or one line of it, most calls first."""
-        return lines.stacks_through(self._reader, path, line, limit)
+        then = line if line is None else self._then(path, line)
+        return lines.stacks_through(self._reader, path, then, limit)
 
-    def line_summary(self, path: str, line: int) -> LineSummary | None:
-        """What was recorded through a line, or None where nothing was."""
-        return lines.line_summary(self._reader, path, line)
+    def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks with which a capture passes a line, most calls of it first."""
+        return narrowing.stacks_through(self._reader, capture, path, self._then(path, line), limit)
+
+    def line_summary(self, path: str, line: int, capture: int | None = None) -> LineSummary | None:
+        """What was recorded through a line, in one capture if it is given; None where nothing was.
+
+        Of one capture, no callers are told.
+        """
+        then = self._then(path, line)
+        if capture is not None:
+            summary = narrowing.line_summary(self._reader, capture, path, then)
+        else:
+            summary = lines.line_summary(self._reader, path, then)
+        return None if summary is None else replace(summary, line=line)
+
+    def boundary_ends(self, path: str, line: int, capture: int | None = None) -> list[BoundaryEnd]:
+        """The boundary functions that were reached from a line, that which took longest first."""
+        return ends.boundary_ends(self._reader, path, self._then(path, line), capture)
+
+    def line_marks(self, path: str, first: int, last: int) -> list[LineMark]:
+        """The lines of a file, from `first` to `last`, that calls passed through, with what these came to."""
+        return marks.line_marks(self._reader, path, first, last)
+
+    def recorded_functions_in(self, path: str) -> list[tuple[int, int]]:
+        """The lines on which recorded functions of a file begin, each with the id of one: see `function_mark`."""
+        return marks.recorded_functions(self._reader, path)
+
+    def function_mark(self, function_id: int) -> FunctionMark | None:
+        """What the calls through a function came to."""
+        return marks.function_mark(self._reader, function_id)
+
+    def file_troubles(self, path: str) -> list[FileTrouble]:
+        """What is wrong with the data about a file: changed since, callees without symbols, ambiguous FFI sites."""
+        return file_troubles(self._reader, path)
+
+    def static_callees(self, path: str, line: int) -> list[StaticCall]:
+        """The calls written in the definition that begins on a line, as far as what they name is in the index."""
+        return static_callees(self._reader, path, line)
 
     def recorded_lines(self, path: str) -> dict[int, int]:
         """The lines of a file that calls passed through, with the number of those calls."""
         return lines.recorded_lines(self._reader, path)
 
     def recorded_files(self, ending: str = "") -> list[str]:
-        """The files with recorded lines whose path ends with these whole components (`pxla.py`, `jax/api.py`)."""
+        """The files with recorded lines whose path, here or as recorded, ends with these whole components."""
         return lines.recorded_files(self._reader, ending)
 
     def linked_calls(self, path: str, line: int) -> list[LinkedCalls]:
         """The calls on threads without Python that were dispatched from a line, most calls first."""
-        return links.linked_calls(self._reader, path, line)
+        return links.linked_calls(self._reader, path, self._then(path, line))
 
     def is_recorded(self, path: str) -> bool:
         """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
@@ -171,28 +258,54 @@ class Index:
 
     def inward(self, path: str, line: int) -> list[Step]:
         """The frames called from a line, most calls first."""
-        return lines.inward(self._reader, path, line)
+        return lines.inward(self._reader, path, self._then(path, line))
 
     def inward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that a line leads to, most calls first, past interpreter and glue frames."""
-        return lines.inward_readable(self._reader, path, line)
+        return lines.inward_readable(self._reader, path, self._then(path, line))
 
     def outward_readable(self, path: str, line: int) -> list[Step]:
         """The next frames with source that led to a line (as `target`), most calls first."""
-        return lines.outward_readable(self._reader, path, line)
+        return lines.outward_readable(self._reader, path, self._then(path, line))
 
     def roads_inward(
-        self, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
+        self,
+        path: str,
+        line: int,
+        wanted: Callable[[FrameRow], bool],
+        within: Sequence[int] | None = None,
+        capture: int | None = None,
     ) -> list[Road]:
         """Where stacks go on from a line, to the next frames with source that are `wanted`; longest first.
 
-        `within` is a road's `nodes`: only the stacks that came to the line by it.
+        `within` is a road's `nodes`: only the stacks that came to the line by it; with a `capture` only where it went.
         """
-        return roads.roads_inward(self._reader, path, line, wanted, within)
+        return roads.roads_inward(self._reader, path, self._then(path, line), wanted, within, capture)
+
+    def roads_outward(
+        self,
+        path: str,
+        line: int,
+        wanted: Callable[[FrameRow], bool],
+        within: Sequence[int] | None = None,
+        capture: int | None = None,
+    ) -> list[Road]:
+        """Where stacks came from to a line: the next frames outward that are `wanted`, most calls first.
+
+        `within` and `capture` as for `roads_inward`; a road's `nodes` are those of the frame outward.
+        """
+        return outward.roads_outward(self._reader, path, self._then(path, line), wanted, within, capture)
+
+    def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
+        """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
+
+        A line is not an origin of itself.
+        """
+        return outward.program_lines(self._reader, path, self._then(path, line), capture)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
-        return functions.functions_at(self._reader, path, line)
+        return functions.functions_at(self._reader, path, lines.nearest_line_then(self._reader, path, line))
 
     def function(self, function_id: int) -> FunctionRow | None:
         """The function with this id."""
@@ -201,6 +314,13 @@ class Index:
     def find_functions(self, name: str) -> list[FunctionRow]:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
+
+    def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
+        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+
+        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        """
+        return find_symbols(self._reader, text, limit)
 
     def callers(self, function_id: int) -> list[Edge]:
         """The functions that called this one, past interpreter and glue frames, most calls first.
@@ -237,12 +357,16 @@ class Index:
 
     def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
         """The FFI targets that are called at a line, or whose handlers' source it is in."""
-        return ffi.uses_at(self._reader, path, line)
+        return ffi.uses_at(self._reader, path, self._then(path, line))
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""
         found = (self.function(each) for each in ffi.handlers_made_from(self._reader, functions))
         return [function for function in found if function is not None]
+
+    def _then(self, path: str, line: int) -> int:
+        """What a line of a file was when it was recorded."""
+        return lines.line_then(self._reader, path, line)
 
     def _file(self) -> tuple[int, int] | None:
         try:

@@ -37,7 +37,7 @@ class FrameRecord:
 
     `module` is (path, identity) of the binary, None for Python frames; `depth` is 0 for the physical function and
     counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
-    `location` is None unless the very line is known. `returning` is a Python frame that has ended.
+    `location` is None unless the very line is known, and is as recorded. `returning` is a Python frame that has ended.
     """
 
     function: FunctionRecord
@@ -75,6 +75,22 @@ class FfiRecords:
     joins: FfiJoins = field(default_factory=FfiJoins)
     sites: tuple[SiteRecord, ...] = ()
     handlers: tuple[HandlerRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPlace:
+    """A stored frame with the file and line that were recorded for it, whether or not that file is here.
+
+    `first_line` is that of a Python code object, 0 for native frames.
+    """
+
+    frame: int
+    language: Language
+    name: str
+    short_name: str
+    first_line: int
+    path: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ whoever goes on from a place can stay on the stacks that brought them there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from framedex.index.narrowing import nodes_in
 from framedex.index.rows import IN_JSON, Reader, frames_by_id
 from framedex.model import FrameRow, Road
 
@@ -24,7 +25,12 @@ _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id 
 
 
 def roads_inward(
-    reader: Reader, path: str, line: int, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None
+    reader: Reader,
+    path: str,
+    line: int,
+    wanted: Callable[[FrameRow], bool],
+    within: Sequence[int] | None,
+    capture: int | None = None,
 ) -> list[Road]:
     """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
     found: list[_Arrival] = []
@@ -35,13 +41,15 @@ def roads_inward(
         frames |= frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
         found += (arrival for arrival in arrivals if wanted(frames[arrival.frame]))
         front = {arrival.node: arrival.origin for arrival in arrivals if not wanted(frames[arrival.frame])}
+    if capture is not None:
+        kept = nodes_in(reader, capture, [arrival.node for arrival in found])
+        found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
-    making = _making_client(reader) if found else frozenset()
     roads: dict[tuple[int, int], list[_Arrival]] = {}
     for arrival in found:
         roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
     return sorted(
-        (_road(frames[origin], frames[target], of_road, making) for (origin, target), of_road in roads.items()),
+        (_road(frames[origin], frames[target], of_road) for (origin, target), of_road in roads.items()),
         key=lambda road: (-road.longest, -road.calls, road.nodes),
     )
 
@@ -55,6 +63,7 @@ class _Arrival:
     frame: int
     calls: int
     longest: int
+    makes_client: bool
     goes_on: bool
 
 
@@ -75,42 +84,30 @@ def _starts(reader: Reader, path: str, line: int, within: Sequence[int] | None) 
 def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
     """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
     rows = reader.rows(
-        "WITH RECURSIVE below(start, id, frame, calls, longest, readable) AS ("
-        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, {_READABLE} FROM {_FRAMES} WHERE n.parent {IN_JSON}"
-        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, {_READABLE} FROM below b"
+        "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE}"
+        f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE} FROM below b"
         " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
-        ") SELECT start, id, frame, calls, longest, EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
+        ") SELECT start, id, frame, calls, longest, makes_client,"
+        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
         json.dumps(list(front)),
     )
     return [
-        _Arrival(front[start], node, frame, calls, longest, bool(goes_on))
-        for start, node, frame, calls, longest, goes_on in rows
+        _Arrival(front[start], node, frame, calls, longest, bool(makes_client), bool(goes_on))
+        for start, node, frame, calls, longest, makes_client, goes_on in rows
     ]
 
 
-def _making_client(reader: Reader) -> frozenset[int]:
-    """The nodes on the way to where a client was made."""
-    rows = reader.rows(
-        "WITH RECURSIVE up(id) AS ("
-        " SELECT leaf FROM made UNION SELECT python_leaf FROM made"
-        " UNION SELECT n.parent FROM up JOIN nodes n ON n.id = up.id"
-        "), made AS (SELECT leaf, python_leaf FROM stacks WHERE id IN (SELECT stack FROM calls WHERE boundary IN"
-        f" (SELECT id FROM boundaries WHERE name {IN_JSON})))"
-        " SELECT id FROM up",
-        json.dumps(MAKES_CLIENT),
-    )
-    return frozenset(node for (node,) in rows)
-
-
-def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival], making: Collection[int]) -> Road:
+def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival]) -> Road:
     return Road(
         origin=origin,
         target=target,
         nodes=tuple(sorted(arrival.node for arrival in arrivals)),
         calls=sum(arrival.calls for arrival in arrivals),
         longest=max(arrival.longest for arrival in arrivals),
-        makes_client=any(arrival.node in making for arrival in arrivals),
+        makes_client=any(arrival.makes_client for arrival in arrivals),
         goes_on=any(arrival.goes_on for arrival in arrivals),
     )

@@ -1,29 +1,48 @@
 """Reading rows: a connection whose errors are translated, and the model types made of what it returns.
 
 The SELECT fragments name their tables `fn` (functions), `fr` (frames) and `c` (calls); the functions here are the only
-places where the order of the columns matters.
+places where the order of the columns matters. A place is read with the state of its file that it is about, so that what
+has changed since is told with it.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from framedex.index.database import translated
+from framedex.index.places import Places, location, state_of
+from framedex.index.urls import Urls
 from framedex.index.values import storable, unsigned
-from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Language, Location, Role
+from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, Language, Location, Role
 
 Row = tuple[Any, ...]
 
-FUNCTION_COLUMNS = (
-    "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fnf.path, fn.line, fn.how, fn.end_line"
+
+def place_columns(table: str) -> str:
+    """The columns of a place, as `Reader.location` takes them, in functions or frames; with `place_tables`."""
+    state = ", ".join(f"coalesce({table}v.{name}, {table}s.{name})" for name in ("modified", "size", "blob"))
+    return f"{table}f.path, {table}.line, {table}.how, {state}"
+
+
+def place_tables(table: str) -> str:
+    """The tables to join for the place in a table of functions or frames."""
+    return (
+        f" LEFT JOIN files {table}f ON {table}f.id = {table}.file"
+        f" LEFT JOIN file_versions {table}v ON {table}v.id = {table}.version"
+        f" LEFT JOIN source_files {table}s ON {table}s.file = {table}.file AND {table}.how <> 'exact'"
+    )
+
+
+FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + place_columns(
+    "fn"
 )
-FUNCTION_TABLES = "functions fn LEFT JOIN files fnf ON fnf.id = fn.file"
+FUNCTION_TABLES = "functions fn" + place_tables("fn")
 
 CALL_COLUMNS = (
     "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack, c.parent"
@@ -44,15 +63,35 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A read connection to the index at `path`."""
+    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`)."""
 
     connection: sqlite3.Connection
     path: Path
+    links: Mapping[str, str] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
+
+    def location(
+        self,
+        path: str | None,
+        line: int | None,
+        how: str | None,
+        modified: int | None,
+        size: int | None,
+        blob: str | None,
+    ) -> Location | None:
+        """A place from its columns, as its file is now; None where they are NULL."""
+        found = location(path, line, how)
+        return None if found is None else self.places.now(found, state_of(modified, size, blob))
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
         """All rows of a query. Raises FramedexError where the file cannot be read."""
         with translated(self.path):
             return self.connection.execute(query, _bindable(parameters)).fetchall()
+
+    def each(self, query: str, *parameters: object) -> Iterator[Row]:
+        """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            yield from self.connection.execute(query, _bindable(parameters))
 
     def row(self, query: str, *parameters: object) -> Row | None:
         """The first row of a query, or None."""
@@ -64,39 +103,45 @@ class Reader:
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """The functions with these ids, by id."""
     rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
-    return {row[0]: function_row(row) for row in rows}
+    return {function.id: function for function in function_rows(reader, rows)}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
     """The frames with these ids, by id, with their functions and candidates."""
     wanted = json.dumps(list(ids))
     rows = reader.rows(
-        "SELECT fr.id, fr.function, frf.path, fr.line, fr.how, m.path, fr.offset, fr.inlined, fr.is_returning"
-        " FROM frames fr LEFT JOIN files frf ON frf.id = fr.file LEFT JOIN modules m ON m.id = fr.module"
-        f" WHERE fr.id {IN_JSON}",
+        f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, {place_columns('fr')}"
+        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
+    urls = Urls(reader)
     candidates: dict[int, list[Location]] = {}
-    for frame, path, line, how in reader.rows(
-        "SELECT x.frame, f.path, x.line, x.how FROM candidates x JOIN files f ON f.id = x.file"
+    for frame, *place in reader.rows(
+        "SELECT x.frame, f.path, x.line, x.how, s.modified, s.size, s.blob FROM candidates x JOIN files f"
+        " ON f.id = x.file LEFT JOIN source_files s ON s.file = x.file"
         f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
         wanted,
     ):
-        candidates.setdefault(frame, []).append(Location(path, line, How(how)))
+        if found := reader.location(*place):
+            candidates.setdefault(frame, []).append(urls.added(found))
     return {
         row[0]: FrameRow(
             id=row[0],
             function=functions[row[1]],
-            location=location(row[2], row[3], row[4]),
+            location=_published(urls, reader.location(*row[6:])),
             candidates=tuple(candidates.get(row[0], ())),
-            module=row[5] if row[5] is not None else functions[row[1]].module,
-            offset=unsigned(row[6]),
-            inlined=bool(row[7]),
-            returning=bool(row[8]),
+            module=row[2] if row[2] is not None else functions[row[1]].module,
+            offset=unsigned(row[3]),
+            inlined=bool(row[4]),
+            returning=bool(row[5]),
         )
         for row in rows
     }
+
+
+def _published(urls: Urls, location: Location | None) -> Location | None:
+    return None if location is None else urls.added(location)
 
 
 def chain(reader: Reader, leaf: int) -> list[int]:
@@ -111,8 +156,15 @@ def chain(reader: Reader, leaf: int) -> list[int]:
     return [frame for (frame,) in rows]
 
 
-def function_row(row: Row) -> FunctionRow:
-    """A function from FUNCTION_COLUMNS."""
+def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
+    """Functions from FUNCTION_COLUMNS."""
+    urls = Urls(reader)
+    functions = [_function_row(reader, row) for row in rows]
+    return [replace(function, location=_published(urls, function.location)) for function in functions]
+
+
+def _function_row(reader: Reader, row: Row) -> FunctionRow:
+    place = reader.location(*row[8:])
     return FunctionRow(
         id=row[0],
         language=Language(row[1]),
@@ -121,8 +173,8 @@ def function_row(row: Row) -> FunctionRow:
         symbol=row[4],
         module=row[5],
         unit=row[6],
-        location=location(row[7], row[8], row[9]),
-        end_line=row[10] or 0,
+        location=place,
+        end_line=(row[7] or 0) + (0 if place is None or place.moved_from is None else place.line - place.moved_from),
     )
 
 
@@ -169,11 +221,6 @@ def arguments(text: str) -> dict[str, Any]:
     except ValueError:
         decoded = None
     return decoded if isinstance(decoded, dict) else {"undecoded": text}
-
-
-def location(path: str | None, line: int | None, how: str | None) -> Location | None:
-    """A location from its three columns, None where they are NULL."""
-    return None if path is None or not line or how is None else Location(path, line, How(how))
 
 
 def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:

@@ -29,6 +29,8 @@ def create(connection: sqlite3.Connection) -> None:
     _create_ffi(database)
     _create_aggregates(database)
     _create_sources(database)
+    for statement in _SEARCH:
+        connection.execute(statement)
     for name, query in _VIEWS.items():
         database.create_view(name, query)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -42,11 +44,19 @@ def drop_everything(connection: sqlite3.Connection) -> None:
     ).fetchall()
     for kind, name in objects:
         quoted = name.replace('"', '""')
-        connection.execute(f'DROP {kind} "{quoted}"')
+        connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')  # a virtual table takes its own tables with it
 
 
 def _create_captures(database: sqlite_utils.Database) -> None:
     _table(database, "files", {"id": int, "path": str}).create_index(["path"], unique=True)
+    versions = {
+        "id": int,
+        "file": int,
+        "modified": int,
+        "size": int,
+        "blob": str,  # its content, as git names it; empty: it had changed before anybody looked
+    }
+    _table(database, "file_versions", versions, [("file", "files")]).create_index(["file", "blob"], unique=True)
     captures = {
         "id": int,
         "path": str,  # where it was last seen
@@ -67,6 +77,15 @@ def _create_captures(database: sqlite_utils.Database) -> None:
     threads.create_index(["capture"])
     modules = _table(database, "modules", {"id": int, "path": str, "identity": str})
     modules.create_index(["path", "identity"], unique=True)
+    builds = {
+        "id": int,
+        "capture": int,
+        "component": str,  # xla, jax, jaxlib, cpython
+        "version": str,  # of the release that it came in
+        "revision": str,  # the commit or tag of its repository, empty if unknown
+        "folder": str,  # where it was installed when it was recorded
+    }
+    _table(database, "builds", builds, ["capture"]).create_index(["capture"])
 
 
 def _create_frames(database: sqlite_utils.Database) -> None:
@@ -84,10 +103,17 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "file": int,
         "line": int,
         "how": str,
+        "version": int,  # the state of the file that an exact line is about; NULL for lines found in indexed sources
         "end_line": int,
+        "recorded_file": int,  # of a Python code object, as recorded: `file` may be another one here
         "calls": int,
     }
-    table = _table(database, "functions", functions, [("file", "files")])
+    table = _table(
+        database,
+        "functions",
+        functions,
+        [("file", "files"), ("version", "file_versions"), ("recorded_file", "files")],
+    )
     table.create_index(["module", "name", "symbol", "unit", "first_line"], unique=True)
     table.create_index(["short_name"])
     table.create_index(["name"])
@@ -103,9 +129,19 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "file": int,
         "line": int,
         "how": str,
+        "version": int,  # as for functions
+        "recorded_file": int,  # what debug information or the code object say; `file` and `line` are what it is here
+        "recorded_line": int,
     }
-    keys = [("function", "functions"), ("module", "modules"), ("file", "files")]
+    keys = [
+        ("function", "functions"),
+        ("module", "modules"),
+        ("file", "files"),
+        ("version", "file_versions"),
+        ("recorded_file", "files"),
+    ]
     table = _table(database, "frames", frames, keys)
+    table.create_index(["recorded_file"])
     table.create_index(["file", "line"])
     table.create_index(["function", "offset", "line", "is_returning"])
     table.create_index(["module", "offset", "depth"])
@@ -119,6 +155,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "calls": int,  # of all stacks that end here or below
         "busiest": int,  # calls of the stack and boundary function below that has most: where to look first
         "longest": int,  # nanoseconds, all calls together, of the stack and boundary function below that took longest
+        "makes_client": int,  # whether the runtime's client was made here or below
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
@@ -245,6 +282,9 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
     stack = {"stack": int, "boundary": int}
     stack_keys = [("stack", "stacks"), ("boundary", "boundaries")]
     _table(database, "stack_calls", stack | totals, stack_keys, ("stack", "boundary"))
+    # The same by capture, for questions about one run of several.
+    of_capture = {"capture": int} | stack | totals
+    _table(database, "capture_stacks", of_capture, ["capture", *stack_keys], ("stack", "capture", "boundary"))
     samples = stack | {"arguments": int}
     _table(database, "stack_samples", samples, stack_keys, ("stack", "boundary", "arguments"))
     line = {"file": int, "line": int}
@@ -268,18 +308,37 @@ def _create_aggregates(database: sqlite_utils.Database) -> None:
 
 def _create_sources(database: sqlite_utils.Database) -> None:
     _table(database, "source_roots", {"id": int, "path": str}).create_index(["path"], unique=True)
+    source_maps = {
+        "id": int,
+        "prefix": str,  # of the paths of its files, which are no local ones
+        "component": str,
+        "repository": str,
+        "revision": str,  # the commit
+        "is_dirty": int,
+        "tool": str,
+        "path": str,  # where the map was read, and its state then
+        "modified": int,
+        "size": int,
+    }
+    _table(database, "source_maps", source_maps).create_index(["component"], unique=True)
+    # Where recorded paths are here, by the project's settings when the index was last brought up to date.
+    _table(database, "path_rules", {"before": str, "after": str}, pk="before")
     source_files = {
         "file": int,
-        "root": int,  # NULL: read because a recorded frame points to it
+        "root": int,  # NULL: read because a recorded frame points to it, or from a map
+        "map": int,
         "language": str,
         "modified": int,
         "size": int,
         "content": int,  # a hash of its bytes
+        "blob": str,  # its content, as git names it; empty unless something is placed in it
         "errors": int,  # places that the grammar could not read
         "problems": str,
     }
-    keys = [("file", "files"), ("root", "source_roots")]
-    _table(database, "source_files", source_files, keys, "file").create_index(["root"])
+    keys = [("file", "files"), ("root", "source_roots"), ("map", "source_maps")]
+    table = _table(database, "source_files", source_files, keys, "file")
+    table.create_index(["root"])
+    table.create_index(["map"])
     definitions = {
         "id": int,
         "file": int,
@@ -317,6 +376,18 @@ def _table(
     assert isinstance(table, Table)
     return table.create(dict(columns), pk=pk, foreign_keys=targets)
 
+
+# Every short name of a definition, and the names of what was recorded, once: the only text that is searched for parts.
+_SEARCH = (
+    "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_recorded INTEGER NOT NULL)",
+    "CREATE UNIQUE INDEX names_by_name ON names(name COLLATE NOCASE, name)",
+    "CREATE INDEX names_recorded ON names(id) WHERE is_recorded",
+    "CREATE VIRTUAL TABLE name_parts USING fts5(name, content='names', content_rowid='id', tokenize='trigram')",
+    "CREATE TRIGGER names_added AFTER INSERT ON names BEGIN"
+    " INSERT INTO name_parts(rowid, name) VALUES (new.id, new.name); END",
+    "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN"
+    " INSERT INTO name_parts(name_parts, rowid, name) VALUES ('delete', old.id, old.name); END",
+)
 
 _VIEWS = {
     "functions_readable": """

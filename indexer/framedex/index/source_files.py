@@ -8,27 +8,35 @@ from collections.abc import Mapping, Sequence
 
 from framedex.index.interning import file_ids
 from framedex.index.rows import IN_JSON, placeholders
+from framedex.index.search import SEARCHED, add_names, drop_unused_names
 from framedex.index.values import storable
 from framedex.model import GENERATING, ExtractedFile
 
 
-def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile], roots: Mapping[str, int]) -> int:
+def replace_files(
+    connection: sqlite3.Connection,
+    files: Sequence[ExtractedFile],
+    roots: Mapping[str, int],
+    source_map: int | None = None,
+) -> int:
     """Store files in place of what was known of them; how many definitions they have.
 
-    `roots` is the id of the root that each path belongs to, if it belongs to one. Of a file whose content is as it was
-    only the time is new.
+    `roots` is the id of the root that each path belongs to, if it belongs to one; `source_map` that of the map that
+    they all come from. Of a file whose content is as it was only the time is new.
     """
     ids = file_ids(connection, [file.path for file in files])
     known = _known_contents(connection, list(ids.values()))
     changed = [file for file in files if known.get(ids[file.path]) != file.content or file.problems]
-    forget_definitions(connection, [ids[file.path] for file in changed if ids[file.path] in known])
+    old_names = _forget(connection, [ids[file.path] for file in changed if ids[file.path] in known])
     connection.executemany(
-        "INSERT OR REPLACE INTO source_files(file, root, language, modified, size, content, errors, problems)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO source_files"
+        "(file, root, map, language, modified, size, content, blob, errors, problems)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, '', ?, ?)",
         [
             (
                 ids[file.path],
                 roots.get(file.path),
+                source_map,
                 file.language,
                 file.modified,
                 file.size,
@@ -40,6 +48,9 @@ def replace_files(connection: sqlite3.Connection, files: Sequence[ExtractedFile]
         ],
     )
     _add_definitions(connection, changed, ids)
+    new_names = {row[1] for file in changed for row in file.definitions if row[2] in SEARCHED}
+    add_names(connection, new_names)
+    drop_unused_names(connection, old_names - new_names)
     owe(connection, [ids[file.path] for file in changed])
     if any(file.language in GENERATING for file in changed):  # their definitions stand for functions of any name
         connection.execute(
@@ -74,12 +85,22 @@ def _add_definitions(connection: sqlite3.Connection, files: Sequence[ExtractedFi
 
 def forget_definitions(connection: sqlite3.Connection, files: Sequence[int]) -> None:
     """Remove what is known to be in these files."""
+    drop_unused_names(connection, _forget(connection, files))
+
+
+def _forget(connection: sqlite3.Connection, files: Sequence[int]) -> set[str]:
+    """Remove the definitions in these files; their short names."""
     owe(connection, files)
+    names: set[str] = set()
     for file in files:
+        names.update(
+            name for (name,) in connection.execute("SELECT short_name FROM definitions WHERE file = ?", (file,))
+        )
         connection.execute(
             "DELETE FROM call_sites WHERE definition IN (SELECT id FROM definitions WHERE file = ?)", (file,)
         )
         connection.execute("DELETE FROM definitions WHERE file = ?", (file,))
+    return names
 
 
 def owe(connection: sqlite3.Connection, files: Sequence[int]) -> None:

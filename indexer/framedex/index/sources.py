@@ -8,14 +8,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.index import aggregates
+from framedex.index import aggregates, source_maps
 from framedex.index.database import translated
 from framedex.index.interning import file_ids, place
-from framedex.index.records import FramePlacement, FunctionRecord, OpenFrame, Placement, UnplacedFunction
-from framedex.index.rows import IN_JSON, Row, location, placeholders
+from framedex.index.places import location
+from framedex.index.records import (
+    FramePlacement,
+    FunctionRecord,
+    OpenFrame,
+    Placement,
+    RecordedPlace,
+    UnplacedFunction,
+)
+from framedex.index.rows import IN_JSON, Row, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
-from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role
+from framedex.index.versions import remember_indexed
+from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.settings import PathRule
+
+# Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
+# What source trees say of a C++ frame without an exact place stays.
+_MOVED = """
+    WITH given AS MATERIALIZED (
+        SELECT value ->> 0 AS frame, value ->> 1 AS file, value ->> 2 AS line, value ->> 3 AS how FROM json_each(?)
+    ), wanted AS (
+        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, coalesce(g.file, fr.recorded_file) AS new_file,
+               coalesce(g.line, fr.recorded_line) AS new_line, coalesce(g.how, 'exact') AS new_how
+        FROM frames fr LEFT JOIN given g ON g.frame = fr.id WHERE fr.recorded_file IS NOT NULL
+    )
+    SELECT new_file, new_line, new_how, id FROM wanted WHERE CASE
+        WHEN new_how = 'exact' OR module IS NULL
+        THEN file IS NOT new_file OR line IS NOT new_line OR how IS NOT new_how
+        ELSE how IS 'exact' OR file IS NULL END
+"""
+
+
+_FILES_OF_ROOT = """
+    SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root
+    WHERE r.path = ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +61,36 @@ class SourceTables:
         """The source folders to keep indexed."""
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
+    def remove_root(self, root: str) -> bool:
+        """Forget a source folder with all that was read from it; whether it was one."""
+        files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
+        self.remove_files(files)
+        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
+
     def add_root(self, root: str) -> None:
         """Remember a source folder (absolute path)."""
         self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
 
+    def path_rules(self) -> list[PathRule]:
+        """Where recorded paths are here, by the settings of the project."""
+        return [
+            PathRule(before, Path(after))
+            for before, after in self._rows("SELECT before, after FROM path_rules ORDER BY before")
+        ]
+
+    def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
+        """Remember these rules, and no others."""
+        rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
+        if rows == dict(self._rows("SELECT before, after FROM path_rules")):
+            return
+        self.connection.execute("DELETE FROM path_rules")
+        self.connection.executemany("INSERT INTO path_rules(before, after) VALUES (?, ?)", rows.items())
+
     def known_files(self) -> dict[str, tuple[int, int]]:
-        """(mtime in ns, size) of every source file that was parsed, by path."""
-        rows = self._rows("SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file")
+        """(mtime in ns, size) of every source file that was parsed here, by path."""
+        rows = self._rows(
+            "SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+        )
         return {path: (modified, size) for path, modified, size in rows}
 
     def frame_files(self) -> list[str]:
@@ -50,13 +105,81 @@ class SourceTables:
             )
         ]
 
-    def replace_files(self, files: Sequence[ExtractedFile], roots: Mapping[str, str]) -> int:
+    def recorded_files(self) -> list[str]:
+        """The paths that debug information and code objects name, of whatever machine they are."""
+        query = "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames) ORDER BY path"
+        return [path for (path,) in self._rows(query)]
+
+    def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
+        """The frames that were recorded in these files."""
+        rows = self._rows(
+            "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
+            " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
+            f" WHERE f.path {IN_JSON} ORDER BY fr.id",
+            placeholders(list(paths)),
+        )
+        return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
+
+    def replace_files(
+        self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
+    ) -> int:
         """Store read files in place of what was known of them; how many definitions are new.
 
-        `roots` is the root that a path belongs to, if it belongs to one.
+        `roots` is the root that a path belongs to, if it belongs to one; `source_map` the id of the map that they come
+        from, if they do.
         """
         ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
-        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()})
+        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()}, source_map)
+
+    def extracted_file(self, path: str) -> ExtractedFile | None:
+        """A file with all its definitions and calls, as it was read; None if it was not."""
+        rows = self._rows(
+            "SELECT s.file, s.language, s.modified, s.size, s.content, s.errors, s.problems"
+            " FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?",
+            path,
+        )
+        if not rows:
+            return None
+        file, language, modified, size, content, errors, problems = rows[0]
+        definitions = self._rows(
+            "SELECT d.name, d.short_name, d.kind, d.parameters, d.line, d.end_line, d.is_const, d.is_broken, c.sites"
+            " FROM definitions d LEFT JOIN call_sites c ON c.definition = d.id WHERE d.file = ? ORDER BY d.id",
+            file,
+        )
+        return ExtractedFile(path, language, modified, size, content, errors, definitions, tuple(json.loads(problems)))
+
+    def maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        with translated(self.path):
+            return source_maps.source_maps(self.connection)
+
+    def replace_map(
+        self, info: SourceMapInfo, origin: str, modified: int, size: int
+    ) -> tuple[SourceMapInfo | None, int]:
+        """Make room for the files of a map: what was known of its component, which is gone, and the map's id.
+
+        `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
+        """
+        return source_maps.replace_map(self.connection, info, origin, modified, size)
+
+    def remove_map(self, component: str) -> SourceMapInfo | None:
+        """Forget the map of a component; what it was of, None if there was none."""
+        return source_maps.remove_map(self.connection, component)
+
+    def is_map_known(self, origin: str, modified: int, size: int) -> bool:
+        """Whether a map was read from this file when it was in this state."""
+        known = (storable(origin), modified, size)
+        return bool(self._rows("SELECT 1 FROM source_maps WHERE path = ? AND modified = ? AND size = ?", *known))
+
+    def map_origin(self, component: str) -> str | None:
+        """The file that the map of a component was read from; None if there is no such map."""
+        rows = self._rows("SELECT path FROM source_maps WHERE component = ?", component)
+        return rows[0][0] if rows else None
+
+    def module_folders(self) -> set[str]:
+        """The folders of the binaries that were recorded."""
+        rows = self._rows("SELECT DISTINCT path FROM modules WHERE path LIKE '/%'")
+        return {path.rpartition("/")[0] for (path,) in rows}
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
@@ -111,11 +234,17 @@ class SourceTables:
         ]
 
     def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
-        """The (path, definition) pairs with this short name in files of a language, in order of path and line."""
+        """The (path, definition) pairs with this short name in files of a language, in order of path and line.
+
+        Of a file that a source tree and a map have it is the tree's.
+        """
         rows = self._rows(
             "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
             " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
-            " WHERE d.short_name = ? AND s.language = ? ORDER BY f.path, d.line",
+            " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
+            "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
+            "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
+            " ORDER BY f.path, d.line",
             short_name,
             language,
         )
@@ -148,6 +277,40 @@ class SourceTables:
             for name, kind, parameters, line, end_line, is_const, sites in rows
         ]
 
+    def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
+        """The definitions of a file with their short names, without their calls."""
+        rows = self._rows(
+            "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions"
+            " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
+            path,
+        )
+        return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+
+    def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
+        """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+
+        A Python function goes to the file of its frames.
+        """
+        files = file_ids(self.connection, {placed.location.path for placed in placements})
+        given = [(placed.frame, *place(placed.location, files)) for placed in placements]
+        moved = self._rows(_MOVED, json.dumps(given))
+        if not moved:
+            return
+        self.connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
+        frames = placeholders([row[3] for row in moved])
+        functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
+        self.connection.execute(
+            "UPDATE functions SET (file, line, how) ="
+            " (SELECT file, CASE how WHEN 'exact' THEN functions.first_line ELSE line END, how"
+            " FROM frames WHERE function = functions.id ORDER BY how <> 'exact', id LIMIT 1)"
+            f" WHERE recorded_file IS NOT NULL AND {functions}",
+            (frames,),
+        )
+        self.connection.execute(
+            f"INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE {functions}", (frames,)
+        )
+        aggregates.rebuild_lines(self.connection)
+
     def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Record where functions were found, and give the same place to their frames that have no line of their own.
 
@@ -157,6 +320,7 @@ class SourceTables:
         spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
         files = file_ids(self.connection, {spot.path for spot in spots})
         own = placeholders([placed.frame for placed in frames])
+        remember_indexed(self.connection, files.values())
         moved = sum(self._place(placement, files, own) for placement in placements)
         moved += sum(self._place_frame(placed, files) for placed in frames)
         if moved:
@@ -187,6 +351,8 @@ class SourceTables:
             (placement.function, *where, placement.end_line),
         )
         open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
+        if placement.location is None:  # that is no reason to give up what a recorded path led to
+            open_frames += " AND recorded_file IS NULL"
         moved = self.connection.execute(
             f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
             " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",

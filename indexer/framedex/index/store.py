@@ -13,6 +13,7 @@ from types import TracebackType
 import numpy as np
 
 from framedex.dispatch import CallLink
+from framedex.ffi.joins import BOUNDARY
 from framedex.index import aggregates, sources
 from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
 from framedex.index.ffi_writing import FfiWriter, forget_runs
@@ -24,10 +25,13 @@ from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
+from framedex.index.search import add_recorded_name
 from framedex.index.totals import Totals
 from framedex.index.values import storable
+from framedex.index.versions import remember_versions
 from framedex.model import Capture, Language, Thread
 from framedex.objects import Lifetimes
+from framedex.releases import Build
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
@@ -154,6 +158,8 @@ class Store:
         lifetimes: Lifetimes | None = None,
         links: Sequence[CallLink] = (),
         ffi: FfiRecords | None = None,
+        builds: Sequence[Build] = (),
+        began: int | None = None,
     ) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
@@ -161,7 +167,8 @@ class Store:
         by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
         the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
         `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
-        handlers were run for.
+        handlers were run for, `builds` are the components that were recorded. `began` is when the recording did (Unix
+        time in ns), if that is known.
         """
         identity = identity or str(path)
         with self.transaction():
@@ -187,6 +194,14 @@ class Store:
                 tuple(row.values()),
             ).lastrowid
             assert identifier is not None
+            self._connection.execute("DELETE FROM builds WHERE capture = ?", (identifier,))
+            self._connection.executemany(
+                "INSERT INTO builds(capture, component, version, revision, folder) VALUES (?, ?, ?, ?, ?)",
+                [
+                    (identifier, build.component, storable(build.version), build.revision, storable(build.folder))
+                    for build in builds
+                ],
+            )
             flat = frame_ids(self._connection, [record for group in frames for record in group])
             position = 0
             ids: list[list[int]] = []
@@ -204,11 +219,12 @@ class Store:
                 if lifetimes is not None:
                     add_objects(self._connection, identifier, lifetimes)
             add_links(self._connection, identifier, links, ids)
+            remember_versions(self._connection, {*flat, *writer.frames}, began)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:
                 items, samples = new
-                aggregates.add_stack_calls(self._connection, items, samples)
+                aggregates.add_stack_calls(self._connection, identifier, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
                 if links:
@@ -285,6 +301,8 @@ class Store:
         for function in capture.functions:
             key = (storable(function.name), storable(function.boundary))
             self._connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
+            if function.boundary != BOUNDARY:  # handlers of FFI are known by their target
+                add_recorded_name(self._connection, key[0])
             ids.append(self._connection.execute(query, key).fetchone()[0])
         return np.array(ids, np.int64)
 

@@ -12,7 +12,7 @@ from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
 from framedex.ingest.recorded import RecordedBinaries, identity_of
 from framedex.model import Capture, How, Language, Location, NativeFrame, NativeSymbol, PythonFrame, Role
-from framedex.sources import short_name
+from framedex.sources import BUILD_FOLDER, short_name
 
 _OUTSIDE = "[outside every module]"
 
@@ -83,7 +83,17 @@ class Paths:
         if not name or name.startswith("<") or "\0" in name:
             return None
         path = os.path.join(self._folder, name)  # noqa: PTH118 - names may be no valid Path text
-        return storable(os.path.realpath(path)) if os.path.isabs(path) else None  # noqa: PTH117
+        if not os.path.isabs(path):  # noqa: PTH117
+            return None
+        # Bazel's builds record what was below the compiler's working folder: here it would be ours.
+        is_of_process = path.startswith("/proc/self/")
+        return storable(os.path.normpath(path) if is_of_process else os.path.realpath(path))
+
+    def compiled(self, name: str) -> str | None:
+        """A file name from debug information; one without a folder to count from is below `BUILD_FOLDER`."""
+        if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
+            return self.real(name)
+        return self.real(f"{BUILD_FOLDER}/{name}")
 
 
 def _recorded_python(capture: Capture, frame: PythonFrame, paths: Paths) -> FrameRecord:
@@ -147,7 +157,7 @@ def _native_records(
             first_line=0,
             location=None,
         )
-        path = paths.real(symbol.path) if symbol.path and symbol.line > 0 and os.path.isabs(symbol.path) else None  # noqa: PTH117
+        path = paths.compiled(symbol.path) if symbol.path and symbol.line > 0 else None
         location = None if path is None else Location(path, symbol.line, How.EXACT)
         records.append(FrameRecord(function, binary, frame.offset, depth, location))
     return tuple(records)

@@ -9,6 +9,7 @@ from collections import Counter
 
 from framedex.index import Store
 from framedex.index.records import UnplacedFunction
+from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
@@ -23,12 +24,18 @@ _MOST_FOR_ONE = 6  # files that a single function may ask for
 
 
 def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeReport, binaries: RecordedBinaries) -> None:
-    """Read at most `MOST` of the files that are new or have changed, and place the functions found in them."""
+    """Read at most `MOST` of the files that are new or have changed, and place the functions found in them.
+
+    Those that recorded paths are mapped to come first.
+    """
+    mapped = find_mapped(store, trees)
     unread = {file.path for file in trees.changed(store)}
-    wanted = _most_wanted(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
+    likely = _most_wanted(store.sources.unlocated_functions(), TreeFiles(trees.files), unread)
+    wanted = [*dict.fromkeys(here.path for here in mapped.values() if here.path in unread), *likely][:MOST]
     with progress.task("Reading the sources of recorded functions", len(wanted)) as advance:
         read_files(store, wanted, trees.roots, report, advance)
     with store.transaction():
+        place_mapped(store, mapped)
         place_functions(store.sources, progress, binaries)
 
 

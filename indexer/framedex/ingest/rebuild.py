@@ -10,32 +10,41 @@ from framedex.index.database import DamagedIndexError, Patience
 from framedex.index.store import Store
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import GoneCapture, Report
-from framedex.ingest.run import ingest_captures
+from framedex.ingest.run import find_sources, ingest_captures
+from framedex.settings import PathRule
 
 
 def rebuild_index(
-    path: Path, captures: Sequence[Path], roots: Sequence[Path], progress: Progress, patience: Patience | None = None
+    path: Path,
+    captures: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    patience: Patience | None = None,
+    rules: Sequence[PathRule] = (),
 ) -> Report:
     """Fill the index at `path` anew from its captures and roots and from the given ones, as one transaction.
 
+    `rules` say where recorded paths are here.
     Until it is done, readers see the old content, and an interruption leaves it. A damaged file is set aside as
     `NAME.damaged`. Raises FramedexError where the file cannot be written or belongs to another program.
     """
     patience = patience or Patience()
     try:
         with Store.of_any_version(path, patience) as store, store.transaction():
-            return _refill(store, captures, roots, progress)
+            return _refill(store, captures, roots, progress, rules)
     except DamagedIndexError:
         _set_aside(path)
     with Store(path, patience) as store, store.transaction():
-        return _refill(store, captures, roots, progress)
+        return _refill(store, captures, roots, progress, rules)
 
 
-def _refill(store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress) -> Report:
+def _refill(
+    store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress, rules: Sequence[PathRule]
+) -> Report:
     old_roots, known = store.clear()
     missing = [capture for capture in known if _is_missing(capture.path)]
     there = [capture.path for capture in known if capture not in missing]
-    report = ingest_captures(store, [*there, *captures], [*map(Path, old_roots), *roots], progress)
+    report = ingest_captures(store, [*there, *captures], [*map(Path, old_roots), *roots], progress, find_sources, rules)
     # One that was moved is found again among those given.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
     return replace(report, gone=tuple(GoneCapture(capture.path, capture.calls) for capture in gone))

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.model import Module
+from framedex.sources import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]
 """A binary, or None and why not, as sentences."""
 
 
 class RecordedBinaries:
-    """Opens binaries and keeps them, since captures of a project share them."""
+    """Opens binaries and keeps them, since captures of a project share them.
 
-    def __init__(self) -> None:
+    `rules` lead to those that are elsewhere here.
+    """
+
+    def __init__(self, rules: PathMap | None = None) -> None:
+        self._rules = rules or PathMap(())
         self._opened: dict[tuple[str, str], Opened] = {}
 
     def open(self, module: Module) -> Opened:
         """The binary of a module of a capture."""
         key = module.path, identity_of(module)
         if key not in self._opened:
-            self._opened[key] = _open(module)
+            self._opened[key] = self._open(module)
         return self._opened[key]
 
     def named(self, path: str, identity: str) -> Binary | None:
@@ -31,9 +37,17 @@ class RecordedBinaries:
         key = path, identity
         if key not in self._opened:
             # The index does not say which of the two the identity is; a build-id cannot be a fingerprint by chance.
-            by_build_id = _open(Module(path, 0, 0, identity, ""))
-            self._opened[key] = by_build_id if by_build_id[0] else _open(Module(path, 0, 0, None, identity))
+            by_build_id = self._open(Module(path, 0, 0, identity, ""))
+            self._opened[key] = by_build_id if by_build_id[0] else self._open(Module(path, 0, 0, None, identity))
         return self._opened[key][0]
+
+    def _open(self, module: Module) -> Opened:
+        opened = _open(module)
+        here = None if opened[0] else self._rules.there(module.path)
+        if here is None:
+            return opened
+        mapped = _open(replace(module, path=here))
+        return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
 
 
 def identity_of(module: Module) -> str:

@@ -42,6 +42,10 @@ class TreeReport:
     definitions: int = 0
     problems: list[str] = field(default_factory=list)
 
+    def unreadable(self, folder: str) -> None:
+        """Add the problem that a folder cannot be read."""
+        self.problems.append(f"The folder {folder} cannot be read; what is in it is left out.")
+
 
 @dataclass(frozen=True, slots=True)
 class Report:

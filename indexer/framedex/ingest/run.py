@@ -15,6 +15,8 @@ from framedex.index import Store
 from framedex.index.records import KnownCapture
 from framedex.index.values import storable
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.map_import import import_shipped_maps
+from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
@@ -24,7 +26,9 @@ from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
-from framedex.sources import found_file, language_of
+from framedex.releases import find_builds
+from framedex.settings import PathRule
+from framedex.sources import PathMap, found_file, language_of
 
 
 def ingest_captures(
@@ -33,21 +37,27 @@ def ingest_captures(
     roots: Sequence[Path],
     progress: Progress,
     find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
+    rules: Sequence[PathRule] | None = None,
 ) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
-    `find` finds the functions' source: `find_sources` (the default), or `find_needed_sources` to be quick.
+    `rules` say where recorded paths are here, in place of those remembered. `find` finds the functions' source:
+    `find_sources` (the default), or `find_needed_sources` to be quick.
     """
     with store.transaction():
         for root in roots:
             store.sources.add_root(os.path.realpath(root))
+        if rules is not None:
+            store.sources.replace_path_rules(rules)
     states, refused = _states(captures)
     moved = [state.path for state in states if _has_moved(store, state)]
-    binaries = RecordedBinaries()
+    binaries = _binaries(store)
     added = _read_captures(store, states, refused, progress, binaries)
+    troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
+    sources.problems.extend(troubles)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
 
 
@@ -60,9 +70,22 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
-    described = _started(capture), _command(capture)
-    lifetimes, links, ffi = follow_objects(capture), find_links(capture), name_ffi(capture, namer)
-    store.add_capture(capture, capture.path, *described, frames, problems, identity, signature, lifetimes, links, ffi)
+    began = capture.metadata.get("started_unix_ns")
+    store.add_capture(
+        capture,
+        capture.path,
+        _started(capture),
+        _command(capture),
+        frames,
+        problems,
+        identity,
+        signature,
+        follow_objects(capture),
+        find_links(capture),
+        name_ffi(capture, namer),
+        find_builds(capture),
+        began if isinstance(began, int) else None,
+    )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 
 
@@ -72,13 +95,15 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     Recorded functions come first: they are placed, for other processes to see, before the rest of a large tree is read.
     `binaries` are those that are open already.
     """
-    binaries = binaries or RecordedBinaries()
+    binaries = binaries or _binaries(store)
     report = TreeReport()
     trees = find_trees(store, progress, report)
     if len(trees.changed(store)) > MOST:
         read_needed(store, trees, progress, report, binaries)
+    mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)
     with store.transaction():
+        place_mapped(store, mapped)
         place_functions(store.sources, progress, binaries)
     return report
 
@@ -86,7 +111,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
 def find_needed_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
     """Read only the source files that recorded functions are likely to be in, and leave the rest for another run."""
     report = TreeReport()
-    read_needed(store, find_trees(store, progress, report), progress, report, binaries or RecordedBinaries())
+    read_needed(store, find_trees(store, progress, report), progress, report, binaries or _binaries(store))
     return report
 
 
@@ -110,8 +135,12 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
         gone = [path for path in wanted if path in known and path not in there]
         store.sources.remove_files(gone)
         report.removed = len(gone)
-        place_functions(store.sources, progress, RecordedBinaries())
+        place_functions(store.sources, progress, _binaries(store))
     return report
+
+
+def _binaries(store: Store) -> RecordedBinaries:
+    return RecordedBinaries(PathMap(store.sources.path_rules()))
 
 
 def _states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:

@@ -44,7 +44,7 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
                 trees.missing.append(root)
                 report.problems.append(f"The source folder {root} is missing; what was read from it is kept.")
                 continue
-            for file in find_files(Path(root)):
+            for file in find_files(Path(root), report.unreadable):
                 if storable(file.path) != file.path:
                     report.problems.append(f"{storable(file.path)} is left out: its name is no UTF-8.")
                 elif file.path not in trees.files:

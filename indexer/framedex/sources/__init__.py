@@ -6,13 +6,18 @@ from framedex.sources.locate import TreeFiles
 from framedex.sources.match import generated_scopes, match, match_generated
 from framedex.sources.names import short_name
 from framedex.sources.parse import call_sites, parse_file
+from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
 
 __all__ = [
+    "BUILD_FOLDER",
     "FoundFile",
+    "Here",
+    "PathMap",
     "TreeFiles",
     "call_sites",
     "extract_files",
     "find_files",
+    "find_here",
     "found_file",
     "generated_scopes",
     "language_of",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from framedex.model import Definition
+from framedex.model import Definition, is_local
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, written_calls
+from framedex.sources.calls import Span, WrittenCall, known_calls, written_calls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -38,11 +38,11 @@ class Bodies:
     def written(self, path: str) -> dict[Span, list[WrittenCall]]:
         """The calls of a file by function; none of one that cannot be read."""
         if path not in self._written:
-            try:
-                source = Path(path).read_bytes()
-            except OSError:
-                source = b""
-            self._written[path] = written_calls(source, self._definitions_in(path))
+            definitions = self._definitions_in(path)
+            if is_local(path):
+                self._written[path] = written_calls(_read(path), definitions)
+            else:
+                self._written[path] = known_calls(definitions)
         return self._written[path]
 
     def reaches(self, name: str, called: Called, hops: int) -> bool:
@@ -67,12 +67,22 @@ class Bodies:
     def _called_in(self, path: str, definition: Definition) -> frozenset[str]:
         if definition.end_line - definition.line > _LONGEST:
             return frozenset()
+        if not is_local(path):
+            calls = self.written(path).get((definition.line, definition.end_line), ())
+            return frozenset(call.callee for call in calls)
         body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
         own = short_of(tuple(definition.name.split("::")))
         return frozenset(_CALL.findall(body)) - _KEYWORDS - {own}
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
 
 
 def _lines(path: str) -> list[str]:

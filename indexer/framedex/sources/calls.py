@@ -51,6 +51,15 @@ def written_calls(source: bytes, definitions: Iterable[Definition]) -> dict[Span
     return found
 
 
+def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+    """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
+    return {
+        (each.line, each.end_line): [WrittenCall(site.line, site.kind, site.callee, None) for site in each.calls]
+        for each in definitions
+        if each.calls
+    }
+
+
 def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
     calls = []
     macro_end, macro_line = 0, 0

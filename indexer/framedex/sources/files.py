@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,16 +38,16 @@ def language_of(path: str | Path) -> str | None:
     return LANGUAGES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - for every file of a tree
 
 
-def find_files(root: Path) -> Iterator[FoundFile]:
+def find_files(root: Path, unreadable: Callable[[str], object] = lambda _: None) -> Iterator[FoundFile]:
     """The source files below `root`, ordered by path, each real folder once however many links lead to it.
 
-    Their paths are real ones. Folders that cannot be read are passed over.
+    Their paths are real ones. Folders that cannot be read are passed over, and `unreadable` is told.
     """
     seen: set[tuple[int, int]] = set()
     pending = [os.path.realpath(root)]
     while pending:
         folders = []
-        for entry in _entries(pending.pop(), seen):
+        for entry in _entries(pending.pop(), seen, unreadable):
             if _is_folder(entry):
                 if not _is_skipped(entry):
                     folders.append(_real_path(entry))
@@ -57,7 +57,9 @@ def find_files(root: Path) -> Iterator[FoundFile]:
 
 
 def found_file(path: str) -> FoundFile | None:
-    """The ordinary file at this path, None where there is none."""
+    """The ordinary file at this path, None where there is none: what is below /proc is of this process alone."""
+    if path.startswith("/proc/"):
+        return None
     try:
         status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
     except (OSError, ValueError):
@@ -65,7 +67,7 @@ def found_file(path: str) -> FoundFile | None:
     return FoundFile(path, status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
-def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
+def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; none of one that was seen before or cannot be read."""
     try:
         status = os.stat(folder)  # noqa: PTH116
@@ -76,6 +78,7 @@ def _entries(folder: str, seen: set[tuple[int, int]]) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
+        unreadable(folder)
         return []
 
 

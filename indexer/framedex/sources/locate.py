@@ -41,6 +41,18 @@ class TreeFiles:
         longest = max((length for length, _ in tails), default=0)
         return [path for length, path in tails if length == longest]
 
+    def same_file(self, recorded: str) -> str | None:
+        """The one file with the longest common tail; None where several have it, or where it proves nothing.
+
+        A name alone proves nothing, unless nothing but the name was recorded: `util.cc` is in every tree.
+        """
+        wanted = recorded.split("/")
+        found = [path for path in self.named(recorded) if path.rpartition("/")[2] == wanted[-1]]
+        if len(found) != 1:
+            return None
+        length = _common_tail(found[0].split("/"), wanted)
+        return found[0] if length > 1 or length == len(wanted) else None
+
     def likely_to_define(self, symbol: str, unit: str) -> list[str]:
         """The files that may define a function, the likelier first: its translation unit, that one's header, and the
         files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`).

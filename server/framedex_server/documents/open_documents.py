@@ -86,6 +86,10 @@ class OpenDocuments:
 
 def is_source(path: str) -> bool:
     """Whether a path can be opened here: DWARF names files of the machine that built a binary."""
+    if not path.startswith("/"):  # of a source map, or relative to a folder that nobody knows
+        return False
+    if path.startswith("/proc/"):  # a compiler's own working folder, which is not this process's
+        return False
     # A path from a capture may also name a pipe or a device, which must not be opened.
     try:
         return stat.S_ISREG(Path(path).stat().st_mode)

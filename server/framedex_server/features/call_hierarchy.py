@@ -4,7 +4,8 @@ LSP wants a place in a document for every item, but a function whose source is u
 none, and no frame may be dropped. Such an item opens the nearest located frame on the way to it (the line that led
 there, or back from there), and its detail says so. That place is known from the item it was reached from: nothing is
 searched, no file is written for a question, and every client can open it. Frames of the interpreter and glue between
-languages are passed over; the detail then says "indirectly".
+languages are passed over; the detail then says "indirectly". Calls of the source that were never recorded can be
+listed after these (`static_calls`).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from framedex.words import count
 from framedex_server.documents.open_documents import is_source
 from framedex_server.documents.traces import frame_at
 from framedex_server.features.session import Place, Session
+from framedex_server.features.static_calls import Written, static_callees
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
@@ -98,6 +100,9 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
+        written = Written.from_data(params.item.data)
+        if written is not None:
+            return await session.ask(written.origin, lambda index: static_callees(session, written, index))
         subject = Subject.from_data(params.item.data)
         if subject is None:
             return None
@@ -154,7 +159,19 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
         item = _item(session, edge.callee, subject.origin, anchor, calls_made)
         calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
-    return calls
+    return [*calls, *_never_recorded(session, subject, function, index)]
+
+
+def _never_recorded(
+    session: Session, subject: Subject, function: FunctionRow, index: Index
+) -> list[types.CallHierarchyOutgoingCall]:
+    begin = function.location
+    if begin is None or not session.settings_at(subject.origin).static_calls:
+        return []
+    # Of a function that is passed over as glue, too, it is known that it was called.
+    recorded = [*index.callees(function.id), *index.direct_callees(function.id)]
+    begins = {(each.callee.location.path, each.callee.location.line) for each in recorded if each.callee.location}
+    return static_callees(session, Written(begin.path, begin.line, subject.origin), index, begins)
 
 
 def _innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:

@@ -13,8 +13,7 @@ other recorded line begins a new walk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -24,26 +23,11 @@ from framedex_server.documents.open_documents import is_source
 from framedex_server.documents.traces import frame_at
 from framedex_server.features.ffi_text import is_called_at
 from framedex_server.features.session import Place, Session
+from framedex_server.features.targets import Target, Targets, answer
 from framedex_server.inward import locations, roads_inward
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, Location
-
-MOST_TARGETS = 20
-"""More callees than this on one line are noise to a reader."""
-
-Targets = list[types.Location] | list[types.LocationLink] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where to go: a line, and the first and last line of the function around it (the line itself if unknown)."""
-
-    path: str
-    line: int
-    first: int
-    last: int
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -62,13 +46,16 @@ def register(server: LanguageServer, session: Session) -> None:
 def in_source(session: Session, place: Place, index: Index) -> Targets:
     """The callees recorded from a source line, on the road that has led there if one has."""
     within = session.trail.nodes_at(index.path, place.path, place.line)
-    roads = roads_inward(index, place.path, place.line, within, session.word_at(place))
-    targets = [(_target(road.target, location), road.nodes) for road in roads for location in locations(road.target)]
+    capture = session.chosen.capture_in(index)
+    roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture)
+    targets = [(Target.of(road.target, location), road.nodes) for road in roads for location in locations(road.target)]
     if targets:
         led_to = [((target.path, target.line), nodes) for target, nodes in targets]
         session.trail.led(index.path, place.path, place.line, led_to)
     origin = session.line_range(place.path, place.line)
-    return _answer(session, origin, [*_handlers(index, place), *(target for target, _ in targets)])
+    return answer(
+        session, origin, [*_handlers(index, place), *(target for target, _ in targets)], session.links_supported
+    )
 
 
 def _handlers(index: Index, place: Place) -> Iterator[Target]:
@@ -95,33 +82,4 @@ def in_trace(session: Session, params: types.DefinitionParams) -> Targets:
     if frame is None:
         return None
     origin = session.text_range(line_index + 1, text.split("\n")[line_index])
-    return _answer(session, origin, [Target(frame.path, frame.line, frame.line, frame.line)])
-
-
-def _target(frame: FrameRow, location: Location) -> Target:
-    function = frame.function
-    begin = function.location
-    if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
-        return Target(location.path, location.line, location.line, location.line)
-    return Target(location.path, location.line, begin.line, function.end_line)
-
-
-def _answer(session: Session, origin: types.Range, targets: Sequence[Target]) -> Targets:
-    distinct = list(dict.fromkeys(targets))[:MOST_TARGETS]
-    if not distinct:
-        return None
-    if session.links_supported:
-        return [_link(session, origin, target) for target in distinct]
-    return [
-        types.Location(session.documents.uri_of(target.path), session.line_range(target.path, target.line))
-        for target in distinct
-    ]
-
-
-def _link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:
-    return types.LocationLink(
-        target_uri=session.documents.uri_of(target.path),
-        target_range=session.extent_range(target.path, target.first, target.last),
-        target_selection_range=session.line_range(target.path, target.line),
-        origin_selection_range=origin,
-    )
+    return answer(session, origin, [Target(frame.path, frame.line, frame.line, frame.line)], session.links_supported)

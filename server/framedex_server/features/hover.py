@@ -7,8 +7,9 @@ newest. In a trace document, a frame line shows the whole name, the module and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -17,13 +18,17 @@ from pygls.lsp.server import LanguageServer
 from framedex.words import arguments_short, clock, count, duration
 from framedex_server.documents.traces import frame_at
 from framedex_server.features.ffi_text import ffi_lines
+from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.features.session import Place, Session
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import LineSummary, LinkedCalls, Step
+    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine, Step
     from framedex.tracetext import FrameLine
+
+SHOW_CALLS = "framedex.showCalls"
+"""A command of the client's: what it does with the calls through a line is its own."""
 
 MOST_SHOWN = 4
 """Boundaries, callers and arguments that are listed; what is left out is counted."""
@@ -44,15 +49,21 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
     """What was recorded through a source line; None where nothing was."""
-    summary = index.line_summary(place.path, place.line)
+    capture = session.chosen.capture_in(index)
+    summary = index.line_summary(place.path, place.line, capture)
     uses = index.ffi_uses(place.path, place.line)
     if summary is None and not uses:
         return None
     markup = Markup(session.markdown_supported)
     lines = [line for use in uses for line in ffi_lines(markup, use, place)]
     if summary is not None:
-        linked = index.linked_calls(place.path, place.line)
-        lines += _summary(markup, summary, _callees(index, place), linked)
+        if capture is None:
+            linked = index.linked_calls(place.path, place.line)
+            around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
+        else:
+            linked, around = [], _neighbours_in(index, place, capture)
+        lines += _summary(markup, summary, around, linked, capture is not None)
+        lines += _links(session, markup, place, summary)
     return _hover(session, markup, lines, session.line_range(place.path, place.line))
 
 
@@ -78,33 +89,76 @@ async def on_trace_line(session: Session, params: types.HoverParams) -> types.Ho
 
 @dataclass(frozen=True, slots=True)
 class Callees:
-    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over."""
+    """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
+
+    `urls` are the public addresses of those that are not on this machine.
+    """
 
     readable: Counter[str]
     past: Counter[str]
+    urls: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """What lies around a line: callers with calls, callees, and lines of the program from which C++ was come to."""
+
+    callers: Sequence[tuple[FunctionRow, int]]
+    callees: Callees
+    program: Sequence[PythonLine]
+
+
+def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
+    """The Python from which stacks came to a line of C++; the callers of Python are Python anyway."""
+    if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
+        return ()
+    return index.program_lines(place.path, place.line)
+
+
+def _is_native(index: Index, place: Place) -> bool:
+    return not any(function.language == "python" for function in index.functions_at(place.path, place.line))
+
+
+def _neighbours_in(index: Index, place: Place, capture: int) -> Neighbours:
+    """The neighbours on the stacks of one capture; how many of its calls went which way is not kept."""
+    outward = index.roads_outward(place.path, place.line, _is_shown, capture=capture)
+    inward = index.roads_inward(place.path, place.line, _is_shown, capture=capture)
+    callers = {road.target.function.id: (road.target.function, 0) for road in outward}
+    callees = Counter(dict.fromkeys((road.target.function.name for road in inward), 0))
+    return Neighbours(list(callers.values()), Callees(callees, Counter()), ())
+
+
+def _is_shown(frame: FrameRow) -> bool:
+    return frame.location is not None and frame.function.role == "code"
 
 
 def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
+    urls: dict[str, str] = {}
     direct = index.inward(place.path, place.line)
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     for step in index.inward_readable(place.path, place.line) or filter(_is_readable, direct):
-        readable[step.target.function.name] += step.calls
+        name, location = step.target.function.name, step.target.location
+        readable[name] += step.calls
+        if location is not None and location.url is not None:
+            urls.setdefault(name, location.url)
     for step in direct:
         if not _is_readable(step):
             past[step.target.function.name] += step.calls
-    return Callees(readable, past)
+    return Callees(readable, past, urls)
 
 
 def _is_readable(step: Step) -> bool:
     return step.target.location is not None and step.target.function.role == "code"
 
 
-def _summary(markup: Markup, summary: LineSummary, callees: Callees, linked: Sequence[LinkedCalls]) -> Iterator[str]:
-    yield (
-        markup.strong(f"framedex: {count(summary.calls, 'recorded call')}") + f", {duration(summary.total_duration)}"
-    )
+def _summary(
+    markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls], is_narrowed: bool
+) -> Iterator[str]:
+    of_which = " of the selected capture" if is_narrowed else ""
+    passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}{of_which}")
+    yield f"{passed}, {duration(summary.total_duration)}"
     # By time: getters of a few ns outnumber the transfer or execution that the line is about.
     for name, calls, total in sorted(summary.boundaries, key=lambda boundary: -boundary[2])[:MOST_SHOWN]:
         yield f"→ {markup.code(name)} ({calls:,}, {duration(total)})"
@@ -113,23 +167,54 @@ def _summary(markup: Markup, summary: LineSummary, callees: Callees, linked: Seq
         told = f"({each.calls:,}, {duration(each.total_duration)}) on a thread without Python"
         yield f"⇢ {markup.code(each.function)} {told} [{each.how}]"
     yield from _left_out(len(linked), "such function")
-    if summary.callers:
-        yield f"from {_names(markup, [(caller.name, calls) for caller, calls in summary.callers])}"
-    if callees.readable:
-        yield f"into {_names(markup, callees.readable.most_common())}"
-    if callees.past:
-        yield f"past {_names(markup, callees.past.most_common())}: interpreter, glue, or no source"
+    if around.callers:
+        yield f"from {_names(markup, [(caller.name, calls) for caller, calls in around.callers])}"
+    if around.program:
+        yield f"from Python at {_places(markup, around.program)}"
+    if around.callees.readable:
+        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.urls)}"
+    if around.callees.past:
+        yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_short, summary.arguments))))
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
         yield f"with {shown}{_and_more(len(arguments))}"
     known = ", ".join(how.value for how in summary.hows)
     capture = summary.latest_capture
-    yield f"location: {known}; last capture {clock(capture.started)}, {markup.code(capture.command)}"
+    which = "capture" if is_narrowed else "last capture"
+    yield f"location: {known}; {which} {clock(capture.started)}, {markup.code(capture.command)}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{markup.code(name)} ({calls:,})" for name, calls in counts[:MOST_SHOWN])
+def _links(session: Session, markup: Markup, place: Place, summary: LineSummary) -> Iterator[str]:
+    """Links to the latest trace and to all calls, for a client that has these commands and allows links to them."""
+    about = {
+        "textDocument": {"uri": place.uri},
+        "position": {"line": place.line - 1, "character": place.character},
+    }
+    offered = [
+        ("open trace", OPEN_TRACE, {**about, "call": summary.latest_call}),
+        ("show all", SHOW_CALLS, about),
+    ]
+    shown = [
+        markup.command_link(text, command, argument)
+        for text, command, argument in offered
+        if markup.markdown and command in session.command_links
+    ]
+    if shown:
+        yield " · ".join(shown)
+
+
+def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
+    shown = ", ".join(
+        f"{markup.code(f'{Path(line.location.path).name}:{line.location.line}')} in {markup.code(line.function)}"
+        for line in lines[:MOST_SHOWN]
+    )
+    return f"{shown}{_and_more(len(lines))}"
+
+
+def _names(markup: Markup, counts: Sequence[tuple[str, int]], urls: Mapping[str, str] | None = None) -> str:
+    names = [(markup.link(markup.code(name), (urls or {}).get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
+    shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
     return f"{shown}{_and_more(len(counts))}"
 
 

@@ -1,10 +1,14 @@
-"""References across the language border: from a handler's C++ source, or an `ffi_call`, to all lines that call it.
+"""References: where the stacks through a line come from, across languages.
 
-On any other line nothing is returned, so that pyright's and clangd's references stand alone.
+Each way in which recorded stacks came to the line is shown by the line of Python that led there: the innermost one of
+the program itself, else of a library; most calls first. An FFI handler's C++ source, and an `ffi_call`, also have the
+lines of every `ffi_call` of the target, which come before these. Where nothing was recorded nothing is returned, so
+that pyright's and clangd's references stand alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -15,6 +19,7 @@ from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import Location
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -22,22 +27,29 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location] | None:
-        place = session.place(params.text_document, params.position)
-        if place is None or session.documents.is_trace(place.uri):
+        place = session.source_place(params.text_document, params.position)
+        if place is None:
             return None
-        return await session.ask_at(place, lambda index: sites(session, place, index))
+        found = await session.ask_at(place, lambda index: origins(session, place, index))
+        return session.in_parts(params.partial_result_token, found) if found else None
 
 
-def sites(session: Session, place: Place, index: Index) -> list[types.Location] | None:
-    """The lines of Python that call the FFI targets which a line has to do with."""
-    lines = [
-        (site.lines[0].location.path, site.lines[0].location.line)
-        for use in index.ffi_uses(place.path, place.line)
-        for site in use.sites
-        if site.lines and is_source(site.lines[0].location.path)
-    ]
+def origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
+    """The lines from which stacks come to a line, and from which the FFI targets that it has to do with are called."""
+    lines = dict.fromkeys(
+        (location.path, location.line) for location in _locations(session, place, index) if is_source(location.path)
+    )
+    limit = session.settings_at(place.path).limit
     found = [
         types.Location(session.documents.uri_of(path), session.line_range(path, line))
-        for path, line in dict.fromkeys(lines)
+        for path, line in list(lines)[:limit]
     ]
     return found or None
+
+
+def _locations(session: Session, place: Place, index: Index) -> Iterator[Location]:
+    for use in index.ffi_uses(place.path, place.line):
+        yield from (site.lines[0].location for site in use.sites if site.lines)
+    capture = session.chosen.capture_in(index)
+    for line in index.program_lines(place.path, place.line, capture):
+        yield line.location

@@ -6,23 +6,36 @@ units of the encoding that the client chose).
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.errors import FramedexError
+from framedex_server.chosen import Chosen
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.indexes import Indexes
+from framedex_server.settings import Configuration, EditorSettings, FolderSettings
 from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
 
 Answer = TypeVar("Answer")
+
+Hook = Callable[[], Awaitable[None]]
+
+CALM = 0.5
+"""Seconds in which the client is asked once to show everything anew, however much changes in them."""
+
+AT_ONCE = 200
+"""Places in one part of an answer that comes in parts."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
@@ -40,30 +53,104 @@ class Place:
 class Session:
     """One client's session, as its features see it."""
 
-    def __init__(self, server: LanguageServer, indexes: Indexes, documents: OpenDocuments) -> None:
+    def __init__(
+        self,
+        server: LanguageServer,
+        indexes: Indexes,
+        documents: OpenDocuments,
+        roots: Callable[[], Sequence[Path]],
+        configuration: Configuration,
+        report: Callable[[FramedexError], None],
+    ) -> None:
         self._server = server
-        self._indexes = indexes
+        self._configuration = configuration
+        self._refreshing: asyncio.TimerHandle | None = None
+        self.report = report
+        self.indexes = indexes
         self.documents = documents
+        self.roots = roots
         self.trail = Trail()
+        self.chosen = Chosen()
+        self.at_document: list[Callable[[str], Awaitable[None]]] = []
+        self.at_start: list[Hook] = []
+        self.at_new_settings: list[Hook] = []
+        self.at_new_recordings: list[Callable[[], None]] = []
+        self.at_changed_sources: list[Callable[[Sequence[str]], Awaitable[None]]] = []
+        self.at_end: list[Callable[[], None]] = []
+
+    def settings_at(self, path: Path | str) -> EditorSettings:
+        """What is set for the editor where a file or folder lies."""
+        return self._configuration.at(path).editor
+
+    def folder_settings_at(self, path: Path | str) -> FolderSettings:
+        """Everything that is set for the workspace folder of a file or folder."""
+        return self._configuration.at(path)
+
+    async def read_settings(self, given: Mapping[Path, object]) -> None:
+        """Read the settings anew: the files', and before them what the client has `given` for its folders, as JSON."""
+        before = {root: self._configuration.at(root) for root in given}
+        await self.run(lambda: self._configuration.read(given))
+        if before != {root: self._configuration.at(root) for root in given}:
+            self.refresh_views()
+
+    def refresh_views(self) -> None:
+        """Have the client ask anew for what it shows all the time: the index or the settings have changed."""
+        if self._refreshing is None:
+            self._refreshing = asyncio.get_running_loop().call_later(CALM, self._refresh_views)
+
+    def _refresh_views(self) -> None:
+        self._refreshing = None
+        workspace = self._server.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self._server.workspace_code_lens_refresh(None)
+        if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            self._server.workspace_inlay_hint_refresh(None)
+        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+            self._server.workspace_diagnostic_refresh(None)
+
+    def in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
+        """What to answer a request for a list with: all, or nothing where the client takes parts, which are sent."""
+        if token is None or len(items) <= AT_ONCE:
+            return list(items)
+        for first in range(0, len(items), AT_ONCE):
+            part = self._server.protocol.plain(items[first : first + AT_ONCE])  # type: ignore[attr-defined]
+            self._server.progress(types.ProgressParams(token, part))
+        return []
 
     async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
         """What `question` makes of the index for the document at a path; it runs on the index thread."""
-        return await self._indexes.ask(Path(document), question)
+        return await self.indexes.ask(Path(document), question)
+
+    def any_document(self) -> str:
+        """A path for questions that are about no document: one in the first workspace folder."""
+        root = next(iter(self.roots()), Path("/"))
+        return os.path.realpath(root / "any document")
 
     async def ask_at(self, place: Place, question: Callable[[Index], Answer]) -> Answer | None:
         """As `ask`, of the index whose answer has led the reader to the place, if one has."""
-        return await self._indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
+        return await self.indexes.ask(Path(place.path), question, self.trail.index_at(place.path, place.line))
 
     async def run(self, work: Callable[[], Answer]) -> Answer:
         """The result of `work`, done off the protocol loop."""
-        return await self._indexes.run(work)
+        return await self.indexes.run(work)
 
     @property
     def links_supported(self) -> bool:
         """Whether the client takes a LocationLink as a definition."""
-        text_document = self._server.client_capabilities.text_document
-        definition = text_document.definition if text_document else None
-        return bool(definition and definition.link_support)
+        return self.links_supported_for(types.TEXT_DOCUMENT_DEFINITION)
+
+    def links_supported_for(self, method: str) -> bool:
+        """Whether the client takes a LocationLink as the answer to a request such as `textDocument/declaration`."""
+        capabilities = getattr(self._server.client_capabilities.text_document, method.rpartition("/")[2], None)
+        return bool(getattr(capabilities, "link_support", False))
+
+    @property
+    def command_links(self) -> frozenset[str]:
+        """The commands that the client lets a hover link to (`experimental.framedex.commandLinks`, a list of names)."""
+        match self._server.client_capabilities.experimental:
+            case {"framedex": {"commandLinks": [*names]}}:
+                return frozenset(name for name in names if isinstance(name, str))
+        return frozenset()
 
     @property
     def markdown_supported(self) -> bool:
@@ -76,6 +163,10 @@ class Session:
         """The line asked about; None if its document is not a file."""
         path = path_of(document.uri)
         return Place(document.uri, path, position.line + 1, position.character) if path is not None else None
+
+    def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
+        """The line of a source file that is asked about; None in a trace document, or in what is no file."""
+        return None if self.documents.is_trace(document.uri) else self.place(document, position)
 
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""

@@ -148,7 +148,8 @@ def test_below_a_call_is_the_line_that_led_to_it_or_its_whole_stack(talk: Record
     assert short[-1].strip() == f"{program}:{line} in <module>"
     assert f"{program}:{line}" in full and "  N PJRT_Buffer_Delete " in full
     (call,) = talk.read("calls", "--function", "Buffer_Delete", "--stack", "line")["calls"]
-    assert call["line"]["location"] == {"path": str(program), "line": line, "how": "exact"}
+    place = call["line"]["location"]
+    assert (place["path"], place["line"], place["how"], place["stale"]) == (str(program), line, "exact", None)
 
 
 # --- the totals -------------------------------------------------------------------------------------------------------

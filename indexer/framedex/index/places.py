@@ -1,0 +1,69 @@
+"""Places as their files are now: what an index says of a line holds for its file as it was."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from framedex.model import FileState, How, Location, Stale
+
+if TYPE_CHECKING:  # with the extractor, which most questions do without
+    from framedex.sources.changes import Change, Changes
+    from framedex.sources.moving import LineMap
+
+
+def location(path: str | None, line: int | None, how: str | None) -> Location | None:
+    """A place as it was recorded or indexed, from its columns; None where they are NULL."""
+    return None if path is None or not line or how is None else Location(path, line, How(how))
+
+
+def state_of(modified: int | None, size: int | None, blob: str | None) -> FileState | None:
+    """The state of a file from its columns; None where they are NULL."""
+    return None if modified is None or size is None or blob is None else FileState(modified, size, blob)
+
+
+def is_unchanged(path: str, then: FileState) -> bool:
+    """Whether a file surely is as it was; also where there is none now."""
+    try:
+        now = os.stat(path)  # noqa: PTH116 - for every place that is shown
+    except (OSError, ValueError):
+        return True
+    return (now.st_mtime_ns, now.st_size) == (then.modified, then.size)
+
+
+class Places:
+    """Moves places to where they are now."""
+
+    def __init__(self) -> None:
+        self._changes: Changes | None = None
+
+    def now(self, place: Location, then: FileState | None) -> Location:
+        """The place as its file is now; `then` is the state of the file that it is about."""
+        if then is None or is_unchanged(place.path, then):
+            return place
+        change = self.change_since(place.path, then)
+        if change is None:
+            return place
+        if change.lines is None:
+            return replace(place, stale=Stale.UNKNOWN)
+        moved = change.lines.forward(place.line)
+        if not moved.is_gone and moved.line == place.line:
+            return place
+        stale = Stale.GONE if moved.is_gone else Stale.MOVED
+        return replace(place, line=moved.line, stale=stale, moved_from=place.line)
+
+    def lines_since(self, path: str, then: FileState | None) -> LineMap | None:
+        """From the lines of a file then to those now; None where they are the same, or nobody knows."""
+        if then is None or is_unchanged(path, then):
+            return None
+        change = self.change_since(path, then)
+        return None if change is None else change.lines
+
+    def change_since(self, path: str, then: FileState) -> Change | None:
+        """What has changed in a file since; None for nothing."""
+        if self._changes is None:
+            from framedex.sources.changes import Changes
+
+            self._changes = Changes()
+        return self._changes.since(path, then)

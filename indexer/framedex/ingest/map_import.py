@@ -1,0 +1,93 @@
+"""A source map into the index, where its definitions stand beside those of the source trees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.index import Store
+from framedex.ingest.placing import place_functions
+from framedex.ingest.progress import Progress
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import SourceMapInfo
+from framedex.sourcemap import ENDING, SourceMapError, read_map
+
+_BATCH = 100  # files in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A map that was read; `replaced` is what was known of the same component before."""
+
+    info: SourceMapInfo
+    files: int
+    definitions: int
+    replaced: SourceMapInfo | None
+
+
+def import_map(store: Store, path: Path, progress: Progress, binaries: RecordedBinaries | None = None) -> Imported:
+    """Take a map in, in place of what was there of its component, and place the recorded functions that it defines.
+
+    One transaction: where the map turns out to be damaged, everything is as it was. Raises SourceMapError.
+    """
+    with store.transaction():
+        imported = _store_map(store, path, progress)
+        place_functions(store.sources, progress, binaries or RecordedBinaries())
+    return imported
+
+
+def import_shipped_maps(store: Store, progress: Progress) -> Iterator[str]:
+    """Take in the maps that lie beside recorded binaries, as a wheel may ship them; what went wrong, as sentences.
+
+    Of a component that is known from another map nothing is taken. Their functions are not placed yet.
+    """
+    for path in _shipped(store.sources.module_folders()):
+        try:
+            if _is_wanted(store, path):
+                with store.transaction():
+                    _store_map(store, path, progress)
+        except SourceMapError as error:
+            yield error.message
+
+
+def _store_map(store: Store, path: Path, progress: Progress) -> Imported:
+    modified, size = _state(path)
+    with read_map(path) as (info, files), progress.task(f"Importing {info.prefix[:-1]}", None) as advance:
+        replaced, identifier = store.sources.replace_map(info, os.path.realpath(path), modified, size)
+        count = definitions = 0
+        remaining = (replace(file, path=info.prefix + file.path) for file in files)
+        while batch := list(islice(remaining, _BATCH)):
+            definitions += store.sources.replace_files(batch, {}, identifier)
+            count += len(batch)
+            advance(len(batch))
+    return Imported(info, count, definitions, replaced)
+
+
+def _shipped(folders: Iterable[str]) -> Iterator[Path]:
+    for folder in sorted(folders):
+        try:
+            yield from sorted(Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(ENDING))
+        except OSError:
+            continue
+
+
+def _is_wanted(store: Store, path: Path) -> bool:
+    """Whether nothing is known of the component of a map, or an older state of that very file."""
+    origin = os.path.realpath(path)
+    if store.sources.is_map_known(origin, *_state(path)):
+        return False
+    with read_map(path) as (info, _):
+        known = store.sources.map_origin(info.component)
+    return known is None or known == origin
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise FramedexError(f"{path} cannot be read: {error.strerror or error}.") from error
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,112 @@
+"""What the packages and the interpreter in a capture were built from.
+
+A version is what the launcher wrote into the capture (`packages`), else what is installed at the recorded place, unless
+that came there after the recording. A commit is what the package says of itself (`_git_hash` in its version.py), else
+what commits.json has for its version (scripts/make_release_commits.py), else the tag of the release.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from framedex.model import Capture
+
+_PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
+_LIBRARY = re.compile(r"(/.*/lib(?:64)?/python\d+\.\d+)/(?!(?:site|dist)-packages/)")
+_GIT_HASH = re.compile(r"^_git_hash\b[^=\n]*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
+_RELEASED = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?")
+_LARGEST_VERSION_FILE = 1 << 16  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A component of a capture: `xla` (inside of jaxlib), `jaxlib`, `jax` or `cpython`.
+
+    `version` is that of the release it came in, for `xla` jaxlib's. `revision` is the commit of the component's
+    repository, or a tag of it; empty if unknown. `folder` is where it was installed where it was recorded.
+    """
+
+    component: str
+    version: str
+    revision: str
+    folder: str
+
+
+def release_commits(version: str) -> Mapping[str, str]:
+    """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for a version not known."""
+    return _commits().get(version, {})
+
+
+def find_builds(capture: Capture) -> list[Build]:
+    """The components whose code was seen in a capture."""
+    paths = dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
+    told = _told(capture.metadata)
+    builds: dict[Build, None] = {}
+    for site, package in _packages(paths):
+        version = told.get(package) or _installed(Path(site), package, capture.metadata)
+        if version:
+            builds |= dict.fromkeys(_builds_of(site, package, version))
+    python = _RELEASED.match(str(capture.metadata.get("python", "")))
+    if python:
+        folders = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
+        builds |= dict.fromkeys(Build("cpython", python[0], f"v{python[0]}", folder) for folder in folders)
+    return list(builds)
+
+
+def _packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
+    return dict.fromkeys((match["site"], match["package"]) for path in paths if (match := _PACKAGE.match(path)))
+
+
+def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
+    folder = f"{site}/{package}"
+    known = release_commits(version)
+    tag = f"jax-v{version}" if _RELEASED.fullmatch(version) else ""
+    yield Build(package, version, _said_commit(Path(folder), version) or known.get("jax", tag), folder)
+    if package == "jaxlib":
+        yield Build("xla", version, known.get("xla", ""), folder)
+
+
+def _told(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The versions that the launcher has written into a capture."""
+    try:
+        packages = json.loads(metadata.get("launcher") or "{}")["packages"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    return {str(name): str(version) for name, version in packages.items()} if isinstance(packages, dict) else {}
+
+
+def _installed(site: Path, package: str, metadata: Mapping[str, Any]) -> str | None:
+    """The version that is installed at the recorded place; None if it came there after the recording."""
+    started = metadata.get("started_unix_ns")
+    try:
+        for info in site.glob(f"{package}-*.dist-info"):
+            if not isinstance(started, int) or info.stat().st_mtime_ns <= started:
+                return info.name.removeprefix(f"{package}-").removesuffix(".dist-info")
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def _said_commit(folder: Path, version: str) -> str | None:
+    """The commit that a package names in its version.py, if that is of this version."""
+    try:
+        with (folder / "version.py").open("rb") as file:
+            text = file.read(_LARGEST_VERSION_FILE).decode(errors="replace")
+    except (OSError, ValueError):
+        return None
+    said = _GIT_HASH.search(text)
+    is_same = re.search(rf"['\"]{re.escape(version)}['\"]", text) is not None
+    return said[1] if said and is_same else None
+
+
+@cache
+def _commits() -> Mapping[str, Mapping[str, str]]:
+    text = Path(__file__).with_name("commits.json").read_text(encoding="utf-8")
+    commits: Mapping[str, Mapping[str, str]] = json.loads(text)["jaxlib"]
+    return commits

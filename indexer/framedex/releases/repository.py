@@ -1,0 +1,112 @@
+"""Recorded paths as paths within public repositories, and URLs of those at the commit that was built.
+
+What a path is of is told by where its component was installed, by Bazel's names of repositories (`external/xla/`,
+`external/+repositories+xla/`), or by the name of a folder of CPython's sources. Generated files are in no repository.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from framedex.releases.builds import Build
+
+TEMPLATES: Mapping[str, str] = {
+    "xla": "https://github.com/openxla/xla/blob/{commit}/{path}#L{line}",
+    "jax": "https://github.com/jax-ml/jax/blob/{commit}/{path}#L{line}",
+    "jaxlib": "https://github.com/jax-ml/jax/blob/{commit}/{path}#L{line}",
+    "cpython": "https://github.com/python/cpython/blob/{commit}/{path}#L{line}",
+}
+"""Where each component's sources are to be read."""
+
+REPOSITORIES: Mapping[str, str] = {
+    "xla": "https://github.com/openxla/xla",
+    "jax": "https://github.com/jax-ml/jax",
+    "jaxlib": "https://github.com/jax-ml/jax",
+    "cpython": "https://github.com/python/cpython",
+}
+"""What to clone for each component."""
+
+_EXTERNAL = re.compile(r"(?:.*/)?external/([^/]+)/(.+)")
+_WORKSPACE = re.compile(r"(?:/proc/self/cwd/|\./)?((?:jaxlib|jax|xla)/.+)")
+_BAZEL_REPOSITORIES = {"xla": "xla", "org_xla": "xla", "jax": "jaxlib", "org_jax": "jaxlib"}
+_CPYTHON = re.compile(r".*/c?python[^/]*/((?:Include|Modules|Objects|Parser|Programs|Python)/.+\.[ch])", re.IGNORECASE)
+_GENERATED = re.compile(r"(?:^|/)bazel-out/|\.pb\.(?:cc|h)$|\.inc$")
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A file of a component by its path within the component's repository, at a commit or tag of it."""
+
+    component: str
+    path: str
+    revision: str
+
+
+def published(recorded: str, builds: Sequence[Build]) -> Published | None:
+    """What a recorded path is within a public repository, by the components that were recorded with it.
+
+    None where it is of none of them, or where the commit is not known.
+    """
+    found = _installed(recorded, builds) or _compiled(recorded)
+    if found is None:
+        return None
+    component, path = found
+    build = next((build for build in builds if build.component == component and build.revision), None)
+    return Published(component, path, build.revision) if build else None
+
+
+def public_url(
+    component: str, path: str, line: int, revision: str, templates: Mapping[str, str] | None = None
+) -> str | None:
+    """The URL of a line of a file of a component's repository; `templates` go before the usual ones.
+
+    None where the component has no template.
+    """
+    template = (templates or {}).get(component) or TEMPLATES.get(component)
+    if template is None:
+        return None
+    # Not str.format: what comes from outside has no business with attributes and indices.
+    values = {"path": quote(path, errors="replace"), "line": str(line), "commit": quote(revision, errors="replace")}
+    return re.sub(r"\{(path|line|commit)\}", lambda match: values[match[1]], template)
+
+
+def url_template(repository: str) -> str:
+    """How the site of a repository addresses lines; `repository` is its public address without the ending `.git`."""
+    host = urlsplit(repository).hostname or ""
+    base = repository.replace("{", "%7B").replace("}", "%7D")
+    if host.endswith("googlesource.com"):
+        return f"{base}/+/{{commit}}/{{path}}#{{line}}"
+    if host.startswith("bitbucket."):
+        return f"{base}/src/{{commit}}/{{path}}#lines-{{line}}"
+    return f"{base}{'/-' if host.startswith('gitlab.') else ''}/blob/{{commit}}/{{path}}#L{{line}}"
+
+
+def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
+    """A Python file below the folder where a component was installed."""
+    for build in builds:
+        if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
+            continue
+        inside = recorded[len(build.folder) + 1 :]
+        is_generated = build.component == "jaxlib" and inside.startswith("mlir/")
+        if not inside.endswith(".py") or "-packages/" in inside or is_generated:
+            return None
+        return build.component, f"{'Lib' if build.component == 'cpython' else build.component}/{inside}"
+    return None
+
+
+def _compiled(recorded: str) -> tuple[str, str] | None:
+    """A C or C++ file as a compiler was given it."""
+    if _GENERATED.search(recorded):
+        return None
+    if match := _EXTERNAL.fullmatch(recorded):
+        name = re.split(r"[+~]", match[1].rstrip("+~"))[-1]
+        component = _BAZEL_REPOSITORIES.get(name)
+        return (component, match[2]) if component else None
+    if match := _WORKSPACE.fullmatch(recorded):
+        return ("xla" if match[1].startswith("xla/") else "jaxlib"), match[1]
+    if match := _CPYTHON.fullmatch(recorded):
+        return "cpython", match[1]
+    return None

@@ -1,0 +1,121 @@
+"""Source folders beside what was recorded: for which component each stands, and whether it is at that one's commit."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from framedex.model import SourceRoot
+from framedex.releases.builds import Build
+from framedex.releases.checkout import Checkout, commit_of, read_checkout
+from framedex.releases.repository import REPOSITORIES
+
+# What a folder, or the working tree that it is in, has to have to be a component's sources.
+_MARKS = {"xla": "xla/pjrt/pjrt_client.h", "jax": "jax/_src/api.py", "cpython": "Python/ceval.c"}
+COMPONENTS: Mapping[str, str] = {"xla": "XLA", "jax": "JAX", "cpython": "CPython"}
+"""What people call the components whose sources can be a source folder."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class RootState:
+    """A source folder, and what is known of it. `component` is the one whose sources it has, `build` the recorded one.
+
+    `is_there`: it is a folder that can be looked into. `matches`: it is at the commit of `build`; None: not known.
+    `advice` says in a sentence what does not match and what to do about it.
+    """
+
+    path: Path
+    files: int
+    is_there: bool
+    checkout: Checkout | None
+    component: str | None
+    build: Build | None
+    matches: bool | None
+    advice: str | None
+
+
+def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
+    """The state of a source folder now; `builds` are the recorded components, the latest first."""
+    path = Path(root.path)
+    is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where it may not look
+    checkout = read_checkout(path) if is_there else None
+    component = _component(path, checkout)
+    build = next((build for build in builds if build.component == component), None)
+    matches = None
+    if build is not None and build.revision and checkout is not None and checkout.commit:
+        matches = _is_at(checkout, build.revision)
+    advice = _advice(path, checkout, build) if build is not None and matches is not True and is_there else None
+    return RootState(path, root.files, is_there, checkout, component, build, matches, advice)
+
+
+def without_root(states: Sequence[RootState], builds: Sequence[Build]) -> list[Build]:
+    """The latest build of each recorded component whose sources are in none of the folders; Python itself left out."""
+    known = {state.component for state in states}
+    latest = {build.component: build for build in reversed(builds)}
+    return [build for component, build in latest.items() if component in ("xla", "jax") and component not in known]
+
+
+def build_text(build: Build) -> str:
+    """`jaxlib 0.10.2 was built from XLA 5a9e73cbd929`."""
+    made = "jaxlib" if build.component == "xla" else build.component
+    said = f"{made} {build.version} was built from"
+    if not build.revision:
+        return f"{said} a commit of {COMPONENTS.get(build.component, build.component)} that this framedex does not know"
+    return f"{said} {COMPONENTS.get(build.component, build.component)} {short(build.revision)}"
+
+
+def pin_url(build: Build, builds: Sequence[Build]) -> str | None:
+    """Where JAX says from which commit of XLA it builds, for a jaxlib that is not in framedex's table."""
+    if build.component != "xla" or build.revision:
+        return None
+    jaxlib = next((each for each in builds if (each.component, each.folder) == ("jaxlib", build.folder)), None)
+    if jaxlib is None or not jaxlib.revision:
+        return None
+    return f"{REPOSITORIES['jaxlib']}/blob/{quote(jaxlib.revision)}/third_party/xla/revision.bzl"
+
+
+def clone_command(build: Build) -> str:
+    """How to get the sources of a component at its commit."""
+    repository = REPOSITORIES[build.component]
+    name = repository.rpartition("/")[2]
+    at = f" && git -C {name} checkout {shlex.quote(build.revision)}" if build.revision else ""
+    return f"git clone {repository}{at}"
+
+
+def short(revision: str) -> str:
+    """A commit's first digits; a tag as it is."""
+    return revision[:12] if _COMMIT.fullmatch(revision) else revision
+
+
+def _component(path: Path, checkout: Checkout | None) -> str | None:
+    for folder in (path, checkout.top if checkout else path):
+        for component, mark in _MARKS.items():
+            if os.path.isfile(folder / mark):  # noqa: PTH113 - as above
+                return component
+    return None
+
+
+def _is_at(checkout: Checkout, revision: str) -> bool:
+    wanted = revision if _COMMIT.fullmatch(revision) else commit_of(checkout.top, revision)
+    return wanted == checkout.commit
+
+
+def _advice(path: Path, checkout: Checkout | None, build: Build) -> str | None:
+    if checkout is not None and checkout.problem and not checkout.commit:
+        return None  # which is told already
+    if not build.revision:
+        return f"{build_text(build)}: whether the lines are right is not known."
+    if checkout is None or not checkout.commit:
+        return f"{build_text(build)}; this folder is no git checkout: whether its lines are right is not known."
+    at, wanted = shlex.quote(str(path)), shlex.quote(build.revision)
+    return (
+        f"{build_text(build)}; this checkout is at {short(checkout.commit)}: lines may be off."
+        f" `git -C {at} fetch origin {wanted} && git -C {at} checkout FETCH_HEAD`"
+    )

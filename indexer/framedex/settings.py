@@ -1,0 +1,226 @@
+"""A project's settings: where its sources are, what recorded paths mean here, and what its editors show.
+
+They stand in `framedex.toml`, or in the table `[tool.framedex]` of `pyproject.toml`. The file nearest above a folder
+counts, alone: files are never merged. Where one folder has both, `framedex.toml` wins. docs/settings.md has every key.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+Value = TypeVar("Value", bool, int, float, str)
+
+_OWN_FILE = "framedex.toml"
+_SHARED_FILE = "pyproject.toml"
+_LARGEST = 1 << 24  # bytes
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_PLACEHOLDERS = ("path", "line", "commit")
+
+
+@dataclass(frozen=True, slots=True)
+class PathRule:
+    """Recorded paths that begin with the folders `before` are below `after` here."""
+
+    before: str
+    after: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project has set; paths are absolute.
+
+    `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
+    has the URL template of a component (`xla`) or of a source root (its path), `index` is the index file, None for the
+    usual one. `editor` is the editors' own table, unchecked: see `editor_value`. `file` is where all this was read.
+    """
+
+    sources: tuple[Path, ...] = ()
+    path_map: tuple[PathRule, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    index: Path | None = None
+    editor: Mapping[str, object] = field(default_factory=dict)
+    file: Path | None = None
+
+    @classmethod
+    def load(cls, folder: Path) -> tuple[Settings, list[str]]:
+        """The settings that apply in a folder, and what is wrong with them, as sentences. Never raises."""
+        for above in _upwards(folder):
+            for name in (_OWN_FILE, _SHARED_FILE):
+                file = above / name
+                values, problems = _read(file)
+                if values is not None:
+                    settings, troubles = cls.from_mapping(values, above, str(file))
+                    return replace(settings, file=file), troubles
+                if problems:
+                    return cls(), problems
+        return cls(), []
+
+    @classmethod
+    def from_mapping(
+        cls, values: Mapping[str, object], folder: Path, origin: str, defaults: Settings | None = None
+    ) -> tuple[Settings, list[str]]:
+        """Settings from the keys of `[tool.framedex]`, and what is wrong with them, as sentences. Never raises.
+
+        Relative paths count from `folder`; `origin` is how the sentences name the source. What is left out, or wrong,
+        is as in `defaults`.
+        """
+        reading = _Reading(folder, origin)
+        settings = defaults or cls()
+        for key, value in values.items():
+            if key in _READERS:
+                settings = _READERS[key](reading, settings, value)
+            else:
+                reading.problems.append(_unknown(origin, key, sorted(_READERS)))
+        return settings, reading.problems
+
+    def editor_value(self, key: str, default: Value) -> Value:
+        """The value of a key of the table `editor`, or `default` where there is none of its type."""
+        value = self.editor.get(key, default)
+        return value if type(value) is type(default) else default
+
+
+def setting_keys() -> list[str]:
+    """Every key that settings may have at the top."""
+    return sorted(_READERS)
+
+
+class _Reading:
+    """The values of one source, and the problems met on the way."""
+
+    def __init__(self, folder: Path, origin: str) -> None:
+        self._folder, self._origin = folder, origin
+        self.problems: list[str] = []
+
+    def sources(self, settings: Settings, value: object) -> Settings:
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            paths = [self._path("sources", each, 'each source is a folder: ["../xla"]') for each in value]
+            return replace(settings, sources=tuple(dict.fromkeys(path for path in paths if path)))
+        self._wrong("sources", 'write a list of folders: ["../xla"]')
+        return settings
+
+    def path_map(self, settings: Settings, value: object) -> Settings:
+        remedy = 'write tables [[path-map]] with from = "/build" and to = "../xla"'
+        if not isinstance(value, Sequence) or isinstance(value, str):
+            self._wrong("path-map", remedy)
+            return settings
+        rules = []
+        for each in value:
+            before, after = (each.get("from"), each.get("to")) if isinstance(each, Mapping) else (None, None)
+            if not isinstance(before, str) or not before:
+                self._wrong("path-map", remedy)
+            elif path := self._path("path-map", after, remedy):
+                rules.append(PathRule(before, path))
+                self._look_for_others("path-map", each, ("from", "to"))
+        return replace(settings, path_map=tuple(rules))
+
+    def links(self, settings: Settings, value: object) -> Settings:
+        if not isinstance(value, Mapping):
+            self._wrong("links", 'write a table: xla = "https://example.org/{commit}/{path}#L{line}"')
+            return settings
+        links = {}
+        for key, template in value.items():
+            if isinstance(template, str) and _is_template(template):
+                links[self._component(str(key))] = template
+            else:
+                self._wrong(f"links.{key}", "write a URL with {path}, and {line} and {commit} where they belong")
+        return replace(settings, links=links)
+
+    def index(self, settings: Settings, value: object) -> Settings:
+        return replace(settings, index=self._path("index", value, "write the path of a file") or settings.index)
+
+    def editor(self, settings: Settings, value: object) -> Settings:
+        if isinstance(value, Mapping):
+            return replace(settings, editor={**settings.editor, **value})
+        self._wrong("editor", "write a table")
+        return settings
+
+    def _path(self, key: str, value: object, remedy: str) -> Path | None:
+        if not isinstance(value, str) or not value or "\0" in value:
+            self._wrong(key, remedy)
+            return None
+        try:
+            return Path(os.path.normpath(self._folder / Path(value).expanduser()))
+        except RuntimeError:  # a user's home folder that is not known
+            self._wrong(key, "write out the home folder")
+            return None
+
+    def _component(self, key: str) -> str:
+        """A name as it is; a folder (`../xla`, `/src/xla`) as an absolute path."""
+        return os.path.normpath(self._folder / key) if "/" in key or key in (".", "..") else key
+
+    def _look_for_others(self, key: str, table: Mapping[str, object], known: Sequence[str]) -> None:
+        self.problems += [_unknown(self._origin, f"{key}.{name}", known) for name in table if name not in known]
+
+    def _wrong(self, key: str, remedy: str) -> None:
+        self.problems.append(f"{self._origin}: the value of {key} is not understood; {remedy}.")
+
+
+_READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
+    "sources": _Reading.sources,
+    "path-map": _Reading.path_map,
+    "links": _Reading.links,
+    "index": _Reading.index,
+    "editor": _Reading.editor,
+}
+
+
+def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
+    import difflib  # wrong keys are rare, and every command reads settings
+
+    prefix, _, name = key.rpartition(".")
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    advice = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(known)}."
+    return f"{origin}: {f'{prefix}.' if prefix else ''}{name} is no setting; {advice}"
+
+
+def _is_template(text: str) -> bool:
+    try:
+        fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
+    except ValueError:
+        return False
+    is_url = bool(_SCHEME.match(text)) and text.isprintable() and " " not in text
+    return is_url and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
+
+
+def _upwards(folder: Path) -> Iterator[Path]:
+    try:
+        real = Path(os.path.realpath(folder))
+    except (OSError, ValueError):  # a zero byte; a folder that was removed
+        return
+    yield from (real, *real.parents)
+
+
+def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
+    """The settings in a file, None where it has none; and what is wrong with it."""
+    try:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode):  # a folder; a pipe that would never end
+            return None, []
+        if status.st_size > _LARGEST:
+            return None, [f"{file} cannot be read: it has {status.st_size:,} bytes; settings have less."]
+        text = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None, []
+    except OSError as error:
+        return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]
+    is_own = file.name == _OWN_FILE
+    if not is_own and b"framedex" not in text:
+        return None, []
+    import tomllib  # most folders have no settings, and every command looks for them
+
+    try:
+        values: object = tomllib.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        return None, [f"{file} cannot be read: {error}; correct it there."]
+    for name in () if is_own else ("tool", "framedex"):
+        values = values.get(name) if isinstance(values, Mapping) else None
+    if values is None or isinstance(values, Mapping):
+        return values, []
+    return None, [f"{file}: the value of tool.framedex is not understood; write a table [tool.framedex]."]

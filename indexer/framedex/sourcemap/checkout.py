@@ -1,0 +1,41 @@
+"""What git says of a source tree that is to be exported."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from framedex.sources.git import git
+
+_SHORT_SSH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?!//)(?P<path>[^:]+)")
+_SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
+
+
+def tracked_files(folder: Path) -> frozenset[str] | None:
+    """The files below a folder that git tracks, relative to the top of the checkout; None where it cannot tell."""
+    names = git(folder, "ls-files", "-z", "--full-name", "--", ".")
+    return None if names is None else frozenset(os.fsdecode(name) for name in names.split(b"\0") if name)
+
+
+def repository_of(folder: Path) -> str | None:
+    """The public address of a checkout's `origin`; None where it has none."""
+    remote = git(folder, "remote", "get-url", "origin")
+    return public_address(os.fsdecode(remote).strip()) if remote else None
+
+
+def public_address(remote: str) -> str | None:
+    """The address under which people find a remote, without user names and passwords; None for one on this machine."""
+    if match := _SHORT_SSH.fullmatch(remote):
+        remote = f"ssh://{match['host']}/{match['path']}"
+    try:
+        parts = urlsplit(remote)
+        number = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _SCHEMES or not parts.hostname:
+        return None
+    port = f":{number}" if number and parts.scheme in ("http", "https") else ""
+    scheme = "http" if parts.scheme == "http" else "https"
+    return f"{scheme}://{parts.hostname}{port}/{parts.path.strip('/').removesuffix('.git')}"

@@ -1,0 +1,87 @@
+"""Whether a file still is as it was, and where its lines have gone since.
+
+mtime and size decide; where they differ, the content does, by the name that git gives it. Under that name git still has
+the old text if it ever was committed or staged, so the lines can be followed through the difference.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.model import FileState
+from framedex.sources.git import blob
+from framedex.sources.moving import LineMap, map_lines
+
+_LARGEST = 16 << 20  # bytes; larger files are not compared
+_MOST = 4096  # files whose changes are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file is not as it was; `lines` leads from the old lines to the new, None where git has not the old text."""
+
+    lines: LineMap | None
+
+
+class Changes:
+    """The changes of files. Keeps what was found out for as long as a file stays as it is."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = {}
+
+    def since(self, path: str, then: FileState) -> Change | None:
+        """What has changed in a file since; None for nothing, and where there is no such file now."""
+        now = _times(path)
+        if now is None or (then.blob and now == (then.modified, then.size)):
+            return None
+        known = self._known.get((path, then))
+        if known is None or known[0] != now:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            known = self._known[path, then] = now, _change(path, then)
+        return known[1]
+
+
+def file_state(path: str) -> FileState | None:
+    """The state of a file now; None where it cannot be read whole, or is larger than what is compared."""
+    before = _times(path)
+    content = _content(path)
+    if before is None or content is None or _times(path) != before:
+        return None
+    return FileState(*before, blob_name(content))
+
+
+def blob_name(content: bytes) -> str:
+    """The name of a blob with this content (`git hash-object`)."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def _change(path: str, then: FileState) -> Change | None:
+    new = _content(path)
+    if new is None or not then.blob:
+        return Change(None)
+    if blob_name(new) == then.blob:
+        return None
+    old = blob(Path(path).parent, then.blob)
+    return Change(None if old is None else map_lines(old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
+
+
+def _times(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116 - for every frame that is shown
+    except (OSError, ValueError):
+        return None
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_LARGEST + 1)
+    except (OSError, ValueError):
+        return None
+    return content if len(content) <= _LARGEST else None

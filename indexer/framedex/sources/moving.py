@@ -1,0 +1,158 @@
+"""Lines of an old text in a new one: a diff that keeps to unique lines, so that it is quick on files of any size.
+
+Patience diff (Bram Cohen): lines that both texts have exactly once are matched in their longest common order, and from
+each of them on the same is done again; small pieces are left to difflib.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+_SMALL = 1 << 10  # pairs of lines that difflib may compare
+_SPANS = (1, 3, 9)  # lines that stand together, tried in turn where single ones are not unique
+
+
+@dataclass(frozen=True, slots=True)
+class MovedLine:
+    """The 1-based line of the other text; `is_gone`: it is not there any more, and this is where it would be."""
+
+    line: int
+    is_gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Equal lines: 0-based starts in the old and the new text, and how many."""
+
+    old: int
+    new: int
+    size: int
+
+
+class LineMap:
+    """Which line of a new text each line of an old one is, and back. Lines are 1-based."""
+
+    def __init__(self, blocks: Sequence[Block], old_size: int, new_size: int) -> None:
+        """`blocks` in order; the sizes are numbers of lines."""
+        self._blocks = blocks
+        self._sizes = old_size, new_size
+        self._old_starts = [block.old for block in blocks]
+        self._new_starts = [block.new for block in blocks]
+
+    def forward(self, line: int) -> MovedLine:
+        """Where a line of the old text is in the new one."""
+        block, following = _around(self._blocks, self._old_starts, line - 1)
+        if block and line - 1 < block.old + block.size:
+            return MovedLine(line - block.old + block.new, is_gone=False)
+        end_old, end_new = (block.old + block.size, block.new + block.size) if block else (0, 0)
+        next_new = following.new if following else self._sizes[1]
+        return MovedLine(_nearest(line - 1 - end_old, end_new, next_new, self._sizes[1]), is_gone=True)
+
+    def backward(self, line: int) -> MovedLine:
+        """Where a line of the new text was in the old one; `is_gone`: it was not there."""
+        block, following = _around(self._blocks, self._new_starts, line - 1)
+        if block and line - 1 < block.new + block.size:
+            return MovedLine(line - block.new + block.old, is_gone=False)
+        end_old, end_new = (block.old + block.size, block.new + block.size) if block else (0, 0)
+        next_old = following.old if following else self._sizes[0]
+        return MovedLine(_nearest(line - 1 - end_new, end_old, next_old, self._sizes[0]), is_gone=True)
+
+
+def map_lines(old: str, new: str) -> LineMap:
+    """Compare two texts line by line; what ends a line does not count."""
+    before, after = _lines(old), _lines(new)
+    return LineMap(_joined(_matches(before, after)), len(before), len(after))
+
+
+def _around(blocks: Sequence[Block], starts: Sequence[int], index: int) -> tuple[Block | None, Block | None]:
+    """The last block that starts at or before a line, and the one after it."""
+    after = bisect_right(starts, index)
+    return (blocks[after - 1] if after else None), (blocks[after] if after < len(blocks) else None)
+
+
+def _nearest(offset: int, begin: int, end: int, size: int) -> int:
+    """The line at an offset in what now stands between two blocks, or the one after it where nothing does."""
+    index = min(begin + offset, end - 1) if begin < end else begin
+    return max(1, min(index + 1, size))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
+def _matches(old: Sequence[str], new: Sequence[str]) -> list[Block]:
+    """The equal lines, in order. A list of what is still to be compared stands in for recursion."""
+    found: list[Block] = []
+    pending = [(0, len(old), 0, len(new))]
+    while pending:
+        old_start, old_end, new_start, new_end = pending.pop()
+        head = _common(old[old_start:old_end], new[new_start:new_end])
+        found.append(Block(old_start, new_start, head))
+        old_start, new_start = old_start + head, new_start + head
+        tail = _common(old[old_start:old_end][::-1], new[new_start:new_end][::-1])
+        old_end, new_end = old_end - tail, new_end - tail
+        found.append(Block(old_end, new_end, tail))
+        left, right = old[old_start:old_end], new[new_start:new_end]
+        if not left or not right:
+            continue
+        if len(left) * len(right) <= _SMALL:
+            matcher = SequenceMatcher(None, left, right, autojunk=False)
+            found += [Block(old_start + i, new_start + j, size) for i, j, size in matcher.get_matching_blocks()]
+        elif anchors := next(filter(None, (_anchors(left, right, span) for span in _SPANS)), None):
+            # A piece begins with its anchor, which its own comparison finds first.
+            for (i, j), (next_i, next_j) in pairwise([(0, 0), *anchors, (len(left), len(right))]):
+                pending.append((old_start + i, old_start + next_i, new_start + j, new_start + next_j))
+    return sorted((block for block in found if block.size), key=lambda block: block.old)
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many lines are equal from the beginning on."""
+    pairs = zip(left, right, strict=False)
+    return next((number for number, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
+
+
+def _anchors(old: Sequence[str], new: Sequence[str], span: int) -> list[tuple[int, int]]:
+    """Where `span` lines begin that both have exactly once, as pairs of indices: the longest run in both's order.
+
+    Of those that follow each other the first is enough.
+    """
+    once_old, once_new = _unique(old, span), _unique(new, span)
+    pairs = [(index, once_new[lines]) for lines, index in once_old.items() if lines in once_new]
+    # Patience sorting: `tops` are the lowest ends of runs by their length, `previous` links each pair to its run.
+    tops: list[int] = []
+    top_pairs: list[int] = []
+    previous: list[int] = []
+    for number, (_, position) in enumerate(pairs):
+        pile = bisect_left(tops, position)
+        previous.append(top_pairs[pile - 1] if pile else -1)
+        tops[pile : pile + 1] = [position]
+        top_pairs[pile : pile + 1] = [number]
+    run = []
+    number = top_pairs[-1] if top_pairs else -1
+    while number >= 0:
+        run.append(pairs[number])
+        number = previous[number]
+    return [(i, j) for (i, j), before in pairwise([*run, (-1, -1)]) if before != (i - 1, j - 1)][::-1]
+
+
+def _unique(lines: Sequence[str], span: int) -> dict[tuple[str, ...], int]:
+    windows = list(zip(*(lines[offset:] for offset in range(span)), strict=False))
+    counts = Counter(windows)
+    return {window: index for index, window in enumerate(windows) if counts[window] == 1}
+
+
+def _joined(blocks: Sequence[Block]) -> list[Block]:
+    """The same with blocks that touch made one."""
+    joined: list[Block] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if last and last.old + last.size == block.old and last.new + last.size == block.new:
+            joined[-1] = Block(last.old, last.new, last.size + block.size)
+        else:
+            joined.append(block)
+    return joined

@@ -1,0 +1,82 @@
+"""Recordings that have ended since the server began to look: what is worth indexing by itself.
+
+A capture grows in memory that its process has mapped, of which no file system tells. So the folders of captures are
+looked at every now and then: one `stat` each while nothing is new.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex_server.indexes import projects_in
+
+EVERY = 1.0
+"""Seconds between two looks."""
+
+LOOKS_PER_WALK = 30
+"""Looks after which the workspace is searched for new projects inside it."""
+
+
+class Arrivals:
+    """The captures below some folders, and which of them nobody has been told of yet."""
+
+    def __init__(self) -> None:
+        self._quiet: dict[Path, int] = {}
+        self._told: set[Path] = set()
+        self._growing: set[Path] = set()
+        self._inside: tuple[Sequence[Path], list[Path]] = (), []
+        self._looks = 0
+
+    def ended(self, roots: Sequence[Path], indexed: Callable[[Path], set[Path]]) -> dict[Path, list[Path]]:
+        """The captures that are recorded no longer, by the project whose they are; each is told of once.
+
+        `indexed` gives the captures that the index of a project has. One of these counts only if it has been seen
+        growing. Never raises.
+        """
+        found = {project: self._ended_in(project, indexed) for project in self._projects(roots)}
+        return {project: captures for project, captures in found.items() if captures}
+
+    def _projects(self, roots: Sequence[Path]) -> list[Path]:
+        if self._looks % LOOKS_PER_WALK == 0 or self._inside[0] != roots:
+            self._inside = roots, [project for root in roots for project in projects_in(root)]
+        self._looks += 1
+        around = [above for root in roots for above in (root, *root.parents) if (above / ".framedex").is_dir()]
+        return list(dict.fromkeys((*around, *self._inside[1])))
+
+    def _ended_in(self, project: Path, indexed: Callable[[Path], set[Path]]) -> list[Path]:
+        folder = project / ".framedex" / "captures"
+        try:
+            changed = folder.stat().st_mtime_ns
+        except OSError:
+            return []
+        if self._quiet.get(folder) == changed:
+            return []
+        from framedex.captures import capture_folders
+
+        try:
+            captures = [Path(os.path.realpath(capture)) for capture in capture_folders(folder)]
+            begun = len(list(folder.iterdir())) - len(captures)
+        except (FramedexError, OSError):
+            return []
+        new = [capture for capture in captures if capture not in self._told]
+        growing = {capture for capture in new if not _is_over(capture)}
+        ended = [capture for capture in new if capture not in growing]
+        known = indexed(project) if ended else set()
+        self._told.update(ended)
+        due = [capture for capture in ended if capture in self._growing or capture not in known]
+        self._growing |= growing
+        if not growing and not begun:
+            self._quiet[folder] = changed
+        return due
+
+
+def _is_over(capture: Path) -> bool:
+    from framedex.captures import is_over
+
+    try:
+        return is_over(capture)
+    except FramedexError:
+        return True  # whoever reads it says what is wrong with it

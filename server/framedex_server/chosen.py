@@ -1,0 +1,124 @@
+"""What a reader has picked: a capture, to which answers are narrowed, and a stack, along which they step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex_server.inward import is_readable, locations
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FrameRow, Location, StackHit
+
+
+LOOKED_AT = 50
+"""Stacks through a line of which the one that took longest is picked."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackPosition:
+    """A frame of a recorded stack: `frames` are the whole chain, outermost first, `position` counts from its start.
+
+    `boundary` is the function that was called with the stack, `call` its latest call, `calls` how many there were.
+    """
+
+    index: Path
+    stack: int
+    boundary: str
+    call: int
+    calls: int
+    frames: tuple[FrameRow, ...]
+    position: int
+
+    @staticmethod
+    def of(index: Index, hit: StackHit) -> StackPosition | None:
+        """The frame at which a stack passes a line; None if the index has changed under it."""
+        for frames in index.stack_chains(hit.stack):
+            if hit.position < len(frames) and frames[hit.position].id == hit.frame.id:
+                return StackPosition(
+                    index.path, hit.stack, hit.function, hit.latest_call, hit.calls, frames, hit.position
+                )
+        return None
+
+    @property
+    def frame(self) -> FrameRow:
+        """The frame itself."""
+        return self.frames[self.position]
+
+    @property
+    def location(self) -> Location | None:
+        """Where it stands, if that is on this machine."""
+        return next(locations(self.frame), None)
+
+    def at(self, path: str, line: int) -> StackPosition | None:
+        """The frame of this stack on a line: this one if it is, else the innermost that is."""
+        here = [self.position, *range(len(self.frames) - 1, -1, -1)]
+        return next((self._to(each) for each in here if _stands_at(self.frames[each], path, line)), None)
+
+    def inward(self) -> StackPosition | None:
+        """The next frame inward that a reader can be shown."""
+        return next(self._readable(range(self.position + 1, len(self.frames))), None)
+
+    def outward(self) -> StackPosition | None:
+        """The next frame outward that a reader can be shown."""
+        return next(self._readable(range(self.position - 1, -1, -1)), None)
+
+    def lines_in(self, path: str) -> list[int]:
+        """The lines of a file on which frames of the stack stand."""
+        lines = (location.line for frame in self.frames for location in locations(frame) if location.path == path)
+        return list(dict.fromkeys(lines))
+
+    def _readable(self, positions: range) -> Iterator[StackPosition]:
+        return (self._to(position) for position in positions if is_readable(self.frames[position]))
+
+    def _to(self, position: int) -> StackPosition:
+        return StackPosition(self.index, self.stack, self.boundary, self.call, self.calls, self.frames, position)
+
+
+@dataclass(frozen=True, slots=True)
+class PickedCapture:
+    """A capture by the index it is in and its id there."""
+
+    index: Path
+    capture: int
+
+
+class Chosen:
+    """What is picked at the moment; nothing at first."""
+
+    def __init__(self) -> None:
+        self.capture: PickedCapture | None = None
+        self.stack: StackPosition | None = None
+
+    def capture_in(self, index: Index) -> int | None:
+        """The picked capture, if it is one of this index."""
+        picked = self.capture
+        return picked.capture if picked is not None and picked.index == index.path else None
+
+    def stack_in(self, index: Index) -> StackPosition | None:
+        """The picked stack, if it is one of this index."""
+        picked = self.stack
+        return picked if picked is not None and picked.index == index.path else None
+
+    def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
+        """The stacks through a line, of the picked capture alone if there is one: what took longest first.
+
+        Of more than `limit`, these are the ones with most calls. Each comes once, with what of it took longest; that
+        the runtime's client was made is last, for that happens under whatever line comes first in a process.
+        """
+        from framedex.index.roads import MAKES_CLIENT
+
+        capture = self.capture_in(index)
+        if capture is None:
+            hits = index.stacks_through(path, line, limit)
+        else:
+            hits = index.stacks_of_capture(capture, path, line, limit)
+        hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))
+        return list({hit.stack: hit for hit in reversed(hits)}.values())[::-1]
+
+
+def _stands_at(frame: FrameRow, path: str, line: int) -> bool:
+    return any((location.path, location.line) == (path, line) for location in locations(frame))

@@ -1,0 +1,74 @@
+"""Code lenses on recorded functions: how many calls passed, what took longest of what they reached, and the time.
+
+Off unless asked for. A lens is resolved only when an editor is about to show it; its command opens a trace through the
+function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex.words import count, duration
+from framedex_server.features.open_trace import OPEN_TRACE
+from framedex_server.features.session import Session
+from framedex_server.markup import shorten
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FunctionMark
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/codeLens` and `codeLens/resolve`."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
+    async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
+        place = session.source_place(params.text_document, types.Position(0, 0))
+        if place is None or not session.settings_at(place.path).code_lens:
+            return None
+        return await session.ask(place.path, lambda index: on_functions(session, place.path, index))
+
+    @server.feature(types.CODE_LENS_RESOLVE)
+    async def resolve(lens: types.CodeLens) -> types.CodeLens:
+        match lens.data:
+            case {"path": str(path), "function": int(function)}:
+                titled = await session.ask(path, lambda index: _title(index, function))
+                arguments = [_place(session, path, lens)]
+                lens.command = types.Command(titled or "not recorded any more", OPEN_TRACE, arguments=arguments)
+        return lens
+
+
+def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLens]:
+    """A lens without its title for each recorded function of a file."""
+    functions = index.recorded_functions_in(path)[: session.settings_at(path).limit]
+    return [
+        types.CodeLens(session.line_range(path, line), data={"path": path, "function": function})
+        for line, function in functions
+    ]
+
+
+def _title(index: Index, function: int) -> str | None:
+    mark = index.function_mark(function)
+    return None if mark is None else title(mark)
+
+
+def title(mark: FunctionMark) -> str:
+    """What a lens says: `12 calls → PJRT_Client_BufferFromHostBuffer and 3 more, 1.2 ms`."""
+    reached = ""
+    if mark.boundaries:
+        others = len(mark.boundaries) - 1
+        reached = f" → {shorten(printable(mark.boundaries[0]))}" + (f" and {others} more" if others else "")
+    time = f", {duration(mark.duration)}" if mark.duration is not None else ""
+    return f"{count(mark.calls, 'call')}{reached}{time}"
+
+
+def _place(session: Session, path: str, lens: types.CodeLens) -> dict[str, Any]:
+    start = lens.range.start
+    return {
+        "textDocument": {"uri": session.documents.uri_of(path)},
+        "position": {"line": start.line, "character": start.character},
+    }

@@ -1,0 +1,44 @@
+"""Back one frame: declaration on a line with recorded frames leads outward, to the line from which it was reached.
+
+It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
+the interpreter, glue, and frames without source are passed over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.features.session import Place, Session
+from framedex_server.features.targets import Target, Targets, answer
+from framedex_server.inward import is_readable, locations
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/declaration`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DECLARATION)
+    async def declaration(params: types.DeclarationParams) -> Targets:
+        place = session.source_place(params.text_document, params.position)
+        if place is None:
+            return None
+        return await session.ask_at(place, lambda index: callers(session, place, index))
+
+
+def callers(session: Session, place: Place, index: Index) -> Targets:
+    """The lines from which recorded stacks came to a source line, most calls first."""
+    within = session.trail.nodes_at(index.path, place.path, place.line)
+    capture = session.chosen.capture_in(index)
+    roads = index.roads_outward(place.path, place.line, is_readable, within, capture)
+    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
+    if targets:
+        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
+        session.trail.led(index.path, place.path, place.line, led_to)
+    origin = session.line_range(place.path, place.line)
+    links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
+    return answer(session, origin, [target for target, _ in targets], links)

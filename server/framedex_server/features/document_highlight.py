@@ -1,0 +1,42 @@
+"""Document highlights: on a recorded line, the lines of the same file that are on the picked stack.
+
+While none is picked, or the picked one does not pass the line, it is the one through the line that took longest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.chosen import StackPosition
+from framedex_server.features.session import Place, Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/documentHighlight`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight] | None:
+        place = session.source_place(params.text_document, params.position)
+        if place is None:
+            return None
+        return await session.ask_at(place, lambda index: on_stack(session, place, index))
+
+
+def on_stack(session: Session, place: Place, index: Index) -> list[types.DocumentHighlight] | None:
+    """The lines of the place's file on the stack through it."""
+    stack = session.chosen.stack_in(index)
+    if stack is None or stack.at(place.path, place.line) is None:
+        hits = session.chosen.stacks_through(index, place.path, place.line)
+        stack = StackPosition.of(index, hits[0]) if hits else None
+    if stack is None:
+        return None
+    return [
+        types.DocumentHighlight(session.line_range(place.path, line), types.DocumentHighlightKind.Text)
+        for line in stack.lines_in(place.path)
+    ]

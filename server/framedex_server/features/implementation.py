@@ -1,0 +1,47 @@
+"""Implementation: the boundary functions that were reached from a line, however deep below it.
+
+Each leads to the innermost frame with source of the latest call: in the mock or a plug-in built with debug information
+the function itself, else the nearest line on the way to it. What took longest comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.features.session import Place, Session
+from framedex_server.features.targets import Target, Targets, answer
+from framedex_server.inward import is_readable, locations
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import BoundaryEnd
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/implementation`."""
+
+    @server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)
+    async def implementation(params: types.ImplementationParams) -> Targets:
+        place = session.source_place(params.text_document, params.position)
+        if place is None:
+            return None
+        return await session.ask_at(place, lambda index: boundaries(session, place, index))
+
+
+def boundaries(session: Session, place: Place, index: Index) -> Targets:
+    """The boundary functions reached from a source line; the line itself is none of them."""
+    ends = index.boundary_ends(place.path, place.line, session.chosen.capture_in(index))
+    targets = [target for end in ends for target in _innermost(end)]
+    elsewhere = [target for target in targets if (target.path, target.line) != (place.path, place.line)]
+    links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)
+    return answer(session, session.line_range(place.path, place.line), elsewhere, links)
+
+
+def _innermost(end: BoundaryEnd) -> Iterator[Target]:
+    frame = next(filter(is_readable, end.frames), None)
+    if frame is not None:
+        yield from (Target.of(frame, location) for location in locations(frame))

@@ -1,0 +1,178 @@
+"""Keeping the index up with what is recorded and saved, beside the server, and the command that asks for all of it.
+
+A recording of the workspace that has ended is indexed by itself (`auto-index`); a source file that the index knows is
+read again when it is saved, or changed outside the editor. Both happen in a process of their own (`jobs.Worker`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.errors import FramedexError
+from framedex_server.arrivals import EVERY, Arrivals
+from framedex_server.documents.open_documents import path_of
+from framedex_server.features.progress import with_progress
+from framedex_server.features.session import Session
+from framedex_server.jobs import Worker, record
+
+INDEX_COMMAND = "framedex.index"
+RECORD_COMMAND = "framedex.record"
+
+_log = logging.getLogger(__name__)
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Index by itself, on saving, and on `framedex.index`; record a program on `framedex.record`."""
+    indexing = Indexing(server, session)
+    session.at_start.append(indexing.watch)
+    session.at_end.append(indexing.end)
+    session.at_new_recordings.append(indexing.look_now)
+    session.at_changed_sources.append(indexing.refresh)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(params: types.DidSaveTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            await indexing.refresh([path])
+
+    @server.command(INDEX_COMMAND)
+    async def index(uri: str | None = None) -> dict[str, Any] | None:
+        """Index the captures and all sources of the project around a document or folder; default: the workspace."""
+        return await indexing.index_project(_folder(session, uri))
+
+    @server.command(RECORD_COMMAND)
+    async def record_program(uri: str) -> int | None:
+        """Run a script under the recorder; its exit status."""
+        path = path_of(uri)
+        return await indexing.record(Path(path)) if path is not None else None
+
+
+class Indexing:
+    """The long work of one session."""
+
+    def __init__(self, server: LanguageServer, session: Session) -> None:
+        self._server = server
+        self._session = session
+        self._worker = Worker()
+        self._arrivals = Arrivals()
+        self._saved: dict[str, None] = {}
+        self._refreshing: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._woken = asyncio.Event()
+
+    async def watch(self) -> None:
+        """Begin to look for recordings that end."""
+        self._watching = asyncio.create_task(self._watch())
+
+    def look_now(self) -> None:
+        """Look at once: something has changed where recordings are."""
+        self._woken.set()
+
+    def end(self) -> None:
+        """Stop everything."""
+        if self._watching is not None:
+            self._watching.cancel()
+        self._worker.close()
+
+    async def refresh(self, paths: Iterable[str]) -> None:
+        """Read source files again that the index knows; those that come meanwhile go together."""
+        self._saved |= dict.fromkeys(paths)
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.create_task(self._refresh())
+        await asyncio.shield(self._refreshing)
+
+    async def index_project(self, folder: Path) -> dict[str, Any] | None:
+        """Bring the index of the project around a folder up to date, with all of its sources; None if that failed."""
+        index = await self._session.run(lambda: self._session.indexes.of_folder(folder))
+        index = index or folder / ".framedex" / "index.db"
+        folders = dict.fromkeys((index.parent.parent, folder))
+        captures = await self._session.run(lambda: [each for above in folders for each in _captures(above)])
+        return await self._index(index, captures, lazy=False)
+
+    async def record(self, script: Path) -> int | None:
+        """Run a script under the recorder, in the workspace folder around it, whose captures it goes to."""
+        roots = [root for root in self._session.roots() if script.is_relative_to(root)]
+        folder = max(roots, key=lambda root: len(root.parts), default=script.parent)
+
+        def told(line: str) -> None:
+            self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
+
+        title = f"framedex: recording {script.name}"
+        return await with_progress(self._server, title, None, lambda _: record(script, folder, told))
+
+    async def _watch(self) -> None:
+        while True:
+            for index, captures in (await self._session.run(self._ended)).items():
+                await self._index(index, captures, lazy=True)
+            if await self._session.run(self._session.indexes.have_changed):
+                self._session.refresh_views()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), EVERY)
+            self._woken.clear()
+
+    def _ended(self) -> dict[Path, list[Path]]:
+        """The captures to be indexed by themselves, by index."""
+        indexes = self._session.indexes
+        if indexes.is_fixed:
+            return {}  # whoever named an index decides what goes into it
+
+        def known(project: Path) -> set[Path]:
+            path = indexes.of_folder(project)
+            return indexes.captures(path) if path is not None else set()
+
+        wanted = [root for root in self._session.roots() if self._session.settings_at(root).auto_index]
+        by_index: dict[Path, list[Path]] = {}
+        for project, captures in self._arrivals.ended(wanted, known).items():
+            index = indexes.of_folder(project) or project / ".framedex" / "index.db"
+            by_index.setdefault(index, []).extend(captures)
+        return by_index
+
+    async def _index(self, index: Path, captures: Sequence[Path], lazy: bool) -> dict[str, Any] | None:
+        request = {
+            "do": "index",
+            "index": str(index),
+            "captures": [str(capture) for capture in captures],
+            "sources": [str(source) for source in self._session.folder_settings_at(index).sources],
+            "lazy": lazy,
+        }
+        try:
+            result = await with_progress(
+                self._server, "framedex: indexing", None, lambda told: self._worker.run(request, told)
+            )
+        except FramedexError as error:
+            self._session.report(error)
+            return None
+        for refused in result["refused"]:
+            _log.warning("not indexed: %s", refused)
+        return result
+
+    async def _refresh(self) -> None:
+        while self._saved:
+            paths, self._saved = list(self._saved), {}
+            for index, files in (await self._session.indexes.that_know(paths)).items():
+                request = {"do": "refresh", "index": str(index), "files": files}
+                try:
+                    await self._worker.run(request, lambda task, done, total: None)
+                except FramedexError as error:
+                    self._session.report(error)
+
+
+def _captures(project: Path) -> list[Path]:
+    from framedex.captures import capture_folders, captures_below
+
+    return capture_folders(captures_below(project))
+
+
+def _folder(session: Session, uri: str | None) -> Path:
+    path = path_of(uri) if uri is not None else None
+    if path is None:
+        return next(iter(session.roots()), Path.cwd())
+    return Path(path) if Path(path).is_dir() else Path(path).parent

@@ -1,0 +1,45 @@
+"""Inlay hints at the end of recorded lines: how many calls passed and how long they took. Off unless asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex.words import count, duration
+from framedex_server.features.session import Session
+from framedex_server.markup import shorten
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+MOST_NAMED = 8
+"""Boundary functions that the tooltip names."""
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/inlayHint`."""
+
+    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
+        place = session.source_place(params.text_document, params.range.start)
+        if place is None or not session.settings_at(place.path).inlay_hints:
+            return None
+        last = params.range.end.line + 1
+        return await session.ask(place.path, lambda index: on_lines(session, place.path, place.line, last, index))
+
+
+def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
+    """A hint for each recorded line of a file between two lines."""
+    marks = index.line_marks(path, first, last)[: session.settings_at(path).limit]
+    return [
+        types.InlayHint(
+            position=session.line_range(path, mark.line).end,
+            label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}",
+            tooltip="\n".join(shorten(printable(name)) for name in mark.boundaries[:MOST_NAMED]),
+            padding_left=True,
+        )
+        for mark in marks
+    ]

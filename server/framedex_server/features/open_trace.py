@@ -1,0 +1,79 @@
+"""The command `framedex.openTrace`: the trace of a call, or of the latest call through a line, as a document.
+
+The document is written beside the index (`.framedex/traces/call-61.fdtrace`), so that every editor can open it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.documents.open_documents import TRACE_SUFFIX
+from framedex_server.features.requests import position_in
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+OPEN_TRACE = "framedex.openTrace"
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `framedex.openTrace`, with a document and position, and with a call's id if it is about one call."""
+
+    @server.command(OPEN_TRACE)
+    async def open_trace(about: Any = None) -> str | None:
+        wanted = about if isinstance(about, dict) else {}
+        params = position_in(wanted)
+        call = wanted.get("call")
+        place = session.place(params.text_document, params.position)
+        if place is None or not isinstance(call, int | None):
+            raise JsonRpcInvalidParams(f"{OPEN_TRACE} takes one object: textDocument, position, and maybe a call.")
+        try:
+            written = await session.ask_at(
+                place,
+                lambda index: _write(index, latest(session, index, place.path, place.line) if call is None else call),
+            )
+        except OSError as error:
+            _tell(server, f"The trace could not be written: {error.strerror}.")
+            return None
+        if written is None:
+            _tell(server, "Nothing was recorded there.")
+            return None
+        uri = written.as_uri()
+        window = server.client_capabilities.window
+        if window is not None and window.show_document is not None and window.show_document.support:
+            server.window_show_document(types.ShowDocumentParams(uri, take_focus=True))
+        return uri
+
+
+def latest(session: Session, index: Index, path: str, line: int) -> int | None:
+    """The latest call of the stack through a line that took longest, else through the function that begins there."""
+    hits = session.chosen.stacks_through(index, path, line)
+    if not hits:
+        lines = [function.location.line for function in index.functions_at(path, line) if function.location]
+        extent = [function.end_line for function in index.functions_at(path, line)]
+        marks = index.line_marks(path, min(lines, default=line), max(extent, default=line))
+        busiest = max(marks, key=lambda mark: mark.calls, default=None)
+        hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
+    return hits[0].latest_call if hits else None
+
+
+def _write(index: Index, call: int | None) -> Path | None:
+    from framedex.tracetext import format_trace
+
+    trace = index.trace(call) if call is not None else None
+    if trace is None:
+        return None
+    path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(format_trace(trace), encoding="utf-8", errors="replace")
+    return path
+
+
+def _tell(server: LanguageServer, message: str) -> None:
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"framedex: {message}"))

@@ -1,0 +1,149 @@
+"""Stepping along one recorded stack: framedex's own requests for an editor's commands.
+
+`framedex/stepIn` and `stepOut` go one frame along the picked stack, `nextStack` and `previousStack` to another stack
+through the same line, `selectStack` to a given one; `framedex/stacks` lists those through a line, and `framedex/stack`
+gives every frame of the picked one. What is picked is remembered: a step from a line that the picked stack does not
+pass picks the stack there that took longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex_server.chosen import StackPosition
+from framedex_server.features.requests import Json, frame_json, integer_in, position_in, position_json
+from framedex_server.features.session import Place, Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+Move = Callable[["Index", Place], "StackPosition | None"]
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer the requests."""
+    steps = Steps(session)
+
+    @server.feature("framedex/stepIn")
+    async def step_in(params: Any) -> Json | None:
+        return await steps.move(params, lambda index, place: steps.along(index, place, StackPosition.inward))
+
+    @server.feature("framedex/stepOut")
+    async def step_out(params: Any) -> Json | None:
+        return await steps.move(params, lambda index, place: steps.along(index, place, StackPosition.outward))
+
+    @server.feature("framedex/nextStack")
+    async def next_stack(params: Any) -> Json | None:
+        return await steps.move(params, lambda index, place: steps.beside(index, place, 1))
+
+    @server.feature("framedex/previousStack")
+    async def previous_stack(params: Any) -> Json | None:
+        return await steps.move(params, lambda index, place: steps.beside(index, place, -1))
+
+    @server.feature("framedex/selectStack")
+    async def select_stack(params: Any) -> Json | None:
+        stack = integer_in(params, "stack")
+        return await steps.move(params, lambda index, place: steps.given(index, place, stack))
+
+    @server.feature("framedex/stacks")
+    async def stacks(params: Any) -> list[Json]:
+        return await steps.listed(params)
+
+    @server.feature("framedex/stack")
+    async def stack(_: Any) -> Json | None:
+        return await steps.picked()
+
+
+class Steps:
+    """The moves of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def move(self, params: Json, move: Move) -> Json | None:
+        """Where a move leads from the place in `params`, which becomes the picked position; None if nowhere."""
+        place = self._place(params)
+        return await self._session.ask_at(place, lambda index: self._moved(index, place, move)) if place else None
+
+    async def listed(self, params: Json) -> list[Json]:
+        """The stacks through a line, what took longest first."""
+        place = self._place(params)
+        return (await self._session.ask_at(place, lambda index: self._listed(index, place)) if place else None) or []
+
+    async def picked(self) -> Json | None:
+        """The picked position with all frames of its stack, outermost first."""
+        at = self._session.chosen.stack
+        if at is None:
+            return None
+        return await self._session.run(
+            lambda: {
+                **position_json(self._session, at),
+                "stackFrames": [frame_json(self._session, frame) for frame in at.frames],
+            }
+        )
+
+    def along(
+        self, index: Index, place: Place, step: Callable[[StackPosition], StackPosition | None]
+    ) -> StackPosition | None:
+        """One frame along the picked stack, or the first one through the line."""
+        here = self._picked_at(index, place) or self._first_through(index, place)
+        return step(here) if here is not None else None
+
+    def beside(self, index: Index, place: Place, by: int) -> StackPosition | None:
+        """The same line on another stack, `by` places further in their list; after the last comes the first."""
+        hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
+        picked = self._picked_at(index, place)
+        known = [hit.stack for hit in hits]
+        if not hits:
+            return None
+        if picked is None or picked.stack not in known:
+            return StackPosition.of(index, hits[0 if by > 0 else -1])
+        return StackPosition.of(index, hits[(known.index(picked.stack) + by) % len(hits)])
+
+    def given(self, index: Index, place: Place, stack: int) -> StackPosition | None:
+        """The line on the stack with this id."""
+        hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
+        hit = next((hit for hit in hits if hit.stack == stack), None)
+        return StackPosition.of(index, hit) if hit is not None else None
+
+    def _moved(self, index: Index, place: Place, move: Move) -> Json | None:
+        reached = move(index, place)
+        if reached is None:
+            return None
+        self._session.chosen.stack = reached
+        return position_json(self._session, reached)
+
+    def _listed(self, index: Index, place: Place) -> list[Json]:
+        picked = self._picked_at(index, place)
+        hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
+        return [
+            {
+                "stack": hit.stack,
+                "boundary": printable(hit.function),
+                "call": hit.latest_call,
+                "calls": hit.calls,
+                "duration": hit.total_duration,
+                "frame": hit.position,
+                "selected": picked is not None and picked.stack == hit.stack,
+            }
+            for hit in hits
+        ]
+
+    def _picked_at(self, index: Index, place: Place) -> StackPosition | None:
+        picked = self._session.chosen.stack_in(index)
+        return picked.at(place.path, place.line) if picked is not None else None
+
+    def _first_through(self, index: Index, place: Place) -> StackPosition | None:
+        hits = self._session.chosen.stacks_through(index, place.path, place.line)
+        return StackPosition.of(index, hits[0]) if hits else None
+
+    def _place(self, params: Json) -> Place | None:
+        position = position_in(params)
+        return self._session.source_place(position.text_document, position.position)
+
+    def _limit(self, place: Place) -> int:
+        return self._session.settings_at(place.path).limit

@@ -1,0 +1,60 @@
+"""Where going to frames leads: lines in functions, as links for clients that take them, else as locations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.model import FrameRow, Location
+
+MOST_TARGETS = 20
+"""More places to go to from one line are noise to a reader."""
+
+Targets = list[types.Location] | list[types.LocationLink] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to go: a line, and the first and last line of the function around it (the line itself if unknown)."""
+
+    path: str
+    line: int
+    first: int
+    last: int
+
+    @staticmethod
+    def of(frame: FrameRow, location: Location) -> Target:
+        """A place of a frame, in its function if that is around it."""
+        function = frame.function
+        begin = function.location
+        if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
+            return Target(location.path, location.line, location.line, location.line)
+        return Target(location.path, location.line, begin.line, function.end_line)
+
+
+def answer(session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool) -> Targets:
+    """The targets as a client takes them, each once; None if there are none."""
+    distinct = list(dict.fromkeys(targets))[:MOST_TARGETS]
+    if not distinct:
+        return None
+    if with_links:
+        return [_link(session, origin, target) for target in distinct]
+    return [
+        types.Location(session.documents.uri_of(target.path), session.line_range(target.path, target.line))
+        for target in distinct
+    ]
+
+
+def _link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:
+    return types.LocationLink(
+        target_uri=session.documents.uri_of(target.path),
+        target_range=session.extent_range(target.path, target.first, target.last),
+        target_selection_range=session.line_range(target.path, target.line),
+        origin_selection_range=origin,
+    )

@@ -1,0 +1,122 @@
+"""Workspace symbols: recorded functions, boundary functions, FFI targets, definitions of the source trees, and traces.
+
+What was recorded comes before what is merely defined. A boundary function, and a trace (asked for by the id of its
+call: `61`), lead to the innermost frame with source of the call. The range of a symbol is found when it is chosen, for
+clients that can wait for it: to find it takes reading the file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex_server.documents.open_documents import is_source
+from framedex_server.features.session import Session
+from framedex_server.inward import is_readable, locations
+from framedex_server.markup import shorten
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FoundSymbol, Location
+
+_TRACE = re.compile(r"\s*(?:trace|call)?\s*#?(\d{1,18})\s*")
+
+_KINDS = {
+    "boundary": types.SymbolKind.Interface,
+    "target": types.SymbolKind.Operator,
+    "method": types.SymbolKind.Method,
+    "class": types.SymbolKind.Class,
+    "message": types.SymbolKind.Struct,
+    "record": types.SymbolKind.Struct,
+    "service": types.SymbolKind.Interface,
+    "enum": types.SymbolKind.Enum,
+    "macro": types.SymbolKind.Constant,
+}
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `workspace/symbol` and `workspaceSymbol/resolve`."""
+
+    @server.feature(types.WORKSPACE_SYMBOL, types.WorkspaceSymbolOptions(resolve_provider=True))
+    async def symbols(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol] | None:
+        found: dict[tuple[str, str], types.WorkspaceSymbol] = {}
+        for root in session.roots():
+            search = partial(_found, session, params.query, session.settings_at(root).limit)
+            for symbol in await session.ask(str(root / "any document"), search) or ():
+                found.setdefault((symbol.name, str(symbol.data)), symbol)
+        if not _resolves(server):
+            for symbol in found.values():
+                _at_line(symbol)
+        return session.in_parts(params.partial_result_token, list(found.values()))
+
+    @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
+    async def resolve(symbol: types.WorkspaceSymbol) -> types.WorkspaceSymbol:
+        match symbol.data:
+            case {"path": str(path), "line": int(line)}:
+                where = await session.run(lambda: session.line_range(path, line))
+                symbol.location = types.Location(session.documents.uri_of(path), where)
+        return symbol
+
+
+def _found(session: Session, query: str, limit: int, index: Index) -> list[types.WorkspaceSymbol]:
+    traces = _trace(session, index, int(match[1])) if (match := _TRACE.fullmatch(query)) else []
+    symbols = (_symbol(session, index, symbol) for symbol in index.find_symbols(query, limit))
+    return [*traces, *(symbol for symbol in symbols if symbol is not None)]
+
+
+def _symbol(session: Session, index: Index, symbol: FoundSymbol) -> types.WorkspaceSymbol | None:
+    place = symbol.location
+    if place is None and symbol.call is not None:
+        place = _end(index, symbol.call)
+    if place is None or not is_source(place.path):
+        return None
+    told = {"boundary": "boundary function", "target": "FFI target"}.get(symbol.kind)
+    if told is None:
+        told = "recorded" if symbol.function is not None else symbol.kind
+    return _at(session, symbol.name, _KINDS.get(symbol.kind, types.SymbolKind.Function), place, told)
+
+
+def _trace(session: Session, index: Index, call_id: int) -> list[types.WorkspaceSymbol]:
+    call = index.call(call_id)
+    place = _end(index, call_id)
+    if call is None or place is None:
+        return []
+    return [_at(session, f"trace {call_id}: {call.function}", types.SymbolKind.Event, place, f"on {call.thread}")]
+
+
+def _end(index: Index, call_id: int) -> Location | None:
+    """The innermost place with source of a call."""
+    call = index.call(call_id)
+    for frames in index.stack_chains(call.stack) if call is not None else ():
+        frame = next(filter(is_readable, reversed(frames)), None)
+        if frame is not None:
+            return next(locations(frame), None)
+    return None
+
+
+def _at(session: Session, name: str, kind: types.SymbolKind, place: Location, told: str) -> types.WorkspaceSymbol:
+    return types.WorkspaceSymbol(
+        name=shorten(printable(name)),
+        kind=kind,
+        location=types.LocationUriOnly(session.documents.uri_of(place.path)),
+        container_name=printable(told),
+        data={"path": place.path, "line": place.line},
+    )
+
+
+def _at_line(symbol: types.WorkspaceSymbol) -> None:
+    """Give a symbol the start of its line as its range."""
+    data: Any = symbol.data
+    start = types.Position(data["line"] - 1, 0)
+    symbol.location = types.Location(symbol.location.uri, types.Range(start, start))
+
+
+def _resolves(server: LanguageServer) -> bool:
+    workspace = server.client_capabilities.workspace
+    support = workspace.symbol.resolve_support if workspace and workspace.symbol else None
+    return support is not None and "location.range" in support.properties

@@ -1,0 +1,117 @@
+"""Long work, done outside the server's process: what runs in `worker.py`, and programs that are recorded.
+
+Everything here is awaited on the protocol loop, which goes on answering meanwhile. Work ends early when the task that
+awaits it is cancelled; the worker is told by SIGINT, keeps what it has finished, and is there for the next request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from framedex.errors import FramedexError
+
+Told = Callable[[str, int, int | None], None]
+"""Told of progress: what is being done, how many units of it are, and of how many if that is known."""
+
+LONGEST_LINE = 1 << 20
+"""Bytes of one answer of the worker."""
+
+
+class Worker:
+    """A process for indexing, started by the first request, and again if it has died. It does one thing at a time."""
+
+    def __init__(self, command: Sequence[str] = (sys.executable, "-m", "framedex_server.worker")) -> None:
+        self._command = command
+        self._process: Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, request: dict[str, Any], told: Told) -> dict[str, Any]:
+        """The result of a request to `worker.py`. Raises FramedexError; where cancelled, the work is, too."""
+        async with self._turn:
+            process = await self._started()
+            assert process.stdin is not None
+            with suppress(BrokenPipeError, ConnectionResetError):  # seen as the end of its answers
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                await process.stdin.drain()
+            answer = asyncio.ensure_future(_answer(process, told))
+            try:
+                return await asyncio.shield(answer)
+            except asyncio.CancelledError:
+                with suppress(ProcessLookupError):
+                    process.send_signal(signal.SIGINT)
+                # The next request must not get this one's answer.
+                with suppress(FramedexError):
+                    await answer
+                raise
+
+    def close(self) -> None:
+        """Have the process end, whatever it is at: what it has finished is kept."""
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.terminate()
+
+    async def _started(self) -> Process:
+        if self._process is None or self._process.returncode is not None:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
+            )
+        return self._process
+
+
+async def _answer(process: Process, told: Told) -> dict[str, Any]:
+    assert process.stdout is not None
+    task, total, done = "", None, 0
+    while line := await process.stdout.readline():
+        match json.loads(line):
+            case {"task": str(task), "total": total}:
+                done = 0
+                told(task, done, total)
+            case {"done": int(amount)}:
+                done += amount
+                told(task, done, total)
+            case {"result": dict(result)}:
+                return result
+            case {"error": str(message), "remedy": str(remedy)}:
+                raise FramedexError(message, remedy)
+            case _:
+                raise FramedexError("Indexing was cancelled.", "What was finished is kept; index again to go on.")
+    status = await process.wait()
+    raise FramedexError(
+        f"The process that indexes has ended unexpectedly (status {status}).",
+        "Run `framedex index` in a terminal: it says more.",
+    )
+
+
+async def record(script: Path, folder: Path, told: Callable[[str], None]) -> int:
+    """Run `framedex run SCRIPT` in a folder, whose captures it goes to; the exit status.
+
+    `told` gets each line that the program prints. A program whose recording is cancelled is interrupted as by Ctrl-C.
+    """
+    cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", cli, "run", str(script)),
+        cwd=folder,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=True,
+        limit=LONGEST_LINE,
+    )
+    assert process.stdout is not None
+    try:
+        while line := await process.stdout.readline():
+            told(line.decode("utf-8", "replace").rstrip("\n"))
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT)

@@ -1,0 +1,112 @@
+"""What a user has set for the editor: the table `editor` of the project's settings, which the client's own go before.
+
+The keys are the same in `[tool.framedex.editor]` of a pyproject.toml, in `framedex.toml`, and under `framedex` in an
+editor's settings. docs/language-server.md lists them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.settings import Settings
+
+CLIENTS_OWN = ("server", "trace")
+"""Keys of the section `framedex` that are for the editor's extension itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditorSettings:
+    """How much the server shows unasked, and what it does by itself. A field's key has hyphens: `code-lens`."""
+
+    auto_index: bool = True
+    """Index a recording of the workspace as soon as it has ended, in the background."""
+
+    code_lens: bool = False
+    inlay_hints: bool = False
+
+    static_calls: bool = False
+    """List calls that the sources show, but no recording, in the call hierarchy too, marked."""
+
+    fold_glue: bool = True
+    """Fold the interpreter's and glue frames of trace documents."""
+
+    limit: int = 500
+    """The most places that one list answers with."""
+
+    @staticmethod
+    def of(settings: Settings) -> tuple[EditorSettings, list[str]]:
+        """The editor's part of a project's settings, and what is wrong with it, as sentences."""
+        known = {each.name.replace("_", "-"): each for each in fields(EditorSettings)}
+        defaults = EditorSettings()
+        values: dict[str, bool | int] = {}
+        problems = []
+        for key, value in settings.editor.items():
+            if key not in known:
+                problems.append(f"editor.{key} is no setting; the keys are {', '.join(sorted(known))}.")
+                continue
+            name = known[key].name
+            default: bool | int = getattr(defaults, name)
+            if isinstance(value, bool | int) and type(value) is type(default) and value >= 0:
+                values[name] = value
+            else:
+                problems.append(f"The value of editor.{key} is not understood; write one like {str(default).lower()}.")
+        return EditorSettings(**values), problems  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSettings:
+    """What holds in one workspace folder."""
+
+    editor: EditorSettings = field(default_factory=EditorSettings)
+    sources: tuple[Path, ...] = ()
+    index: Path | None = None
+
+
+class Configuration:
+    """The settings of each workspace folder: its files', and before them those that the client gave for it.
+
+    `roots` gives the workspace folders; `report` is told, once, what is wrong.
+    """
+
+    def __init__(self, roots: Callable[[], Sequence[Path]], report: Callable[[str], None]) -> None:
+        self._roots = roots
+        self._report = report
+        self._told: set[str] = set()
+        self._folders: dict[Path, FolderSettings] = {}
+
+    def at(self, path: Path | str) -> FolderSettings:
+        """What holds for a file or folder: what is set for the innermost workspace folder around it, else the first."""
+        around = [root for root in self._folders if Path(path).is_relative_to(root)]
+        root = max(around, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
+        return self._folders[root] if root is not None else FolderSettings()
+
+    def read(self, given: Mapping[Path, object]) -> None:
+        """Read every folder's files anew; `given` is what the client has set for each, as JSON."""
+        from framedex.settings import Settings
+
+        folders: dict[Path, FolderSettings] = {}
+        for root in self._roots():
+            settings, problems = Settings.load(root)
+            clients = given.get(root)
+            if isinstance(clients, Mapping):
+                values = {key: value for key, value in clients.items() if key not in CLIENTS_OWN}
+                settings, more = Settings.from_mapping(values, root, "The editor's settings", settings)
+                problems += more
+            editor, wrong = EditorSettings.of(settings)
+            origin = f"{settings.file}: " if settings.file else ""
+            self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
+            found = FolderSettings(editor, settings.sources, settings.index)
+            # Documents are known by their real paths, folders by those that the client opened.
+            folders |= {root: found, Path(os.path.realpath(root)): found}
+        self._folders = folders
+
+    def _tell(self, problems: Sequence[str]) -> None:
+        for problem in problems:
+            if problem not in self._told:
+                self._told.add(problem)
+                self._report(problem)

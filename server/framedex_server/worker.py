@@ -1,0 +1,126 @@
+"""The process that indexes for a language server: `python -m framedex_server.worker`, one per session, when needed.
+
+It is a process of its own so that a hover waits neither for the interpreter's lock nor for memory, and so that what
+breaks while it reads binaries and captures does not end the server. Requests and answers are JSON, one per line:
+
+    {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...], "lazy": true}
+    {"do": "refresh", "index": FILE, "files": [FILE...]}
+
+    {"task": "Reading captures", "total": 3}  {"done": 1}  ...  then {"result": {...}}, {"error": ..., "remedy": ...}
+    or {"cancelled": true}, where SIGINT came while it worked. What was finished by then is kept.
+
+It ends with the server, whose end closes its input.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, TextIO
+
+from framedex.errors import FramedexError
+
+NICENESS = 10
+"""It gives way to whoever types in the editor."""
+
+PATIENCE = 3600.0
+"""Seconds to wait for another indexer: it can be cancelled."""
+
+
+def main() -> None:
+    """Answer requests until the end of input."""
+    os.nice(NICENESS)
+    # What libraries print must not come between the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    interrupts = Interrupts()
+    for line in sys.stdin:
+        Telling(answers).send(_answer(json.loads(line), Telling(answers), interrupts))
+
+
+class Interrupts:
+    """SIGINT cancels the work that is under way, and nothing between one and the next."""
+
+    def __init__(self) -> None:
+        self._working = False
+        signal.signal(signal.SIGINT, self._interrupted)
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Inside, SIGINT raises KeyboardInterrupt."""
+        self._working = True
+        try:
+            yield
+        finally:
+            self._working = False
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        if self._working:
+            self._working = False
+            raise KeyboardInterrupt
+
+
+class Telling:
+    """Progress, as lines to the server."""
+
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Write one line; a server that is gone needs none."""
+        with suppress(BrokenPipeError):
+            print(json.dumps(message), file=self._answers, flush=True)
+
+    @contextmanager
+    def task(self, description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+        """As `framedex.ingest.Progress` has it."""
+        self.send({"task": description, "total": total})
+        yield lambda amount: self.send({"done": amount})
+
+
+def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
+    try:
+        with interrupts.allowed():
+            return {"result": _WORK[request["do"]](request, progress)}
+    except KeyboardInterrupt:
+        return {"cancelled": True}
+    except FramedexError as error:
+        return {"error": error.message, "remedy": error.remedy}
+
+
+def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+    from framedex.index import Store
+    from framedex.index.database import Patience
+    from framedex.ingest import find_needed_sources, find_sources, ingest_captures
+
+    with Store(Path(request["index"]), Patience(PATIENCE)) as store:
+        find = find_needed_sources if request["lazy"] else find_sources
+        captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
+        report = ingest_captures(store, captures, sources, progress, find)
+    return {
+        "captures": len(report.captures),
+        "calls": sum(capture.calls for capture in report.captures),
+        "refused": [f"{path}: {error.message}" for path, error in report.refused],
+    }
+
+
+def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+    from framedex.index import Store
+    from framedex.index.database import Patience
+    from framedex.ingest import refresh_files
+
+    with Store(Path(request["index"]), Patience(PATIENCE)) as store:
+        report = refresh_files(store, [Path(path) for path in request["files"]], progress)
+    return {"parsed": report.parsed, "removed": report.removed}
+
+
+_WORK: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {"index": _index, "refresh": _refresh}
+
+if __name__ == "__main__":
+    main()

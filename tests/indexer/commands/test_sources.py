@@ -1,0 +1,199 @@
+"""`framedex sources`, settings on the command line, and public URLs for frames whose files are not here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.commands.terminal import Terminal, paint, place_line
+from framedex.index import Index
+from framedex.model import CallFilter, CodeObject, How, Location
+from tests.indexer.recorded import Project, build_elsewhere, build_project
+from tests.indexer.releases.checkouts import make_checkout
+
+SITE = "/other/lib/python3.11/site-packages"
+JAX = "990e6a0b84138346e6a38785412f36356e0e5dc3"
+XLA = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
+
+
+@pytest.fixture
+def elsewhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The project, as if its Python were that of a jax 0.10.2 of another machine, in its folder."""
+    own = [replace(code, filename=f"{SITE}/jax/_src/demo.py") for code in project.capture.codes]
+    codes = (*own, CodeObject(f"{SITE}/jaxlib/xla_client.py", "unused", 1, b""))
+    launcher = json.dumps({"packages": {"jax": "0.10.2", "jaxlib": "0.10.2"}})
+    metadata = project.capture.metadata | {"launcher": launcher}
+    monkeypatch.chdir(project.folder)
+    return replace(project, capture=replace(project.capture, codes=codes, metadata=metadata))
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments)
+
+
+def _json(*arguments: str) -> dict[str, object]:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    document: dict[str, object] = json.loads(result.stdout)
+    return document
+
+
+def test_without_an_index_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("sources")
+    assert result.exit_code == 1 and "framedex run" in result.stderr
+
+
+def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(elsewhere: Project) -> None:
+    elsewhere.ingest().close()
+    result = run("sources")
+    assert f"git clone https://github.com/openxla/xla && git -C xla checkout {XLA}" in result.stdout
+    assert f"git clone https://github.com/jax-ml/jax && git -C jax checkout {JAX}" in result.stdout
+    assert "framedex sources add" in result.stderr
+
+
+def test_of_a_jaxlib_newer_than_the_table_the_place_where_jax_names_the_commit_is_told(elsewhere: Project) -> None:
+    launcher = json.dumps({"packages": {"jaxlib": "99.1"}})
+    metadata = elsewhere.capture.metadata | {"launcher": launcher}
+    elsewhere.ingest(capture=replace(elsewhere.capture, metadata=metadata)).close()
+    shown = run("sources").stdout
+    assert "jaxlib 99.1 was built from a commit of XLA that this framedex does not know" in shown
+    assert "https://github.com/jax-ml/jax/blob/jax-v99.1/third_party/xla/revision.bzl" in shown
+
+
+def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Project, tmp_path: Path) -> None:
+    elsewhere.ingest().close()
+    checkout = tmp_path / "xla checkout"
+    commit = make_checkout(checkout, {"xla/pjrt/pjrt_client.h": "void f() {}\n"})
+
+    assert run("sources", "add", str(checkout)).exit_code == 0
+    assert run("index").exit_code == 0
+    result = run("sources")
+    assert f"{checkout}  1 file read; XLA's sources; at {commit[:12]}" in result.stdout
+    assert f"jaxlib 0.10.2 was built from XLA {XLA[:12]}; this checkout is at {commit[:12]}" in result.stdout
+    (root,) = _json("sources")["roots"]  # type: ignore[misc]
+    assert (root["component"], root["matches"], root["checkout"]["commit"]) == ("xla", False, commit)
+
+    assert run("sources", "remove", str(checkout)).exit_code == 0
+    document = _json("sources")
+    assert document["roots"] == []
+    with Index.open(elsewhere.index) as index:
+        assert index.source_health().roots == ()
+
+
+def test_a_folder_that_is_not_there_is_refused(elsewhere: Project) -> None:
+    elsewhere.ingest().close()
+    for verb in ("add", "remove"):
+        result = run("sources", verb, "/no/such\nfolder")
+        assert result.exit_code == 1 and "folder" in result.stderr
+
+
+def test_a_folder_of_a_hostile_name_is_printed_harmlessly_and_one_that_is_no_text_refused(
+    elsewhere: Project, tmp_path: Path
+) -> None:
+    elsewhere.ingest().close()
+    hostile = tmp_path / "\x1b]0;owned\x07\n"
+    hostile.mkdir()
+    assert run("sources", "add", str(hostile)).exit_code == 0
+    result = run("sources")
+    assert "\x1b" not in result.stdout and "\\x1b]0;owned\\x07\\x0a" in result.stdout
+    shown = str(hostile).replace("\x1b", "\\x1b").replace("\x07", "\\x07").replace("\n", "\\x0a")
+    assert run("sources", "remove", shown).exit_code == 0
+    undecodable = tmp_path / "\udcff"
+    undecodable.mkdir()
+    result = run("sources", "add", str(undecodable))
+    assert result.exit_code == 1 and "no UTF-8" in result.stderr
+
+
+def test_a_missing_folder_stays_listed_and_can_be_removed(elsewhere: Project, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    elsewhere.ingest(gone).close()
+    gone.rmdir()
+    assert "missing" in run("sources").stdout
+    assert run("sources", "remove", str(gone)).exit_code == 0
+    assert str(gone) not in run("sources").stdout
+
+
+def test_sources_and_path_rules_of_the_settings_are_used_by_index(elsewhere: Project, tmp_path: Path) -> None:
+    elsewhere.ingest().close()
+    here = tmp_path / "mine" / "renamed"
+    here.mkdir(parents=True)
+    (here / "demo.py").write_bytes(elsewhere.program.read_bytes())
+    (tmp_path / "framedex.toml").write_text(f"""
+        sources = ["mine"]
+        path_map = 3
+        [[path-map]]
+        from = "{SITE}/jax/_src"
+        to = "mine/renamed"
+    """)
+    result = run("index")
+    assert result.exit_code == 0, result.stderr
+    assert "path_map is no setting; did you mean path-map?" in result.stderr
+    trace = run("trace", "1").stdout
+    assert f"{here}/demo.py:{elsewhere.line('return put')}" in trace and "not here" not in trace
+    assert run("where", f"{here}/demo.py:{elsewhere.line('return put')}").stdout.count("framedex trace") == 3
+    result = run("sources", "remove", str(tmp_path / "mine"))
+    assert "take it out there" in result.stderr
+
+
+def test_the_index_of_the_settings_is_the_one_that_is_asked(elsewhere: Project, tmp_path: Path) -> None:
+    elsewhere.ingest().close()
+    elsewhere.index.rename(tmp_path / "other.db")
+    (tmp_path / "pyproject.toml").write_text('[tool.framedex]\nindex = "other.db"')
+    assert run("calls").exit_code == 0
+
+
+def test_lazily_and_anew_do_not_go_together(elsewhere: Project) -> None:
+    result = run("index", "--lazy", "--rebuild")
+    assert result.exit_code == 1 and "--lazy" in result.stderr
+
+
+def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsewhere: Project) -> None:
+    elsewhere.ingest().close()
+    url = f"https://github.com/jax-ml/jax/blob/{JAX}/jax/_src/demo.py#L{elsewhere.line('return put')}"
+
+    assert f"{url} [not here]" in run("trace", "1").stdout
+    place = f"{SITE}/jax/_src/demo.py:{elsewhere.line('return put')}"
+    assert f"{url} [not here]" in run("where", place).stdout
+    assert f"{url} [not here]" in run("callees", "transfer").stdout
+    frames = _json("trace", "1")["frames"]
+    assert url in [frame["location"]["url"] for frame in frames if frame["location"]]  # type: ignore[attr-defined]
+    with Index.open(elsewhere.index) as index:
+        lines = index.python_lines(index.calls(CallFilter()))
+    assert all(line.location.url for line in lines.values())
+
+
+def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: Project, tmp_path: Path) -> None:
+    for prefix in ("external/xla/xla/pjrt", "/proc/self/cwd/external/+deps+xla/xla/pjrt"):
+        project = build_project(tmp_path, build_elsewhere(tmp_path / prefix.replace("/", "_"), prefix))
+        capture = replace(
+            project.capture,
+            path=tmp_path / prefix.replace("/", "_"),
+            codes=elsewhere.capture.codes,
+            metadata=elsewhere.capture.metadata,
+        )
+        with project.ingest(capture=capture) as index:
+            frames = [frame for call in index.calls(CallFilter()) for frame in index.trace(call.id).frames]  # type: ignore[union-attr]
+        urls = {frame.location.url for frame in frames if frame.function.name == "runtime::allocate" and frame.location}
+        assert urls == {f"https://github.com/openxla/xla/blob/{XLA}/xla/pjrt/runtime.cc#L11"}
+
+
+def test_a_terminal_with_links_follows_the_public_url() -> None:
+    location = Location("/gone.py", 3, How.EXACT, "https://example.org/gone.py#L3")
+    shown = paint(place_line(location), Terminal(colors=False, links=True, host="me"))
+    assert shown.startswith("\x1b]8;;https://example.org/gone.py#L3\x1b\\")
+    assert "file://" not in shown
+
+
+def test_templates_of_the_settings_make_the_urls(elsewhere: Project, tmp_path: Path) -> None:
+    elsewhere.ingest().close()
+    (tmp_path / "framedex.toml").write_text('[links]\njax = "https://mirror.example.org/{path}?at={commit}&l={line}"')
+    assert f"https://mirror.example.org/jax/_src/demo.py?at={JAX}&l=" in run("trace", "1").stdout
+    (tmp_path / "framedex.toml").write_text(f'[links]\n"{SITE}" = "https://root.example.org/{{path}}"')
+    assert "https://root.example.org/jax/_src/demo.py" in run("trace", "1").stdout

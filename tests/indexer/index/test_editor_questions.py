@@ -1,0 +1,186 @@
+"""What an editor asks of an index: answers, and that none of the questions scans a table that grows."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.rows import Reader
+from framedex.model import FrameRow
+from tests.server.recording import Recording, record, write_index
+from tests.server.roads import Roads, record_roads
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Recording:
+    """A program recorded twice: three transfers from its first line, then seven."""
+    recorded = record(tmp_path)
+    write_index(recorded, puts=7)
+    return recorded
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> Roads:
+    return record_roads(tmp_path)
+
+
+def everything(frame: FrameRow) -> bool:
+    return frame.location is not None
+
+
+def test_the_way_outward_is_that_of_the_nodes_that_it_is_asked_for(roads: Roads) -> None:
+    with Index.open(roads.index) as index:
+        (get,) = index.roads_outward(str(roads.library), 8, everything)
+        further = index.roads_outward(str(roads.library), 2, everything, within=get.nodes)
+        every = index.roads_outward(str(roads.library), 2, everything)
+
+    assert (get.target.function.name, get.calls) == ("wrapper", 2)
+    assert [road.target.location and road.target.location.line for road in further] == [3, 2]
+    assert [(road.target.location and road.target.location.line, road.calls) for road in every] == [
+        (1, 23),
+        (3, 3),
+        (2, 1),
+    ]
+
+
+def test_program_lines_are_the_origins_most_calls_first(recording: Recording) -> None:
+    with Index.open(recording.index) as index:
+        lines = index.program_lines(str(recording.client), recording.client_definition)
+        outermost = index.program_lines(str(recording.demo), 11)
+
+    assert [Path(line.location.path).name for line in lines] == ["library.py"]
+    assert outermost == []
+
+
+def test_the_ends_of_a_line_come_with_their_innermost_frames(recording: Recording) -> None:
+    with Index.open(recording.index) as index:
+        ends = index.boundary_ends(str(recording.demo), recording.main_calls_both)
+        narrowed = index.boundary_ends(str(recording.demo), recording.main_calls_make_input, capture=1)
+
+    assert [(end.function, end.calls, end.frames[0].function.name) for end in ends] == [
+        ("PJRT_Client_BufferFromHostBuffer", 4, "PJRT_Client_BufferFromHostBuffer"),
+        ("PJRT_Client_Devices", 2, "PJRT_Client_Devices"),
+    ]
+    assert [(end.function, end.calls, end.total_duration) for end in narrowed] == [
+        ("PJRT_Client_BufferFromHostBuffer", 3, 6_000)
+    ]
+
+
+def test_one_capture_is_told_apart_from_the_others(recording: Recording) -> None:
+    demo, line = str(recording.demo), recording.main_calls_make_input
+    with Index.open(recording.index) as index:
+        both = index.line_summary(demo, line)
+        each = [index.line_summary(demo, line, capture) for capture in (1, 2)]
+        hits = [index.stacks_of_capture(capture, demo, line) for capture in (1, 2)]
+        nothing = index.line_summary(demo, recording.nothing_recorded, 1)
+
+    assert both is not None
+    assert [summary and summary.calls for summary in (both, *each)] == [10, 3, 7]
+    assert [[(hit.calls, hit.position) for hit in of_capture] for of_capture in hits] == [[(3, 1)], [(7, 1)]]
+    assert nothing is None
+    assert each[0] is not None
+    assert each[0].arguments
+    assert each[0].latest_call == 3
+
+
+def test_a_road_of_another_capture_is_not_offered(recording: Recording) -> None:
+    demo, line = str(recording.demo), recording.main_calls_make_input
+    with Index.open(recording.index) as index:
+        known = index.roads_inward(demo, line, everything, capture=2)
+        unknown = index.roads_inward(demo, line, everything, capture=3)
+        outward = index.roads_outward(demo, line, everything, capture=3)
+
+    assert (len(known), unknown, outward) == (1, [], [])
+
+
+def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
+    with Index.open(recording.index) as index:
+        lines = index.line_marks(str(recording.demo), 1, 8)
+        functions = dict(index.recorded_functions_in(str(recording.demo)))
+        main = index.function_mark(functions[7])
+        missing = index.function_mark(10**6)
+
+    assert [(mark.line, mark.calls, mark.duration) for mark in lines] == [(5, 14, 28_000), (8, 10, 20_000)]
+    assert sorted(functions) == [1, 3, 7]
+    assert main is not None
+    assert (main.name, main.calls, main.duration) == ("main", 16, 32_000)
+    assert main.boundaries[0] == "PJRT_Client_BufferFromHostBuffer"
+    assert missing is None
+
+
+def test_a_stack_is_given_whole(recording: Recording) -> None:
+    with Index.open(recording.index) as index:
+        (hit, *_) = index.stacks_through(str(recording.demo), recording.main_calls_make_input)
+        (chain,) = index.stack_chains(hit.stack)
+
+    assert chain[hit.position].id == hit.frame.id
+    assert chain[0].function.name == "<module>"
+    assert chain[-1].function.name == "PJRT_Client_BufferFromHostBuffer"
+
+
+QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
+    "hover": lambda index, it: index.line_summary(str(it.demo), 9),
+    "callers": lambda index, it: index.program_lines(str(it.client), 4),
+    "linked": lambda index, it: index.linked_calls(str(it.demo), 9),
+    "neighbours": lambda index, it: (index.inward(str(it.demo), 9), index.inward_readable(str(it.demo), 9)),
+    "definition": lambda index, it: index.roads_inward(str(it.demo), 9, everything),
+    "declaration": lambda index, it: index.roads_outward(str(it.client), 4, everything),
+    "implementation": lambda index, it: index.boundary_ends(str(it.demo), 9),
+    "stacks": lambda index, it: index.stacks_through(str(it.demo), 9),
+    "whole stack": lambda index, it: index.stack_chains(1),
+    "prepare": lambda index, it: index.functions_at(str(it.demo), 9),
+    "incoming": lambda index, it: (index.callers(3), index.direct_callers(3)),
+    "outgoing": lambda index, it: (index.callees(2), index.direct_callees(2)),
+    "static": lambda index, it: index.static_callees(str(it.demo), 7),
+    "lenses": lambda index, it: [index.function_mark(each) for _, each in index.recorded_functions_in(str(it.demo))],
+    "hints": lambda index, it: index.line_marks(str(it.demo), 1, 20),
+    "troubles": lambda index, it: index.file_troubles(str(it.demo)),
+    "of a capture": lambda index, it: (
+        index.line_summary(str(it.demo), 9, 1),
+        index.stacks_of_capture(1, str(it.demo), 9),
+        index.roads_inward(str(it.demo), 9, everything, capture=1),
+        index.boundary_ends(str(it.demo), 9, 1),
+    ),
+}
+
+SMALL = {"captures", "boundaries", "ffi_sites", "ffi_handlers", "ffi_functions", "ffi_joins", "modules"}
+"""Tables that do not grow with calls, stacks or sources: a few hundred rows at most."""
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_question_scans_a_table_that_grows(recording: Recording, question: str) -> None:
+    asked: list[str] = []
+    connection = connect_reading(recording.index, PATIENCE)
+    connection.set_trace_callback(asked.append)
+    with Index(Reader(connection, recording.index)) as index:
+        QUESTIONS[question](index, recording)
+
+    assert asked
+    tables = set(_tables(recording.index))
+    for query in asked:
+        for scanned, detail in _scans(recording.index, query):
+            assert scanned not in tables - SMALL, f"{detail}: {query}"
+
+
+def _tables(path: Path) -> list[str]:
+    with sqlite3.connect(path) as connection:
+        return [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+
+
+def _scans(path: Path, query: str) -> Iterator[tuple[str, str]]:
+    """The tables, by name, that a query reads from end to end, and what the plan says of it."""
+    aliases: dict[str, str] = {alias or table: table for table, alias in _NAMED.findall(query)}
+    with sqlite3.connect(path) as connection:
+        for *_, detail in connection.execute(f"EXPLAIN QUERY PLAN {query}"):
+            if scan := re.match(r"SCAN (\w+)(?! VIRTUAL)", detail):
+                name = str(scan[1])
+                yield aliases.get(name, name), str(detail)
+
+
+_NAMED = re.compile(r"(?:FROM|JOIN|,)\s+(\w+)(?:\s+(?!WHERE|JOIN|CROSS|LEFT|ON|ORDER|GROUP|UNION|LIMIT)(\w+))?")

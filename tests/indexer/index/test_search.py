@@ -1,0 +1,123 @@
+"""Symbols by parts of their names: ranked, within a scope, and as the sources are now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_sources, rebuild_index
+from framedex.model import FoundSymbol
+from tests.indexer.recorded import STRIPPED_SOURCE, Project
+
+_SOURCE = """\
+namespace store {
+class Buffer {
+ public:
+  Buffer();
+  ~Buffer();
+  void CopyBuffer() {}
+  void Rebuffered() {}
+};
+class BufferPool { void Grow() {} };
+void buffer() {}
+}
+namespace other { void Grow() {} }
+"""
+
+
+@pytest.fixture
+def tree(project: Project) -> Path:
+    """A source folder, not read as yet."""
+    folder = project.folder / "tree"
+    folder.mkdir()
+    (folder / "store.cc").write_text(_SOURCE)
+    (folder / "glue.cc").write_text(STRIPPED_SOURCE)
+    return folder
+
+
+@pytest.fixture
+def index(project: Project, tree: Path) -> Iterator[Index]:
+    """The recorded program and the tree, indexed."""
+    with project.ingest(tree) as index:
+        yield index
+
+
+def _names(found: list[FoundSymbol]) -> list[str]:
+    return list(dict.fromkeys(symbol.name for symbol in found))
+
+
+def test_the_whole_name_comes_first_then_its_beginning_then_a_word_then_any_part(index: Index) -> None:
+    names = _names(index.find_symbols("Buffer"))
+
+    assert names[0] == "store::Buffer"
+    order = [names.index(f"store::{name}") for name in ("buffer", "BufferPool", "Buffer::CopyBuffer")]
+    assert order == sorted(order)
+    assert names[-1] == "store::Buffer::Rebuffered"
+
+
+def test_case_does_not_matter_but_decides_between_equals(index: Index) -> None:
+    assert _names(index.find_symbols("buffer"))[0] == "store::buffer"
+    assert _names(index.find_symbols("COPYBUFFER")) == ["store::Buffer::CopyBuffer"]
+
+
+def test_a_scope_narrows_what_is_found(index: Index) -> None:
+    assert _names(index.find_symbols("Pool::Gro")) == ["store::BufferPool::Grow"]
+    assert _names(index.find_symbols("store::Pool::Gro")) == ["store::BufferPool::Grow"]
+    assert _names(index.find_symbols("Pool::store::Gro")) == []
+
+
+def test_two_characters_find_what_begins_with_them(index: Index) -> None:
+    assert _names(index.find_symbols("gr")) == ["store::BufferPool::Grow", "other::Grow"]
+
+
+@pytest.mark.parametrize("text", ["", "::", " ", '"', "%", "zz", "no such name", "\ud800"])
+def test_what_nothing_is_named_finds_nothing(index: Index, text: str) -> None:
+    assert index.find_symbols(text) == []
+
+
+def test_a_recorded_function_is_found_once_with_its_place(index: Index, tree: Path) -> None:
+    (symbol,) = index.find_symbols("convert")
+
+    assert symbol.function is not None
+    assert symbol.location is not None
+    assert (symbol.location.path, symbol.location.line) == (str(tree / "glue.cc"), 2)
+
+
+def test_a_recorded_function_precedes_one_that_fits_as_well(index: Index) -> None:
+    recorded = [symbol.function is not None for symbol in index.find_symbols("tr")]
+
+    assert recorded
+    assert recorded == sorted(recorded, reverse=True)
+
+
+def test_a_boundary_function_is_found_with_its_latest_call(index: Index) -> None:
+    found = [symbol for symbol in index.find_symbols("BufferFromHost") if symbol.kind == "boundary"]
+
+    assert [symbol.name for symbol in found] == ["PJRT_Client_BufferFromHostBuffer"]
+    assert found[0].call is not None
+    assert index.call(found[0].call) is not None
+
+
+def test_the_limit_keeps_the_best(index: Index) -> None:
+    assert _names(index.find_symbols("Buffer", 1)) == ["store::Buffer"]
+
+
+def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tree: Path) -> None:
+    (tree / "store.cc").write_text("namespace store { void Shrink() {} }\n")
+
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+
+    assert index.find_symbols("CopyBuffer") == []
+    assert _names(index.find_symbols("shrink")) == ["store::Shrink"]
+
+
+def test_an_index_that_is_made_anew_finds_the_same(project: Project, index: Index) -> None:
+    before = _names(index.find_symbols("Grow"))
+
+    rebuild_index(project.index, [], [], Silence())
+
+    assert _names(index.find_symbols("Grow")) == before

@@ -1,0 +1,139 @@
+"""Lines whose files have changed since they were recorded or indexed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index
+from framedex.model import FunctionRow, How, Location, Stale
+from tests.gitrepository import commit_all
+from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project
+
+
+def places(index: Index, name: str) -> list[Location | None]:
+    trace = index.trace(1)
+    assert trace is not None
+    return [frame.location for frame in trace.frames if frame.function.name == name]
+
+
+def function(index: Index, name: str) -> FunctionRow:
+    return index.find_functions(name)[0]
+
+
+def edit(path: Path, text: str) -> None:
+    """Give a file another text, and a time that surely differs."""
+    before = path.stat().st_mtime_ns
+    path.write_text(text)
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+
+
+@pytest.fixture
+def tracked(project: Project) -> Project:
+    """The program is committed to git, and recorded as it is there."""
+    before = project.program.stat()
+    commit_all(project.folder)
+    os.utime(project.program, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    return project
+
+
+def test_an_unchanged_file_has_nothing_stale(project: Project) -> None:
+    with project.ingest() as index:
+        assert places(index, "transfer") == [Location(str(project.program), 2, How.EXACT)]
+
+
+def test_lines_move_with_the_text_where_git_has_the_old_one(tracked: Project) -> None:
+    with tracked.ingest() as index:
+        edit(tracked.program, "import os\n\n" + PROGRAM)
+
+        assert places(index, "transfer") == [Location(str(tracked.program), 4, How.EXACT, None, Stale.MOVED, 2)]
+        (put,) = (found for found in index.functions_at(str(tracked.program), 8) if found.name == "put")
+        assert put.location == Location(str(tracked.program), 7, How.EXACT, None, Stale.MOVED, 5)
+
+
+def test_a_line_that_was_changed_is_gone(tracked: Project) -> None:
+    with tracked.ingest() as index:
+        edit(tracked.program, PROGRAM.replace("return put(value)", "return put(value + 1)"))
+
+        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT, None, Stale.GONE, 2)]
+        assert places(index, "put") == [Location(str(tracked.program), 6, How.EXACT)]
+
+
+def test_without_git_nothing_is_moved_but_said(project: Project) -> None:
+    with project.ingest() as index:
+        edit(project.program, "import os\n\n" + PROGRAM)
+
+        assert places(index, "transfer") == [Location(str(project.program), 2, How.EXACT, None, Stale.UNKNOWN)]
+
+
+def test_a_file_that_was_changed_before_it_was_indexed_is_unknown(tracked: Project) -> None:
+    """Given an edit between the recording and `framedex index`, then nobody knows what ran."""
+    edit(tracked.program, "import os\n\n" + PROGRAM)
+    os.utime(tracked.program)
+
+    with tracked.ingest() as index:
+        (place,) = places(index, "transfer")
+        assert place is not None and (place.line, place.stale) == (2, Stale.UNKNOWN)
+
+
+def test_a_file_that_was_only_touched_is_as_it_was(tracked: Project) -> None:
+    with tracked.ingest() as index:
+        edit(tracked.program, PROGRAM)
+
+        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT)]
+
+
+def test_lines_are_about_the_state_that_was_recorded_last(tracked: Project) -> None:
+    with tracked.ingest():
+        edit(tracked.program, PROGRAM + "\n# the end\n")
+    commit_all(tracked.folder)
+    with tracked.ingest(capture=tracked.again("second")) as index:
+        assert places(index, "transfer") == [Location(str(tracked.program), 2, How.EXACT)]
+        edit(tracked.program, PROGRAM)  # as the first recording had it
+
+        assert index.source_health().problems
+        edit(tracked.program, "\n" + PROGRAM)
+        assert places(index, "transfer") == [Location(str(tracked.program), 3, How.EXACT, None, Stale.MOVED, 2)]
+
+
+def test_questions_about_a_line_mean_the_line_as_it_is_now(tracked: Project) -> None:
+    path = str(tracked.program)
+    with tracked.ingest() as index:
+        before = index.line_summary(path, 2)
+        edit(tracked.program, "import os\n\n" + PROGRAM)
+
+        after = index.line_summary(path, 4)
+        assert before is not None and after is not None
+        assert (after.line, after.calls, after.boundaries) == (4, before.calls, before.boundaries)
+        assert index.line_summary(path, 1) is None and index.line_summary(path, 2) is None
+        assert index.recorded_lines(path).keys() == {4, 8, 12, 13, 16}
+        assert [hit.frame.location and hit.frame.location.line for hit in index.stacks_through(path, 4)] == [4, 4, 4]
+        assert {step.target.function.name for step in index.inward(path, 4)} == {"put"}
+
+
+def test_definitions_move_from_where_they_were_indexed(project: Project) -> None:
+    tree = project.folder / "tree"
+    tree.mkdir()
+    (tree / "glue.cc").write_text(STRIPPED_SOURCE)
+    commit_all(tree)
+    with project.ingest(tree) as index:
+        assert function(index, "glue::convert").location == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
+        edit(tree / "glue.cc", "// new\n" + STRIPPED_SOURCE)
+
+        found = function(index, "glue::convert")
+        assert found.location == Location(str(tree / "glue.cc"), 3, How.DEFINITION, None, Stale.MOVED, 2)
+        assert found.end_line == 3
+
+
+def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> None:
+    with tracked.ingest() as index:
+        assert not index.source_health().problems
+        edit(tracked.program, "import os\n\n" + PROGRAM)
+
+        problems = {problem.message: problem for problem in index.source_health().problems}
+        assert len(problems) == 2
+        assert all(problem.examples == (str(tracked.program),) for problem in problems.values())
+        assert any("`framedex index` reads it again" in message for message in problems)
+        assert any("git tells where its lines are now" in message for message in problems)

@@ -1,0 +1,216 @@
+"""Paths of another machine: a library built with -ffile-prefix-map, and Python files that are elsewhere here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources, ingest_captures
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
+from framedex.settings import PathRule
+from framedex.sources import PathMap
+from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
+
+BUILD = "/proc/self/cwd/external/demo+/runtime/core"
+ALLOCATE, PADDED = 11, 7  # lines of LIBRARY_SOURCE
+
+
+def _built(folder: Path, prefix: str) -> Project:
+    return build_project(folder, build_elsewhere(folder, prefix))
+
+
+def _index(project: Project, roots: Sequence[Path], rules: Sequence[PathRule] = (), lazily: bool = False) -> None:
+    with Store(project.index) as store:
+        add_capture(store, project.capture, Namer())
+        with store.transaction():
+            store.sources.replace_path_rules(rules)
+            for root in roots:
+                store.sources.add_root(str(root))
+        (find_needed_sources if lazily else find_sources)(store, Silence())
+
+
+def _frames(project: Project) -> dict[str, FrameRow]:
+    with Index.open(project.index) as index:
+        trace = index.trace(1)
+    assert trace is not None
+    return {frame.function.name: frame for frame in trace.frames}
+
+
+def _tree(folder: Path, content: str = LIBRARY_SOURCE, below: str = "runtime/core") -> Path:
+    source = folder / "tree" / below / "runtime.cc"
+    source.parent.mkdir(parents=True)
+    source.write_text(content)
+    return source
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return _built(tmp_path / "built", BUILD)
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp_path: Path, lazily: bool) -> None:
+    source = _tree(tmp_path, below="elsewhere")
+    rules = [PathRule("/proc/self/cwd", tmp_path / "nowhere"), PathRule(f"{BUILD}/", source.parent)]
+    _index(project, [], rules, lazily)
+    frames = _frames(project)
+    allocate = frames["runtime::allocate"].location
+    assert allocate is not None
+    assert (allocate.path, allocate.line, allocate.how) == (str(source), ALLOCATE, How.EXACT)
+    with Index.open(project.index) as index:
+        assert index.recorded_lines(str(source))[ALLOCATE] == 3
+        assert index.stacks_through(str(source), ALLOCATE)
+        assert index.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
+
+
+def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Project, tmp_path: Path) -> None:
+    source = _tree(tmp_path)
+    _tree(tmp_path, "// of something else", below="core/runtime")
+    _index(project, [tmp_path / "tree"])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and (location.path, location.how) == (str(source), How.EXACT)
+
+
+def test_of_two_files_with_the_same_tail_none_is_it(project: Project, tmp_path: Path) -> None:
+    for copy in ("one", "two"):
+        _tree(tmp_path, below=f"{copy}/runtime/core")
+    _index(project, [tmp_path / "tree"])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and location.path == f"{BUILD}/runtime.cc"
+
+
+def test_in_a_tree_of_another_version_the_function_is_found_and_no_line_is_called_exact(
+    project: Project, tmp_path: Path
+) -> None:
+    source = _tree(tmp_path, "\n" * 100 + LIBRARY_SOURCE)
+    _index(project, [tmp_path / "tree"], [PathRule(BUILD, source.parent)])
+    frames = _frames(project)
+    for name in ("runtime::allocate", "PJRT_Client_BufferFromHostBuffer"):
+        location = frames[name].location
+        assert location is not None
+        assert location.path == str(source) and location.line > 100 and location.how is not How.EXACT
+
+
+def test_a_file_that_only_has_the_name_is_not_shown_as_the_place(project: Project, tmp_path: Path) -> None:
+    _tree(tmp_path, "int unrelated() {\n  return 1;\n}\n" * 20)
+    _index(project, [tmp_path / "tree"])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and location.path == f"{BUILD}/runtime.cc"
+
+
+def test_places_follow_the_rules_and_return_to_what_was_recorded_without_them(project: Project, tmp_path: Path) -> None:
+    source = _tree(tmp_path, below="elsewhere")
+    recorded = f"{BUILD}/runtime.cc"
+    for rules, path in (([], recorded), ([PathRule(BUILD, source.parent)], str(source)), ([], recorded)):
+        _index(project, [], rules)
+        location = _frames(project)["runtime::allocate"].location
+        assert location is not None
+        assert (location.path, location.line, location.how) == (path, ALLOCATE, How.EXACT)
+
+
+def test_running_again_moves_nothing(project: Project, tmp_path: Path) -> None:
+    source = _tree(tmp_path, "\n" * 100 + LIBRARY_SOURCE)
+    rules = [PathRule(BUILD, source.parent)]
+    _index(project, [tmp_path / "tree"], rules)
+    before = _frames(project)
+    with Store(project.index) as store:
+        changes = store.sources.connection.total_changes
+        find_sources(store, Silence())
+        assert store.sources.connection.total_changes == changes
+    assert _frames(project) == before
+
+
+def test_a_path_relative_to_the_build_is_a_place_once_its_file_is_found(tmp_path: Path) -> None:
+    project = _built(tmp_path / "built", ".")
+    _index(project, [])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and location.path == "/proc/self/cwd/runtime.cc"
+    source = _tree(tmp_path, below="anywhere")
+    _index(project, [tmp_path / "tree"])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None
+    assert (location.path, location.line, location.how) == (str(source), ALLOCATE, How.EXACT)
+
+
+@pytest.mark.parametrize("before", [".", "/proc/self/cwd", "runtime.cc", "./runtime.cc/"])
+def test_relative_rules_count_from_the_build_s_folder(tmp_path: Path, before: str) -> None:
+    project = _built(tmp_path / "built", ".")
+    source = _tree(tmp_path, below="anywhere")
+    _index(project, [], [PathRule(before, source if "runtime" in before else source.parent)])
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and (location.path, location.how) == (str(source), How.EXACT)
+
+
+def test_python_files_of_another_machine_are_found_with_their_functions(project: Project, tmp_path: Path) -> None:
+    here = tmp_path / "checkout" / "package" / "demo.py"
+    here.parent.mkdir(parents=True)
+    here.write_bytes(project.program.read_bytes())
+    codes = tuple(
+        CodeObject("/build/site-packages/package/demo.py", code.qualname, code.first_line, code.line_table)
+        for code in project.capture.codes
+    )
+    elsewhere = replace(project, capture=replace(project.capture, codes=codes))
+    _index(elsewhere, [tmp_path / "checkout"])
+    for name, text in (("transfer", "return put"), ("<module>", "main()  # start")):
+        frame = _frames(elsewhere)[name]
+        assert frame.location is not None and frame.function.location is not None
+        assert (frame.location.path, frame.location.how) == (str(here), How.EXACT)
+        assert frame.location.line == project.line(text)
+        assert frame.function.location.path == str(here)
+
+
+@pytest.mark.parametrize("shift", ["", "\n", "\n" * 3, "# a line\n" * 40])
+def test_a_python_line_is_exact_only_where_its_function_begins_as_recorded(
+    project: Project, tmp_path: Path, shift: str
+) -> None:
+    program = (
+        "import functools\n\n\n@functools.cache\ndef put(value):\n    value += 1\n    value += 1\n    return value\n"
+    )
+    module = compile(program, "/build/package/put.py", "exec")
+    code = next(constant for constant in module.co_consts if isinstance(constant, CodeType))
+    recorded = CodeObject(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable)
+    frame = PythonFrame(0, next(start for start, _, line in code.co_lines() if line == 7), 7)
+    capture = replace(project.capture, codes=(recorded,), frames=(frame,), stacks=(Stack((0,)),) * 3)
+    here = tmp_path / "tree" / "package" / "put.py"
+    here.parent.mkdir(parents=True)
+    here.write_text(shift + program)
+    moved = replace(project, capture=capture)
+    _index(moved, [tmp_path / "tree"])
+    location = _frames(moved)["put"].location
+    assert location is not None and location.path == str(here)
+    lines = len(shift.splitlines())
+    assert (location.line, location.how) == ((7, How.EXACT) if not lines else (5 + lines, How.DEFINITION))
+
+
+def test_a_rule_leads_to_the_recorded_binary_and_to_no_other(project: Project, tmp_path: Path) -> None:
+    there = project.library.parent
+    here = tmp_path / "copied"
+    there.rename(here)
+    program = here / project.program.name
+    capture = replace(project.capture, path=here / ".framedex" / "captures" / "first")
+    moved = replace(project, folder=here, program=program, capture=capture)
+    (here / "libglue.so").write_bytes((here / "libruntime.so").read_bytes())  # not what was recorded
+    with Store(moved.index) as store:
+        report = ingest_captures(store, [], [], Silence(), rules=[PathRule(str(there), here)])
+        namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
+        problems = add_capture(store, capture, namer).problems
+    assert report.captures == ()
+    assert "runtime::allocate" in _frames(moved)
+    assert len(problems) == 2 and all("libglue.so" in problem for problem in problems)
+
+
+def test_ten_thousand_rules_cost_nothing_and_a_loop_of_links_is_no_file(project: Project, tmp_path: Path) -> None:
+    source = _tree(tmp_path, below="elsewhere")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    rules = [PathRule(f"/build/{number}\n\x1b[31m", tmp_path) for number in range(10_000)]
+    rules += [PathRule(BUILD, loop), PathRule(f"{BUILD}/runtime.cc", source)]
+    _index(project, [], rules)
+    location = _frames(project)["runtime::allocate"].location
+    assert location is not None and location.path == str(source)

@@ -1,0 +1,34 @@
+"""Real git repositories for tests, made without what the user of this machine has configured."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+_ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    **{f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder and give what it prints."""
+    done = subprocess.run(
+        ["git", "-C", folder, *arguments], capture_output=True, text=True, check=True, env=_ENVIRONMENT
+    )
+    return done.stdout.strip()
+
+
+def make_checkout(folder: Path, files: dict[str, str]) -> str:
+    """Make a repository with one commit of these files; the commit."""
+    for name, content in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    return git(folder, "rev-parse", "HEAD")

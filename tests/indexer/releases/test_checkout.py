@@ -1,0 +1,119 @@
+"""What git says of source folders: real repositories, also hostile ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from framedex.model import SourceRoot
+from framedex.releases import Build
+from framedex.releases.checkout import Checkout, read_checkout
+from framedex.releases.roots import state_of_root, without_root
+from tests.indexer.releases.checkouts import git, make_checkout
+
+XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
+
+
+def _xla(revision: str) -> list[Build]:
+    return [Build("xla", "0.10.2", revision, "/site-packages/jaxlib")]
+
+
+def test_a_folder_that_is_no_checkout_is_none(tmp_path: Path) -> None:
+    assert read_checkout(tmp_path) is None
+    assert read_checkout(tmp_path / "missing") is None
+    assert read_checkout(Path("a\0b")) is None
+
+
+def test_without_git_there_is_no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_checkout(tmp_path, XLA)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert read_checkout(tmp_path) is None
+
+
+def test_commit_and_changes_are_told_from_any_folder_inside(tmp_path: Path) -> None:
+    commit = make_checkout(tmp_path, XLA)
+    assert read_checkout(tmp_path / "xla") == Checkout(tmp_path, commit, False)
+    (tmp_path / "xla" / "untracked.cc").write_text("")
+    assert read_checkout(tmp_path) == Checkout(tmp_path, commit, False)
+    (tmp_path / "xla" / "pjrt" / "pjrt_client.h").write_text("// changed\n")
+    assert read_checkout(tmp_path) == Checkout(tmp_path, commit, True)
+
+
+def test_a_repository_without_a_commit_has_none(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    assert read_checkout(tmp_path) == Checkout(tmp_path, "", False)
+
+
+@pytest.mark.parametrize("name", ["evil", "e=vil", "e.vil"])
+def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) -> None:
+    make_checkout(tmp_path, XLA | {".gitattributes": f"* filter={name}\n"})
+    trap = tmp_path.parent / f"{tmp_path.name}-trap"
+    run = tmp_path / "evil.sh"
+    run.write_text(f"#!/bin/sh\ntouch {trap}\ncat\n")
+    run.chmod(0o755)
+    hook = tmp_path / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.symlink_to(run)
+    for setting in ("core.fsmonitor", f"filter.{name}.clean", f"filter.{name}.process", "core.pager", "diff.external"):
+        git(tmp_path, "config", setting, str(run))
+    git(tmp_path, "config", f"filter.{name}.required", "true")
+    file = tmp_path / "xla" / "pjrt" / "pjrt_client.h"
+    os.utime(file, (1, 1))  # git has to look into it
+    checkout = read_checkout(tmp_path)
+    assert checkout is not None and checkout.commit and checkout.is_changed is False
+    assert not trap.exists()
+    subprocess.run(["git", "-C", tmp_path, "status"], capture_output=True, check=False)
+    assert trap.exists(), "the trap was none"
+
+
+def test_another_users_repository_is_a_problem_with_its_remedy(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    make_checkout(tmp_path, XLA)
+    for path in (tmp_path, tmp_path / ".git"):
+        os.chown(path, 12345, 12345)
+    checkout = read_checkout(tmp_path)
+    assert checkout is not None and checkout.problem is not None
+    assert f"git config --global --add safe.directory {tmp_path}" in checkout.problem
+    state = state_of_root(SourceRoot(str(tmp_path), 1), _xla("5" * 40))
+    assert state.matches is None and state.advice is None
+
+
+def test_a_root_at_the_recorded_commit_matches(tmp_path: Path) -> None:
+    commit = make_checkout(tmp_path, XLA)
+    state = state_of_root(SourceRoot(str(tmp_path / "xla"), 7), _xla(commit))
+    assert (state.component, state.matches, state.advice) == ("xla", True, None)
+    assert without_root([state], _xla(commit)) == []
+
+
+def test_a_root_at_the_recorded_tag_matches(tmp_path: Path) -> None:
+    make_checkout(tmp_path, {"jax/_src/api.py": ""})
+    git(tmp_path, "tag", "-a", "jax-v0.99", "-m", "x")
+    builds = [Build("jax", "0.99", "jax-v0.99", "/site-packages/jax")]
+    assert state_of_root(SourceRoot(str(tmp_path), 1), builds).matches is True
+
+
+def test_a_root_at_another_commit_is_told_with_the_command_that_helps(tmp_path: Path) -> None:
+    folder = tmp_path / "it's here"
+    commit = make_checkout(folder, XLA)
+    wanted = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
+    state = state_of_root(SourceRoot(str(folder), 7), _xla(wanted))
+    assert state.matches is False and state.advice is not None
+    assert "jaxlib 0.10.2 was built from XLA 5a9e73cbd925" in state.advice
+    assert f"this checkout is at {commit[:12]}: lines may be off" in state.advice
+    assert f"git -C '{tmp_path}/it'\"'\"'s here' fetch origin {wanted}" in state.advice
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    (tmp_path / "xla" / "pjrt").mkdir(parents=True)
+    (tmp_path / "xla" / "pjrt" / "pjrt_client.h").write_text("")
+    root = SourceRoot(str(tmp_path), 1)
+    state = state_of_root(root, _xla("5" * 40))
+    assert state.matches is None and "is no git checkout" in str(state.advice)
+    state = state_of_root(root, _xla(""))
+    assert state.matches is None and "does not know" in str(state.advice)
+    assert state_of_root(root, []).advice is None
+    assert not state_of_root(SourceRoot("/gone", 3), _xla("5" * 40)).is_there

@@ -1,0 +1,80 @@
+"""Lines of an old text in a new one."""
+
+import random
+import time
+
+import pytest
+
+from framedex.sources.moving import MovedLine, map_lines
+
+
+def text(*lines: str) -> str:
+    return "\n".join(lines)
+
+
+def test_lines_below_an_insertion_move_down_and_back() -> None:
+    moved = map_lines(text("a", "b", "c"), text("a", "new", "b", "c"))
+
+    assert [moved.forward(line) for line in (1, 2, 3)] == [
+        MovedLine(1, False),
+        MovedLine(3, False),
+        MovedLine(4, False),
+    ]
+    assert moved.backward(4) == MovedLine(3, False)
+    assert moved.backward(2).is_gone
+
+
+def test_a_changed_line_is_gone_and_nearest_is_what_stands_there() -> None:
+    moved = map_lines(text("a", "b = 1", "c"), text("a", "b = 2", "c"))
+
+    assert moved.forward(2) == MovedLine(2, is_gone=True)
+    assert moved.forward(3) == MovedLine(3, is_gone=False)
+
+
+def test_of_removed_lines_the_nearest_is_what_came_after() -> None:
+    assert map_lines(text("a", "b", "c", "d"), text("a", "d")).forward(3) == MovedLine(2, is_gone=True)
+
+
+def test_at_the_end_nothing_points_beyond_the_text() -> None:
+    assert map_lines(text("a", "b"), text("a")).forward(2) == MovedLine(1, is_gone=True)
+    assert map_lines(text("a", "b"), "").forward(2) == MovedLine(1, is_gone=True)
+
+
+def test_what_ends_a_line_does_not_count() -> None:
+    assert map_lines("a\r\nb\r\n", "new\na\nb\n").forward(2) == MovedLine(3, is_gone=False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_line_that_is_not_gone_is_the_same_line_and_order_is_kept(seed: int) -> None:
+    chance = random.Random(seed)
+    words = [str(chance.randrange(1 + seed % 9 * 20)) for _ in range(chance.randrange(1, 200))]
+    changed = [word for word in words if chance.random() < 0.8]
+    for _ in range(chance.randrange(30)):
+        changed.insert(chance.randrange(len(changed) + 1), chance.choice([*words, "new"]))
+    old, new = text(*words).split("\n"), text(*changed).split("\n")
+
+    moved = map_lines(text(*words), text(*changed))
+
+    last = 0
+    for line in range(1, len(old) + 1):
+        there = moved.forward(line)
+        assert 1 <= there.line <= len(new)
+        if not there.is_gone:
+            assert old[line - 1] == new[there.line - 1] and there.line > last
+            assert moved.backward(there.line) == MovedLine(line, is_gone=False)
+            last = there.line
+
+
+def test_a_file_of_20_000_lines_takes_no_time() -> None:
+    chance = random.Random(1)
+    old = [f"  call_{chance.randrange(4000)}({number % 7});" for number in range(20_000)]
+    new = list(old)
+    for _ in range(300):
+        new.insert(chance.randrange(len(new)), "  another();")
+        del new[chance.randrange(len(new))]
+
+    began = time.process_time()
+    moved = map_lines(text(*old), text(*new))
+
+    assert time.process_time() - began < 2
+    assert sum(not moved.forward(line).is_gone for line in range(1, 20_001)) > 19_000

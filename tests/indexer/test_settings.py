@@ -1,0 +1,182 @@
+"""Settings of a project: which file counts, what its keys mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.settings import PathRule, Settings, setting_keys
+from tests.indexer.privileges import run_without_privileges
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def _load(folder: Path) -> Settings:
+    settings, problems = Settings.load(folder)
+    assert problems == []
+    return settings
+
+
+def test_without_a_file_everything_is_at_its_default(tmp_path: Path) -> None:
+    assert _load(tmp_path) == Settings()
+
+
+def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    inner = project / "src" / "deep"
+    inner.mkdir(parents=True)
+    (project / "pyproject.toml").write_text("""
+        [project]
+        name = "x"
+        [tool.framedex]
+        sources = ["../xla", "/opt/jax"]
+        index = "here.db"
+        [[tool.framedex.path-map]]
+        from = "/proc/self/cwd"
+        to = "../xla"
+        [tool.framedex.links]
+        xla = "https://example.org/{commit}/{path}#L{line}"
+        "../xla" = "https://mirror.example.org/{path}"
+        [tool.framedex.editor]
+        code-lens = false
+    """)
+    settings = _load(inner)
+    xla = tmp_path / "xla"
+    assert settings == Settings(
+        sources=(xla, Path("/opt/jax")),
+        path_map=(PathRule("/proc/self/cwd", xla),),
+        links={
+            "xla": "https://example.org/{commit}/{path}#L{line}",
+            str(xla): "https://mirror.example.org/{path}",
+        },
+        index=project / "here.db",
+        editor={"code-lens": False},
+        file=project / "pyproject.toml",
+    )
+    assert settings.editor_value("code-lens", True) is False
+    assert settings.editor_value("inlay-hints", True) is True
+    assert settings.editor_value("code-lens", "a text") == "a text"
+
+
+def test_framedex_toml_wins_in_its_folder_and_the_nearest_folder_wins_over_both(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "framedex.toml").write_text('index = "own.db"')
+    (tmp_path / "pyproject.toml").write_text('[tool.framedex]\nindex = "shared.db"')
+    assert _load(inner).index == tmp_path / "own.db"
+    (inner / "pyproject.toml").write_text('[project]\nname = "framedex-user"')
+    assert _load(inner).index == tmp_path / "own.db"
+    (inner / "pyproject.toml").write_text('[tool.framedex]\nsources = ["."]')
+    assert _load(inner) == Settings(sources=(inner,), file=inner / "pyproject.toml")
+
+
+def test_a_wrong_key_is_named_with_the_nearest_one_and_the_others_count(tmp_path: Path) -> None:
+    (tmp_path / "framedex.toml").write_text(
+        'source = ["a"]\nsources = ["b"]\nzzz = 1\n[[path-map]]\nfrom="/a"\nto="b"\nt=1'
+    )
+    settings, problems = Settings.load(tmp_path)
+    assert settings.sources == (tmp_path / "b",)
+    assert settings.path_map == (PathRule("/a", tmp_path / "b"),)
+    file = tmp_path / "framedex.toml"
+    assert problems == [
+        f"{file}: source is no setting; did you mean sources?",
+        f"{file}: zzz is no setting; the keys are editor, index, links, path-map, sources.",
+        f"{file}: path-map.t is no setting; did you mean to?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("sources", "../xla"),
+        ("sources", [1]),
+        ("sources", ["a\0b"]),
+        ("path-map", "x"),
+        ("path-map", {"from": "/a"}),
+        ("path-map", [{"from": "/a"}]),
+        ("path-map", [{"from": "", "to": "b"}]),
+        ("path-map", ["x"]),
+        ("links", []),
+        ("links", {"xla": 3}),
+        ("links", {"xla": "https://example.org/{line}"}),
+        ("links", {"xla": "https://example.org/{path}/{user}"}),
+        ("links", {"xla": "https://example.org/{path.__class__}"}),
+        ("links", {"xla": "https://example.org/{path"}),
+        ("links", {"xla": "javascript:{path}"}),
+        ("index", 7),
+        ("index", "~nobody-of-this-name/x"),
+        ("editor", True),
+    ],
+)
+def test_a_wrong_value_is_one_problem_and_changes_nothing(tmp_path: Path, key: str, value: object) -> None:
+    settings, problems = Settings.from_mapping({key: value}, tmp_path, "the editor")
+    assert settings == Settings()
+    assert len(problems) == 1
+    assert problems[0].startswith(f"the editor: the value of {key}")
+
+
+def test_settings_of_an_editor_are_laid_over_those_of_the_file(tmp_path: Path) -> None:
+    below = Settings(sources=(tmp_path / "a",), editor={"code-lens": False, "inlay-hints": False})
+    values: dict[str, object] = {"editor": {"code-lens": True}, "index": "b.db"}
+    settings, problems = Settings.from_mapping(values, tmp_path, "the editor", below)
+    assert problems == []
+    assert settings.sources == below.sources
+    assert settings.index == tmp_path / "b.db"
+    assert settings.editor == {"code-lens": True, "inlay-hints": False}
+
+
+@pytest.mark.parametrize(
+    "content", [b"[tool.framedex\n", b"[tool.framedex]\nsources = [\xff]", b"tool = {framedex = 3}"]
+)
+def test_a_file_that_cannot_be_understood_is_a_problem_with_its_name(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "pyproject.toml"
+    file.write_bytes(content)
+    settings, (problem,) = Settings.load(tmp_path)
+    assert settings == Settings()
+    assert str(file) in problem
+
+
+def test_a_broken_file_of_other_tools_is_none_of_our_business(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[broken")
+    assert _load(tmp_path) == Settings()
+
+
+def test_deep_nesting_loops_and_odd_folders_are_survived(tmp_path: Path) -> None:
+    (tmp_path / "framedex.toml").write_text("sources = " + "[" * 100_000)
+    assert len(Settings.load(tmp_path)[1]) == 1
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (inner / "framedex.toml").symlink_to(loop)
+    assert "cannot be read" in Settings.load(inner)[1][0]
+    assert Settings.load(Path("a\0b")) == (Settings(), [])
+
+
+def test_an_unreadable_file_is_a_problem(tmp_path: Path) -> None:
+    file = tmp_path / "framedex.toml"
+    file.write_text("")
+    file.chmod(0)
+    script = "import sys, pathlib, framedex.settings as s; print(s.Settings.load(pathlib.Path(sys.argv[1]))[1])"
+    done = run_without_privileges([sys.executable, "-c", script, str(tmp_path)])
+    assert f"{file} cannot be read: Permission denied" in done.stdout
+
+
+def test_no_file_that_is_none_or_too_large_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "framedex.toml")
+    (tmp_path / "pyproject.toml").symlink_to("/dev/zero")
+    assert Settings.load(tmp_path) == (Settings(), [])
+    large = tmp_path / "inner"
+    large.mkdir()
+    with (large / "pyproject.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    assert "cannot be read" in Settings.load(large)[1][0]
+
+
+def test_the_documentation_has_every_key() -> None:
+    text = (REPOSITORY / "docs" / "settings.md").read_text()
+    for key in setting_keys():
+        assert f"`{key}`" in text

@@ -1,0 +1,104 @@
+"""Picking a capture narrows answers to it; two captures can be compared at a line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+from tests.server.asking import EDITORS, Connect, definition, hover, own, plain
+from tests.server.recording import Recording, write_index
+from tests.server.roads import record_roads
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def twice(recording: Recording) -> Recording:
+    """The program recorded a second time, with seven calls from its first line in place of three."""
+    write_index(recording, puts=7)
+    return recording
+
+
+async def command(client: LanguageClient, name: str, argument: object) -> object:
+    params = types.ExecuteCommandParams(name, [argument])
+    return plain(await client.workspace_execute_command_async(params))
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_captures_are_listed_latest_first(twice: Recording, connect: Connect, editor: str) -> None:
+    client = await connect(twice.root, editor)
+    listed = await own(client, "captures", twice.demo, 1)
+    assert [(each["id"], each["calls"], each["command"]) for each in listed["captures"]] == [
+        (2, 10, "python demo.py"),
+        (1, 6, "python demo.py"),
+    ]
+    assert listed["selected"] is None
+
+
+async def test_a_picked_capture_narrows_the_hover_until_none_is_picked(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    line = twice.main_calls_make_input
+    assert "10 recorded calls**" in (await hover(client, twice.demo, line) or "")
+    picked = await own(client, "selectCapture", twice.demo, line, capture=1)
+    assert picked["id"] == 1
+    narrowed = await hover(client, twice.demo, line) or ""
+    assert "3 recorded calls of the selected capture**, 6 µs" in narrowed
+    assert "→ `PJRT_Client_BufferFromHostBuffer` (3, 6 µs)" in narrowed
+    assert "from `<module>`" in narrowed
+    assert "into `make_input`" in narrowed
+    assert "; capture " in narrowed
+    assert await own(client, "selectCapture", twice.demo, line, capture=None) is None
+    assert "10 recorded calls**" in (await hover(client, twice.demo, line) or "")
+
+
+async def test_a_capture_that_did_not_pass_a_line_has_nothing_there(tmp_path: Path, connect: Connect) -> None:
+    roads = record_roads(tmp_path)
+    client = await connect(roads.project)
+    await own(client, "selectCapture", roads.demo, 1, capture=1)
+    assert await definition(client, roads.library, 2) == [("library.py", 8), ("library.py", 5), ("library.py", 11)]
+    assert await own(client, "selectCapture", roads.demo, 1, capture=99) is None
+    assert await definition(client, roads.demo, 2) == [("library.py", 2)]
+
+
+async def test_two_captures_are_compared_at_a_line(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    compared = await own(client, "compareCaptures", twice.demo, twice.main_calls_make_input, before=1, after=2)
+    assert compared["boundaries"] == [
+        {
+            "boundary": "PJRT_Client_BufferFromHostBuffer",
+            "before": {"calls": 3, "duration": 6_000},
+            "after": {"calls": 7, "duration": 14_000},
+        }
+    ]
+    assert compared["text"] == (
+        "demo.py:8, before → after:\nPJRT_Client_BufferFromHostBuffer: 3 → 7 calls, 6 µs → 14 µs"
+    )
+    assert await own(client, "compareCaptures", twice.demo, 1, before=1, after=2) is None
+
+
+async def test_the_commands_tell_what_they_did(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    document = {"textDocument": {"uri": twice.demo.as_uri()}, "position": {"line": 7, "character": 0}}
+    await command(client, "framedex.selectCapture", {**document, "capture": 2})
+    await command(client, "framedex.compareCaptures", {**document, "before": 1, "after": 2})
+    assert [message.message.splitlines()[0] for message in client.messages] == [
+        "framedex: answers are of python demo.py alone.",
+        "demo.py:8, before → after:",
+    ]
+    with pytest.raises(JsonRpcException):
+        await command(client, "framedex.compareCaptures", document)
+
+
+async def test_the_trace_of_a_call_opens_as_a_document(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    document = {"textDocument": {"uri": twice.demo.as_uri()}, "position": {"line": 6, "character": 0}}
+    uri = await command(client, "framedex.openTrace", {**document, "call": 1})
+    assert uri == (twice.index.parent / "traces" / "call-1.fdtrace").as_uri()
+    assert await command(client, "framedex.openTrace", document) is not None
+    elsewhere = {**document, "textDocument": {"uri": (twice.root / "other.py").as_uri()}}
+    assert await command(client, "framedex.openTrace", elsewhere) is None
+    assert client.messages[-1].message == "framedex: Nothing was recorded there."

@@ -1,0 +1,71 @@
+"""Calls that stand in the source but were never recorded: the second kind of the call hierarchy, if asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+
+from framedex.index import Store
+from framedex.model import ExtractedFile
+from tests.server.asking import EDITORS, Connect, at, settled
+from tests.server.recording import Recording
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def read(recording: Recording) -> Recording:
+    """The recording, with its sources read: `main` also calls `unused`, which calls `deeper`, in another file."""
+    unused = recording.root / "unused.py"
+    unused.write_text("def unused():\n    deeper()\n\ndef deeper():\n    pass\n")
+    calls = '[[8, 5, "call", "make_input", ""], [9, 5, "call", "unused", ""], [9, 9, "call", "no_such", ""]]'
+    with Store(recording.index) as store, store.transaction():
+        store.sources.replace_files(
+            [
+                _file(recording.demo, [("main", 7, 9, calls), ("make_input", 3, 5, None)]),
+                _file(unused, [("unused", 1, 2, '[[2, 5, "call", "deeper", ""]]'), ("deeper", 4, 5, None)]),
+            ],
+            {},
+        )
+    return recording
+
+
+def _file(path: Path, definitions: list[tuple[str, int, int, str | None]]) -> ExtractedFile:
+    rows = [(name, name, "function", "()", line, end, False, False, calls) for name, line, end, calls in definitions]
+    return ExtractedFile(str(path), "python", 0, 0, 0, 0, rows, ())
+
+
+async def outgoing(client: LanguageClient, item: types.CallHierarchyItem) -> list[types.CallHierarchyOutgoingCall]:
+    params = types.CallHierarchyOutgoingCallsParams(item)
+    return list(await client.call_hierarchy_outgoing_calls_async(params) or ())
+
+
+async def main_of(client: LanguageClient, recording: Recording) -> types.CallHierarchyItem:
+    await settled(client, recording.root)
+    params = types.CallHierarchyPrepareParams(*at(recording.demo, recording.main_calls_make_input))
+    (item,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
+    return item
+
+
+async def test_only_recorded_calls_are_listed_unless_asked_otherwise(read: Recording, connect: Connect) -> None:
+    client = await connect(read.root)
+    assert [call.to.name for call in await outgoing(client, await main_of(client, read))] == ["make_input", "devices"]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_calls_never_recorded_follow_marked_and_lead_on(read: Recording, connect: Connect, editor: str) -> None:
+    (read.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = true }\n")
+    client = await connect(read.root, editor)
+    calls = await outgoing(client, await main_of(client, read))
+    assert [(call.to.name, call.to.detail) for call in calls] == [
+        ("make_input", "5 calls · demo.py"),
+        ("devices", "1 call · library.py"),
+        ("unused", "static, never recorded"),
+    ]
+    assert [where.start.line + 1 for where in calls[2].from_ranges] == [9]
+    (deeper,) = await outgoing(client, calls[2].to)
+    assert (deeper.to.name, deeper.to.selection_range.start.line + 1) == ("deeper", 4)
+    assert await outgoing(client, deeper.to) == []

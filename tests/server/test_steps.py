@@ -1,0 +1,114 @@
+"""Stepping along one recorded stack by framedex's own requests, and highlights of its lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.server.asking import EDITORS, Connect, ask, at, own
+from tests.server.recording import Recording
+from tests.server.roads import Roads, record_roads
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def roads(tmp_path: Path) -> Roads:
+    return record_roads(tmp_path)
+
+
+def where(step: dict[str, Any]) -> tuple[str, int]:
+    return Path(step["location"]["uri"]).name, step["location"]["range"]["start"]["line"] + 1
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_steps_lead_in_to_the_end_of_the_stack_and_out_again(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    client = await connect(recording.root, editor)
+    step = await own(client, "stepIn", recording.demo, 11)
+    way = [where(step)]
+    files = {"demo.py": recording.demo, "library.py": recording.library, "client.cc": recording.client}
+    while step := await own(client, "stepIn", files.get(way[-1][0], recording.mock), way[-1][1]):
+        way.append(where(step))
+    assert way == [("demo.py", 8), ("demo.py", 5), ("library.py", 4), ("client.cc", 4), ("mock.cc", 4)]
+    step = await own(client, "stepOut", recording.mock, 4)
+    assert where(step) == ("client.cc", 4)
+    assert {name: step[name] for name in ("function", "language", "how", "boundary", "calls", "frame", "frames")} == {
+        "function": "xla::Client::BufferFromHost",
+        "language": "native",
+        "how": "definition",
+        "boundary": "PJRT_Client_BufferFromHostBuffer",
+        "calls": 3,
+        "frame": 7,
+        "frames": 9,
+    }
+
+
+async def test_a_step_stays_on_the_picked_stack(roads: Roads, connect: Connect) -> None:
+    client = await connect(roads.project)
+    first = await own(client, "stepIn", roads.demo, 2)
+    second = await own(client, "stepIn", roads.library, 2)
+    assert (where(first), where(second)) == (("library.py", 2), ("library.py", 8))
+    assert first["stack"] == second["stack"]
+
+
+async def test_next_and_previous_go_round_the_stacks_through_a_line(roads: Roads, connect: Connect) -> None:
+    client = await connect(roads.project)
+    listed = await own(client, "stacks", roads.library, 2)
+    assert [stack["boundary"] for stack in listed][:2] == ["PJRT_Buffer_ToHostBuffer", "PJRT_Buffer_ToHostBuffer"]
+    assert listed[-1]["boundary"] == "PJRT_Client_Create"
+    assert not any(stack["selected"] for stack in listed)
+    forward = [(await own(client, "nextStack", roads.library, 2))["stack"] for _ in listed]
+    assert forward == [stack["stack"] for stack in listed]
+    assert (await own(client, "nextStack", roads.library, 2))["stack"] == forward[0]
+    assert (await own(client, "previousStack", roads.library, 2))["stack"] == forward[-1]
+
+
+async def test_a_given_stack_can_be_picked_and_shown_whole(roads: Roads, connect: Connect) -> None:
+    client = await connect(roads.project)
+    listed = await own(client, "stacks", roads.library, 2)
+    wanted = next(stack for stack in listed if stack["boundary"] == "PJRT_Buffer_ToHostBuffer")
+    assert await own(client, "selectStack", roads.library, 2, stack=10**6) is None
+    picked = await own(client, "selectStack", roads.library, 2, stack=wanted["stack"])
+    whole = await own(client, "stack", roads.library, 2)
+    assert (picked["stack"], whole["stack"]) == (wanted["stack"], wanted["stack"])
+    assert [frame["function"] for frame in whole["stackFrames"]][-2:] == ["get", "runtime::ToHostBuffer"]
+    again = await own(client, "stacks", roads.library, 2)
+    assert [stack["stack"] for stack in again if stack["selected"]] == [wanted["stack"]]
+
+
+async def test_nothing_recorded_is_null_and_malformed_parameters_are_an_error(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root)
+    assert await own(client, "stack", recording.demo, 1) is None
+    for method in ("stepIn", "stepOut", "nextStack", "previousStack"):
+        assert await own(client, method, recording.demo, recording.nothing_recorded) is None
+        for params in (None, 1, {"textDocument": {"uri": recording.demo.as_uri()}}):
+            with pytest.raises(JsonRpcException):
+                await ask(client, method, params)
+    assert await own(client, "stacks", recording.demo, recording.nothing_recorded) == []
+
+
+async def highlights(client: Any, path: Path, line: int) -> list[int]:
+    params = types.DocumentHighlightParams(*at(path, line))
+    found = await client.text_document_document_highlight_async(params) or ()
+    return [each.range.start.line + 1 for each in found]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_highlights_are_the_lines_of_the_busiest_stack_until_one_is_picked(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    client = await connect(recording.root, editor)
+    make_input = recording.make_input_calls_device_put
+    assert await highlights(client, recording.demo, make_input) == [11, 8, 5]
+    assert await highlights(client, recording.demo, recording.nothing_recorded) == []
+    await own(client, "nextStack", recording.demo, make_input)
+    await own(client, "nextStack", recording.demo, make_input)
+    assert await highlights(client, recording.demo, make_input) == [11, 9, 5]
