@@ -30,7 +30,7 @@ from framedex.ingest import Namer, Silence, find_sources
 from framedex.model import Calls, Capture, ExtractedFile
 from framedex.sources import extract_files, find_files
 
-PROGRAM = '''\
+PROGRAM = """\
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -76,7 +76,7 @@ def main():
 
 
 main()
-'''
+"""
 FILES_AT_ONCE = 2000
 
 

@@ -15,6 +15,7 @@ void unimplemented(TF_Status* status, const char* function);
 
 // Each puts what the mock implements into its part of the table.
 void add_compiler_functions(TpuApi& api);
+void add_executable_functions(TpuApi& api);
 void add_executor_functions(TpuApi& api);
 void add_platform_functions(TpuApi& api);
 void add_status_functions(TpuApi& api);

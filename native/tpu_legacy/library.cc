@@ -13,6 +13,7 @@ TpuApi make_api() {
   add_stream_functions(api);
   add_transfer_functions(api);
   add_compiler_functions(api);
+  add_executable_functions(api);
   return api;
 }
 

@@ -20,6 +20,11 @@ List copy(const List& list) {
   return made;
 }
 
+template <typename List>
+void destroy_list(List& list) {
+  if (!is_inlined(list)) delete[] list.heap;
+}
+
 TileList copy_tiles(const TileList& list) {
   TileList made{};
   made.size = list.size;
@@ -143,13 +148,6 @@ int64_t byte_size(const XLA_Shape& shape) {
   return bytes;
 }
 
-size_t node_count(const XLA_Shape& shape) {
-  size_t count = 1;
-  if (!is_tuple(shape)) return count;
-  for (int i = 0; i < shape.ntuple_shapes; ++i) count += node_count(shape.tuple_shapes[i]);
-  return count;
-}
-
 XLA_Shape copy_for_device(const XLA_Shape& shape) {
   XLA_Shape made{};
   made.element_type = shape.element_type;
@@ -163,6 +161,31 @@ XLA_Shape copy_for_device(const XLA_Shape& shape) {
     made.layout = shape.has_layout ? copy_layout(shape.layout) : row_major(shape.dimensions.size);
   }
   return made;
+}
+
+void destroy(XLA_Shape& shape) {
+  destroy_list(shape.dimensions);
+  destroy_list(shape.dynamic_dimensions);
+  for (int i = 0; i < shape.ntuple_shapes; ++i) destroy(shape.tuple_shapes[i]);
+  if (shape.ntuple_shapes > 0) delete[] shape.tuple_shapes;
+  if (!shape.has_layout) return;
+  XLA_Layout& layout = shape.layout;
+  destroy_list(layout.minor_to_major);
+  destroy_list(layout.dim_level_types);
+  destroy_list(layout.dim_unique);
+  destroy_list(layout.dim_ordered);
+  XLA_Tile* tiles = is_inlined(layout.tiles) ? layout.tiles.inlined : layout.tiles.heap;
+  for (int64_t i = 0; i < layout.tiles.size; ++i) destroy_list(tiles[i].dimensions);
+  destroy_list(layout.tiles);
+}
+
+bool is_row_major(const XLA_Shape& shape) {
+  if (!shape.has_layout) return true;
+  const Int64List& order = shape.layout.minor_to_major;
+  for (int64_t i = 0; i < order.size; ++i) {
+    if (elements(order)[i] != order.size - 1 - i) return false;
+  }
+  return shape.layout.tiles.size == 0;
 }
 
 bool has_same_order(const XLA_Shape& one, const XLA_Shape& other) {

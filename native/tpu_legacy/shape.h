@@ -27,11 +27,14 @@ inline bool is_tuple(const XLA_Shape& shape) { return shape.element_type == TpuP
 int64_t element_size(int element_type);
 // Bytes that a dense array takes on the device; of a tuple, those of its table of addresses.
 int64_t byte_size(const XLA_Shape& shape);
-// How many arrays, tuples and tuples' elements there are.
-size_t node_count(const XLA_Shape& shape);
 
 // A copy that jaxlib frees, with the row-major layout where the shape has none.
 XLA_Shape copy_for_device(const XLA_Shape& shape);
+// Frees what such a copy holds.
+void destroy(XLA_Shape& shape);
+
+// Whether an array lies row-major, or has no layout that says otherwise, and is not tiled.
+bool is_row_major(const XLA_Shape& shape);
 
 // Whether two arrays lie in memory alike; true where one has no layout.
 bool has_same_order(const XLA_Shape& one, const XLA_Shape& other);

@@ -57,7 +57,6 @@ result = {
     "shapes": {name: put_and_fetch(value, devices[-1]) for name, value in shapes.items()},
     "threads": in_threads(devices),
     "copied": np.asarray(jax.device_put(on_first, devices[-1])).tolist(),
-    "compiled": message_of(lambda: jax.jit(lambda x: x + 1)(on_first)),
     "too large": message_of(lambda: jax.device_put(np.zeros(int(sys.argv[1]), np.uint8), devices[0])),
     "after that": put_and_fetch(np.ones(100, np.float32), devices[0]),
 }
