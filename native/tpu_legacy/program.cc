@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+
 #include "tpu_legacy/status.h"
 
 namespace framedex::tpu_legacy {
@@ -35,15 +37,34 @@ bool check_python(TF_Status* status) {
   return false;
 }
 
+// The package's function that compiles; null with the reason in `status`. Imported by the first thread that asks, under
+// a lock that nobody waits for with the GIL.
+python::Object* compiling_function(TF_Status* status) {
+  static std::mutex mutex;
+  static auto* const function = new python::Held;
+  python::WithoutGil without_gil;
+  std::lock_guard lock(mutex);
+  if (*function) return function->get();
+  python::Gil gil;
+  Reference package = python::import_from(package_folder(), kModule);
+  Reference compile = package ? python::attribute(package.get(), "compile_program") : Reference();
+  if (!compile) {
+    fail_with_exception(status);
+    return nullptr;
+  }
+  *function = std::move(compile);
+  return function->get();
+}
+
 }  // namespace
 
 bool Program::compile(std::string_view module, TF_Status* status) {
   if (!check_python(status)) return false;
+  python::Object* compile = compiling_function(status);
+  if (compile == nullptr) return false;
   python::Gil gil;
-  Reference package = python::import_from(package_folder(), kModule);
-  Reference compile = package ? python::attribute(package.get(), "compile_program") : Reference();
-  Reference bytes = compile ? python::bytes(module) : Reference();
-  Reference program = bytes ? python::call(compile.get(), {bytes.get()}) : Reference();
+  Reference bytes = python::bytes(module);
+  Reference program = bytes ? python::call(compile, {bytes.get()}) : Reference();
   Reference execute = program ? python::attribute(program.get(), "execute") : Reference();
   if (!execute) return fail_with_exception(status);
   execute_ = std::move(execute);

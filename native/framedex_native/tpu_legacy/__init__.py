@@ -8,7 +8,6 @@ compiled.
 from __future__ import annotations
 
 import ctypes
-import functools
 import importlib
 import re
 from typing import Any
@@ -35,6 +34,8 @@ _REFUSED = (
     "send",
 )
 _INSTRUCTION = re.compile(rf"[\])}}] ({'|'.join(_REFUSED)})(?:-start|-done)?\(")
+# Made with the module, which one thread imports: buffers and programs of two clients do not go together.
+_CLIENT: Any = xla_client.make_cpu_client()
 _DONATION = re.compile(r"tf\.aliasing_output = \d+ : i32")
 
 
@@ -47,9 +48,8 @@ class Program:
 
     def execute(self, addresses: list[int]) -> list[bytes]:
         """The bytes of each result, row-major, from those at the addresses of the arguments."""
-        client = _cpu_client()
         arrays = [_array(address, *parameter) for address, parameter in zip(addresses, self._parameters, strict=True)]
-        results = self._executable.execute([client.buffer_from_pyval(array) for array in arrays])
+        results = self._executable.execute([_CLIENT.buffer_from_pyval(array) for array in arrays])
         return [np.asarray(result).tobytes() for result in results]
 
 
@@ -59,7 +59,7 @@ def compile_program(module: bytes) -> Program:
     _check(computation)
     # JAX has checked by now what is donated; the CPU client is given copies, which it must not give away.
     text = _DONATION.sub("framedex.donated = true", _xla.mlir.xla_computation_to_mlir_module(computation))
-    executable = _cpu_client().compile(text, xla_client.CompileOptions())
+    executable = _CLIENT.compile(text, xla_client.CompileOptions())
     shapes = computation.program_shape().parameter_shapes()
     return Program(executable, [(shape.numpy_dtype(), shape.dimensions()) for shape in shapes])
 
@@ -79,8 +79,3 @@ def _array(address: int, dtype: Any, dimensions: tuple[int, ...]) -> Any:
     if size == 0:
         return np.zeros(dimensions, dtype)
     return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(dimensions)
-
-
-@functools.cache
-def _cpu_client() -> Any:
-    return xla_client.make_cpu_client()

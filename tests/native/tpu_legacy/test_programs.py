@@ -10,12 +10,12 @@ from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.reading import Call, calls_of
 from tests.running import Run
 
-CORES = 4
+CORES = 8
 
 
 @pytest.fixture(scope="module")
 def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """`legacy_programs.py` run once on four cores."""
+    """`legacy_programs.py` run once on eight cores."""
     return run_legacy("legacy_programs.py", folder=tmp_path_factory.mktemp("programs"), FRAMEDEX_DEVICES=str(CORES))
 
 
@@ -40,6 +40,13 @@ def test_results_are_those_of_the_program(result: dict[str, Any]) -> None:
     assert result["no elements"] == [0, 3]
 
 
+def test_threads_that_compile_and_run_at_once_do_not_disturb_one_another(
+    result: dict[str, Any], calls: list[Call]
+) -> None:
+    assert result["threads"] == []
+    assert {call.reason for call in calls} == {None}
+
+
 def test_a_donated_argument_is_gone_and_its_memory_given_back(result: dict[str, Any], calls: list[Call]) -> None:
     assert result["donated"] == [[0, 2, 4, 6], True, CORES - 1]
     allocated = [call.arguments["returned"] for call in calls if call.function == "TpuExecutor_Allocate"]
@@ -48,7 +55,7 @@ def test_a_donated_argument_is_gone_and_its_memory_given_back(result: dict[str, 
 
 
 def test_each_core_runs_its_part_of_a_pmap(result: dict[str, Any], calls: list[Call]) -> None:
-    assert result["each core"] == [0, 10, 20, 30]
+    assert result["each core"] == [10 * core for core in range(CORES)]
     executions = [call.arguments for call in calls if call.function == "TpuExecutable_ExecuteAsyncOnStream"]
     ordinals = [arguments["se_output.result.device_ordinal"] for arguments in executions]
     assert set(ordinals) == set(range(CORES))
