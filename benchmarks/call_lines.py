@@ -88,7 +88,7 @@ def _outcomes(path: Path, sources: Sequence[Path]) -> Iterator[Outcome]:
             wanted = name(target)
             how, lines = None, ()
             if wanted is not None:
-                caller = Caller(span[1], bodies.written(span[0]), calls, neighbours)
+                caller = Caller(span[1], bodies.written(span[0]), calls, neighbours, code.numbers)
                 how, lines = call_line(caller, wanted, i, bodies.reaches)
             is_named = wanted is not None and wanted.kind == "call" and not callee.startswith("std::")
             yield Outcome(how, lines, truth[-1].line, is_named, len(truth) > 1)

@@ -95,11 +95,7 @@ def main() -> None:
     began = time.monotonic()
     with Store(folder / ".framedex" / "index.db") as store:
         for number in range(copies):
-            name = folder / f"program_{number}.py"
-            name.write_text(PROGRAM)
-            capture = replace(recorded, path=folder / ".framedex" / "captures" / str(number), calls=calls)
-            renamed = [tuple(as_program(record, str(program), str(name)) for record in group) for group in frames]
-            store.add_capture(capture, capture.path, 1.7e9 + number, f"python {name.name}", renamed, ())
+            add_copy(store, replace(recorded, calls=calls), frames, program, number)
         print(f"{copies * len(calls):,} calls, {copies * len(recorded.stacks):,} stacks: {_seconds(began)}")
         began = time.monotonic()
         with store.transaction():
@@ -111,6 +107,17 @@ def main() -> None:
         print(f"{add_definitions(store, folder, options.source, options.definitions):,} definitions: {_seconds(began)}")
     size = (folder / ".framedex" / "index.db").stat().st_size
     print(f"the index: {size / 2**30:.1f} GiB")
+
+
+def add_copy(
+    store: Store, recorded: Capture, frames: Sequence[Sequence[FrameRecord]], program: Path, number: int
+) -> None:
+    """Add what a program recorded as another program, which is written beside it; `frames` are its named frames."""
+    name = program.with_name(f"program_{number}.py")
+    name.write_text(PROGRAM)
+    capture = replace(recorded, path=program.parent / ".framedex" / "captures" / str(number))
+    renamed = [tuple(as_program(record, str(program), str(name)) for record in group) for group in frames]
+    store.add_capture(capture, capture.path, 1.7e9 + number, f"python {name.name}", renamed, ())
 
 
 def record(program: Path) -> Capture:

@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -30,6 +31,7 @@ from framedex.model import SourceHealth
 from framedex.sources import find_files
 
 _LINES = 2000  # of the file that is changed
+_PARTS = ("get", "buffer", "BufferFromHost", "computation", "x", "Client::Buffer", "zzz::Create", "xyzzy", "the", "ion")
 
 _INDEX = """
 import sys
@@ -56,6 +58,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _measure_full_index(Path(folder), trees, arguments.rounds)
         _measure_one_file(Path(folder) / "index.db", arguments.rounds)
+        _measure_look_ups(Path(folder) / "index.db")
         if arguments.capture:
             _measure_first_trace(Path(folder), trees, arguments.capture, arguments.rounds)
 
@@ -111,6 +114,32 @@ def _measure_one_file(index: Path, rounds: int) -> None:
             refresh_files(store, [Path(path)], Silence())
             taken.append(time.perf_counter() - began)
     print(f"one changed file ({path.rpartition('/')[2]}): median {1e3 * statistics.median(taken):.0f} ms")
+
+
+def _measure_look_ups(index: Path) -> None:
+    """A part of a name against SQLite's own search for one, and a name to its definitions; warm."""
+    with Index.open(index) as reader, Store(index) as store:
+        searches = [(_typical(partial(reader.find_symbols, part)), part) for part in _PARTS]
+        like = "SELECT * FROM definitions WHERE short_name LIKE ? LIMIT 100"
+        connection = store.sources.connection
+        scans = [_typical(lambda part=part: connection.execute(like, (f"%{part}%",)).fetchall()) for part in _PARTS]
+        names = connection.execute("SELECT short_name FROM definitions GROUP BY 1 HAVING count(*) < 4 LIMIT 1000")
+        found = [_typical(partial(store.sources.definitions, name, "cpp")) for (name,) in names]
+    worst, part = max(searches)
+    print(
+        f"a part of a name: median {1e3 * statistics.median(taken for taken, _ in searches):.2f} ms, worst"
+        f" {1e3 * worst:.2f} ms ({part}); LIKE: median {1e3 * statistics.median(scans):.2f} ms, worst"
+        f" {1e3 * max(scans):.1f} ms; a name to its definitions: median {1e6 * statistics.median(found):.0f} us"
+    )
+
+
+def _typical(ask: Callable[[], object]) -> float:
+    taken = []
+    for _ in range(9):
+        began = time.perf_counter()
+        ask()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
 
 
 def _measure_first_trace(folder: Path, trees: Sequence[str], capture: Path, rounds: int) -> None:

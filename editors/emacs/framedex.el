@@ -5,7 +5,8 @@
 ;;; Commentary:
 
 ;; Load this file from your init file.  Trace documents (*.fdtrace) then open in `framedex-trace-mode'; M-x eglot
-;; there, and M-. on a frame goes to its source.
+;; there, and M-. on a frame goes to its source.  In a buffer with a log or a crash text, of whatever format,
+;; M-x framedex-eglot does the same.
 ;;
 ;; Eglot runs one server per buffer.  In Python, C and C++ buffers M-x framedex-eglot starts framedex as that server;
 ;; to have it beside pyright or clangd, give eglot an LSP multiplexer that runs both.

@@ -1,4 +1,4 @@
---- framedex in Neovim 0.7 and later: starts `framedex serve` for Python, C, C++ and trace documents.
+--- framedex in Neovim 0.7 and later: starts `framedex serve` for Python, C, C++, trace documents, logs and crash texts.
 ---
 --- Put this file into a `lua/` folder on your runtimepath and add `require("framedex").setup()` to init.lua.
 --- Definition, hover and call hierarchy then answer through Neovim's own functions, beside your other servers;
@@ -10,7 +10,7 @@ local TRACE = "framedex-trace"
 
 M.defaults = {
   cmd = { "framedex", "serve" },
-  filetypes = { "python", "c", "cpp", TRACE },
+  filetypes = { "python", "c", "cpp", TRACE, "log", "text", "mlir" },
   root_markers = { ".framedex", ".git" },
 }
 
@@ -74,6 +74,16 @@ function M.setup(options)
     pattern = "*.fdtrace",
     callback = function()
       vim.bo.filetype = TRACE
+    end,
+  })
+  -- Neovim itself knows few logs; what it has taken for something else stays that.
+  vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
+    group = "framedex-filetype",
+    pattern = { "*.log", "*.err", "*.out" },
+    callback = function()
+      if vim.bo.filetype == "" then
+        vim.bo.filetype = "log"
+      end
     end,
   })
   if vim.fn.has("nvim-0.11") == 1 then

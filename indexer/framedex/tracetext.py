@@ -23,37 +23,18 @@ call made on another thread stands in sections of their own, headed `dispatched 
 told of it is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a
 section for the Python stack of each `ffi_call` that it may be of, headed `ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
+`framedex.interchange.trace` reads it.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from framedex.model import FrameRow, How, Language, Location, Stale, Trace
-from framedex.plaintext import printable, restore
+from framedex.plaintext import printable
 
 HEADING = "framedex trace, format 1"
-
-_LOCATED = re.compile(r" *\d+ [PN] (?P<function>.*?) at (?P<path>/.*):(?P<line>\d+)(?: \[[a-z0-9, -]+\])?$")
-_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d+)(?: \[[a-z0-9, -]+\])?$")
-_UNLOCATED = re.compile(r" *\d+ [PN] (?P<function>.*) in .*$")
-
-
-@dataclass(frozen=True, slots=True)
-class FrameLine:
-    """A line of a trace document that points to source.
-
-    `line_index` is the 0-based line of the document, `path` and the 1-based `line` where it points, `function` the
-    frame's function; a candidate line carries the function of the frame above it.
-    """
-
-    line_index: int
-    path: str
-    line: int
-    function: str
 
 
 def format_trace(trace: Trace) -> str:
@@ -83,20 +64,6 @@ def stale_labels(location: Location) -> list[str]:
         if location.stale is Stale.MOVED
         else f"was {location.moved_from} and changed"
     ]
-
-
-def parse_trace(text: str) -> list[FrameLine]:
-    """The lines of a trace document that point to source, in order. Other lines, and other texts, give nothing."""
-    found: list[FrameLine] = []
-    function = ""
-    for index, line in enumerate(text.split("\n")):
-        frame = _LOCATED.match(line) or _UNLOCATED.match(line)
-        if frame is not None:
-            function = restore(frame["function"])
-        target = _LOCATED.match(line) or _CANDIDATE.match(line)
-        if target is not None:
-            found.append(FrameLine(index, restore(target["path"]), int(target["line"]), function))
-    return found
 
 
 def _header(trace: Trace) -> Iterator[str]:

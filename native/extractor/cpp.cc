@@ -73,7 +73,7 @@ class CppExtraction {
   Extraction run(TSNode root) &&;
 
  private:
-  bool visit(TSNode node);
+  bool take(TSNode node, Visit visit);
   void arrive(uint32_t position);
   void add_namespace(TSNode node);
   void add_class(TSNode node);
@@ -101,7 +101,9 @@ class CppExtraction {
 
 Extraction CppExtraction::run(TSNode root) && {
   Walk walk(root);
-  while (walk.advance(visit(walk.node()))) {
+  for (bool into = true; walk.advance(into);) {
+    const Visit visit = syntax_.visit(walk.type());
+    into = visit == Visit::kPass || (visit != Visit::kSkip && take(walk.node(), visit));
   }
   arrive(UINT32_MAX - 1);
   if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only things missing
@@ -109,10 +111,7 @@ Extraction CppExtraction::run(TSNode root) && {
 }
 
 // Takes a node in; whether to go into it.
-bool CppExtraction::visit(TSNode node) {
-  const Visit visit = syntax_.visit(ts_node_symbol(node));
-  if (visit == Visit::kPass) return true;
-  if (visit == Visit::kSkip) return false;
+bool CppExtraction::take(TSNode node, Visit visit) {
   arrive(ts_node_start_byte(node));
   switch (visit) {
     case Visit::kNamespace:

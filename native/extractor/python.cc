@@ -21,7 +21,7 @@ class PythonExtraction {
   Extraction run(TSNode root) &&;
 
  private:
-  void visit(TSNode node);
+  void visit(const Walk& walk);
   void add_definition(TSNode node, ScopeKind kind, const char* described);
   void add_call(TSNode node);
   TSNode child(TSNode node, TSFieldId field) const { return ts_node_child_by_field_id(node, field); }
@@ -35,25 +35,24 @@ class PythonExtraction {
 
 Extraction PythonExtraction::run(TSNode root) && {
   Walk walk(root);
-  do {
-    visit(walk.node());
-  } while (walk.advance(true));
+  while (walk.advance(true)) visit(walk);
   if (module_ >= 0) found_.definitions[module_].end_line = last_line(root);
   if (found_.errors == 0 && ts_node_has_error(root)) found_.errors = 1;  // only things missing
   return std::move(found_);
 }
 
-void PythonExtraction::visit(TSNode node) {
-  const TSSymbol type = ts_node_symbol(node);
+void PythonExtraction::visit(const Walk& walk) {
+  const TSSymbol type = walk.type();
   if (type == syntax_.call) {
-    add_call(node);
+    add_call(walk.node());
   } else if (type == syntax_.function_definition) {
+    const TSNode node = walk.node();
     scopes_.leave(ts_node_start_byte(node));
     add_definition(node, ScopeKind::kFunction, scopes_.inner().kind == ScopeKind::kClass ? "method" : "function");
   } else if (type == syntax_.class_definition) {
-    add_definition(node, ScopeKind::kClass, "class");
-  } else if (type == syntax_.lambda && ts_node_child_count(node) > 0) {  // the keyword has the same name
-    add_definition(node, ScopeKind::kFunction, "lambda");
+    add_definition(walk.node(), ScopeKind::kClass, "class");
+  } else if (type == syntax_.lambda && ts_node_child_count(walk.node()) > 0) {  // the keyword has the same name
+    add_definition(walk.node(), ScopeKind::kFunction, "lambda");
   } else if (type == kError) {
     ++found_.errors;
   }

@@ -51,6 +51,7 @@ class Scrubber {
 
  private:
   std::size_t step(std::size_t at);
+  std::size_t literal(std::size_t quote);
   std::size_t directive(std::size_t at);
   std::size_t word(std::size_t at);
   std::size_t line_macro(std::size_t at, std::size_t name_end);
@@ -59,6 +60,7 @@ class Scrubber {
   std::size_t known_word(std::string_view name, std::size_t at);
   bool is_unknown_attribute(std::string_view name, std::size_t end) const;
   std::size_t mocked_method(std::size_t at, std::size_t opening);
+  std::size_t flag(std::size_t at, std::size_t opening);
   std::size_t instantiation(std::size_t at, std::size_t after);
   void array_of_pointers(std::size_t after);
   void moved_capture(std::size_t at);
@@ -111,7 +113,7 @@ std::size_t Scrubber::step(std::size_t position) {
   previous_ = {};
   switch (c) {
     case '"':
-      return string_end(source_, position);
+      return literal(position);
     case '\'':
       return character_end(source_, position);
     case '{':
@@ -165,6 +167,20 @@ std::size_t Scrubber::step(std::size_t position) {
       }
   }
   return position + 1;
+}
+
+// Of a text in quotes nothing is looked at: the quotes remain. The prefix of a raw one, whose text may be long, goes.
+std::size_t Scrubber::literal(std::size_t quote) {
+  const std::size_t end = string_end(source_, quote);
+  if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
+  blank(quote + 1, end);
+  result_.text[quote + 1] = '"';
+  if (quote > 0 && source_[quote - 1] == 'R') {
+    std::size_t prefix = quote;
+    while (prefix > 0 && is_word(source_[prefix - 1])) --prefix;
+    blank(prefix, quote);
+  }
+  return end;
 }
 
 std::size_t Scrubber::directive(std::size_t position) {
@@ -222,6 +238,7 @@ std::size_t Scrubber::word(std::size_t position) {
       if (const std::size_t after = line_macro(position, end)) return after;
     }
     if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
+    if (name == "ABSL_FLAG" && at(end) == '(') return flag(position, end);
     if (is_unknown_attribute(name, end)) {
       blank(position, end);
       return end;
@@ -334,6 +351,17 @@ std::size_t Scrubber::mocked_method(std::size_t position, std::size_t opening) {
   result_.text[arguments.commas[0]] = result_.text[arguments.commas[1]] = ' ';
   if (arguments.commas.size() > 2) blank(arguments.commas[2], arguments.end);
   result_.text[arguments.end] = ' ';
+  return arguments.end + 1;
+}
+
+// `ABSL_FLAG(std::vector<int>, name, f(), "help");` -> `std::vector<int> name = f() ;`. Returns where to go on.
+std::size_t Scrubber::flag(std::size_t position, std::size_t opening) {
+  const Call arguments = call(opening);
+  if (!arguments || arguments.commas.size() < 3) return opening;
+  blank(position, opening + 1);
+  result_.text[arguments.commas[0]] = ' ';
+  result_.text[arguments.commas[1]] = '=';
+  blank(arguments.commas[2], arguments.end + 1);
   return arguments.end + 1;
 }
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "language.h"
+
 namespace framedex::extractor {
 namespace {
 
@@ -39,6 +41,52 @@ SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Workspace&
   tree_ = ts_parser_parse_with_options(parser, nullptr, input, {&limits, is_over});
   ts_parser_delete(parser);  // for the grammar's own state, which is not in the arena
   if (tree_ == nullptr) throw std::runtime_error("its syntax is too far from the language");
+}
+
+Walk::Walk(TSNode root)
+    : tree_(root.tree),
+      language_(ts_tree_language(root.tree)),
+      current_(static_cast<const Subtree*>(root.id)),
+      position_{ts_node_start_byte(root), ts_node_start_point(root)},
+      type_(ts_node_symbol(root)) {}
+
+TSNode Walk::node() const {
+  return {{position_.bytes, position_.extent.row, position_.extent.column, alias_}, current_, tree_};
+}
+
+bool Walk::advance(bool into) {
+  if (into) enter(*current_);
+  while (!open_.empty()) {
+    Level& level = open_.back();
+    if (level.next == level.end) {
+      open_.pop_back();
+      continue;
+    }
+    const Subtree& child = *level.next++;
+    const Length position = level.position;
+    if (level.next < level.end) {
+      level.position = length_add(length_add(position, ts_subtree_size(child)), ts_subtree_padding(*level.next));
+    }
+    const TSSymbol alias = level.aliases != nullptr && !ts_subtree_extra(child) ? *level.aliases++ : 0;
+    position_ = position;
+    if (alias != 0 || ts_subtree_visible(child)) {
+      current_ = &child;
+      alias_ = alias;
+      type_ = ts_language_public_symbol(language_, alias != 0 ? alias : ts_subtree_symbol(child));
+      return true;
+    }
+    if (ts_subtree_visible_child_count(child) > 0) enter(child);
+  }
+  return false;
+}
+
+// Its first child begins where it does: at position_.
+void Walk::enter(const Subtree& parent) {
+  const uint32_t count = ts_subtree_child_count(parent);
+  if (count == 0) return;
+  const Subtree* const children = ts_subtree_children(parent);
+  open_.push_back(
+      {children, children + count, ts_language_alias_sequence(language_, parent.ptr->production_id), position_});
 }
 
 }  // namespace framedex::extractor

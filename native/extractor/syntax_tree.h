@@ -5,10 +5,14 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "extractor/arena.h"
 #include "extractor/fast_lexing.h"
 #include "extractor/grammar.h"
+
+// The core's own nodes.
+#include "subtree.h"
 
 namespace framedex::extractor {
 
@@ -33,27 +37,36 @@ class SyntaxTree {
   TSTree* tree_ = nullptr;
 };
 
-// Goes through the nodes of a tree from outside inwards, in order, without recursion.
+// Goes through the visible nodes of a tree from outside inwards, in order, without recursion. What tree-sitter's cursor
+// does, but it keeps only what a walk forwards needs, and makes a node only when it is asked for one.
 class Walk {
  public:
-  explicit Walk(TSNode root) : cursor_(ts_tree_cursor_new(root)) {}
-  Walk(const Walk&) = delete;
-  Walk& operator=(const Walk&) = delete;
-  ~Walk() { ts_tree_cursor_delete(&cursor_); }
+  explicit Walk(TSNode root);
 
-  TSNode node() const { return ts_tree_cursor_current_node(&cursor_); }
+  // The type of the current node.
+  TSSymbol type() const { return type_; }
+  TSNode node() const;
 
   // To the next node; with `into`, to one inside of the current if there is one. False at the end.
-  bool advance(bool into) {
-    if (into && ts_tree_cursor_goto_first_child(&cursor_)) return true;
-    while (!ts_tree_cursor_goto_next_sibling(&cursor_)) {
-      if (!ts_tree_cursor_goto_parent(&cursor_)) return false;
-    }
-    return true;
-  }
+  bool advance(bool into);
 
  private:
-  TSTreeCursor cursor_;
+  struct Level {
+    const Subtree* next;
+    const Subtree* end;
+    const TSSymbol* aliases;  // of the children that are no extras, nullptr for none
+    Length position;          // where `next` begins
+  };
+
+  void enter(const Subtree& parent);
+
+  const TSTree* tree_;
+  const TSLanguage* language_;
+  const Subtree* current_;
+  Length position_;
+  TSSymbol alias_ = 0;
+  TSSymbol type_ = 0;
+  std::vector<Level> open_;
 };
 
 inline bool is_null(TSNode node) { return ts_node_is_null(node); }

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, StackHit
 
 
-LOOKED_AT = 50
-"""Stacks through a line of which the one that took longest is picked."""
+LOOKED_AT = 8
+"""Stacks through a line that are looked at to pick one: the first may be that which made the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +106,14 @@ class Chosen:
     def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
         """The stacks through a line, of the picked capture alone if there is one: what took longest first.
 
-        Of more than `limit`, these are the ones with most calls. Each comes once, with what of it took longest; that
-        the runtime's client was made is last, for that happens under whatever line comes first in a process.
+        Each comes once, with what of it took longest; that the runtime's client was made is last, for that happens
+        under whatever line comes first in a process.
         """
         from framedex.index.roads import MAKES_CLIENT
 
         capture = self.capture_in(index)
         if capture is None:
-            hits = index.stacks_through(path, line, limit)
+            hits = index.longest_stacks(path, line, limit)
         else:
             hits = index.stacks_of_capture(capture, path, line, limit)
         hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))

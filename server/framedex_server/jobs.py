@@ -41,10 +41,13 @@ class Worker:
             with suppress(BrokenPipeError, ConnectionResetError):  # seen as the end of its answers
                 process.stdin.write(json.dumps(request).encode() + b"\n")
                 await process.stdin.drain()
-            answer = asyncio.ensure_future(_answer(process, told))
+            begun = asyncio.get_running_loop().create_future()
+            answer = asyncio.ensure_future(_answer(process, begun, told))
             try:
                 return await asyncio.shield(answer)
             except asyncio.CancelledError:
+                # Before it has begun, the signal would be lost, or end a process that is just starting.
+                await asyncio.wait([begun, answer], return_when=asyncio.FIRST_COMPLETED)
                 with suppress(ProcessLookupError):
                     process.send_signal(signal.SIGINT)
                 # The next request must not get this one's answer.
@@ -67,16 +70,16 @@ class Worker:
         return self._process
 
 
-async def _answer(process: Process, told: Told) -> dict[str, Any]:
+async def _answer(process: Process, begun: asyncio.Future[None], told: Told) -> dict[str, Any]:
     assert process.stdout is not None
-    task, total, done = "", None, 0
+    task, total = "", None
     while line := await process.stdout.readline():
         match json.loads(line):
+            case {"begun": True}:
+                begun.set_result(None)
             case {"task": str(task), "total": total}:
-                done = 0
-                told(task, done, total)
-            case {"done": int(amount)}:
-                done += amount
+                told(task, 0, total)
+            case {"done": int(done)}:
                 told(task, done, total)
             case {"result": dict(result)}:
                 return result

@@ -6,7 +6,7 @@ waits for ever. The LSP specification asks for an error reply to both (`InvalidP
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 import attrs
@@ -38,6 +38,15 @@ class AnsweringProtocol(LanguageServerProtocol):
     def was_shut_down(self) -> bool:
         """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
         return self._shutdown
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """What pygls answers, with the capability that it does not know: the content of virtual documents."""
+        result = yield from super().lsp_initialize(params)
+        options = self.fm.feature_options.get(types.WORKSPACE_TEXT_DOCUMENT_CONTENT)
+        if options is not None and result.capabilities.workspace is not None:
+            result.capabilities.workspace.text_document_content = options
+        return result
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]

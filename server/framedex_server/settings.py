@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.settings import Settings
+    from framedex.settings import PathRule, Settings
 
 CLIENTS_OWN = ("server", "trace")
 """Keys of the section `framedex` that are for the editor's extension itself."""
@@ -65,6 +65,7 @@ class FolderSettings:
     editor: EditorSettings = field(default_factory=EditorSettings)
     sources: tuple[Path, ...] = ()
     index: Path | None = None
+    path_map: tuple[PathRule, ...] = ()
 
 
 class Configuration:
@@ -100,7 +101,7 @@ class Configuration:
             editor, wrong = EditorSettings.of(settings)
             origin = f"{settings.file}: " if settings.file else ""
             self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
-            found = FolderSettings(editor, settings.sources, settings.index)
+            found = FolderSettings(editor, settings.sources, settings.index, settings.path_map)
             # Documents are known by their real paths, folders by those that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
         self._folders = folders

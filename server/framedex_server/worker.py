@@ -6,8 +6,10 @@ breaks while it reads binaries and captures does not end the server. Requests an
     {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...], "lazy": true}
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
-    {"task": "Reading captures", "total": 3}  {"done": 1}  ...  then {"result": {...}}, {"error": ..., "remedy": ...}
-    or {"cancelled": true}, where SIGINT came while it worked. What was finished by then is kept.
+    {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
+    and then {"result": {...}}, {"error": ..., "remedy": ...}, or {"cancelled": true} where SIGINT came while it worked
+
+What was finished before is kept.
 
 It ends with the server, whose end closes its input.
 """
@@ -18,6 +20,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +31,9 @@ from framedex.errors import FramedexError
 
 NICENESS = 10
 """It gives way to whoever types in the editor."""
+
+EVERY = 0.1
+"""Seconds between two tellings of progress."""
 
 PATIENCE = 3600.0
 """Seconds to wait for another indexer: it can be cancelled."""
@@ -81,12 +87,26 @@ class Telling:
     def task(self, description: str, total: int | None) -> Iterator[Callable[[int], None]]:
         """As `framedex.ingest.Progress` has it."""
         self.send({"task": description, "total": total})
-        yield lambda amount: self.send({"done": amount})
+        done, told = 0, time.monotonic()
+
+        def advance(amount: int) -> None:
+            nonlocal done, told
+            done += amount
+            if time.monotonic() - told >= EVERY:
+                told = time.monotonic()
+                self.send({"done": done})
+
+        yield advance
+
+    def note(self, text: str) -> None:
+        """As `framedex.ingest.Progress` has it."""
+        self.send({"task": text, "total": None})
 
 
 def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
     try:
         with interrupts.allowed():
+            progress.send({"begun": True})
             return {"result": _WORK[request["do"]](request, progress)}
     except KeyboardInterrupt:
         return {"cancelled": True}

@@ -17,7 +17,8 @@
 
 (load (session 'plugin))
 (setq framedex-command (session 'cmd))
-(setq eglot-sync-connect 20)
+;; With a number, eglot waits for the output of any server, also of one that was connected before.
+(setq eglot-sync-connect t)
 
 (defun go-to-line (line)
   (goto-char (point-min))
@@ -47,6 +48,16 @@
 (go-to-line (session 'lines 'main_calls_make_input))
 (start-eglot)
 (push (cons 'hover (hover-text)) report)
+(defun references ()
+  "The places that a person is listed, or brought to where there is only one."
+  (let ((items (xref-backend-references 'eglot "")))
+    (vconcat (mapcar (lambda (item)
+                       (let ((place (xref-item-location item)))
+                         `((file . ,(file-name-nondirectory (xref-location-group place)))
+                           (line . ,(xref-location-line place)))))
+                     items))))
+
+(push (cons 'references (references)) report)
 (push (cons 'definition (step-in)) report)
 (push (cons 'next (step-in)) report)
 

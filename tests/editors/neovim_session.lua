@@ -1,5 +1,5 @@
 -- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
--- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report`, also JSON.
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its `report`, also JSON.
 
 local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
 local report = {}
@@ -42,6 +42,22 @@ local function floating_text()
   end
 end
 
+-- The places that an action lists, as Neovim shows them to a person: in the quickfix window, which is closed again.
+local function listed_by(action)
+  vim.fn.setqflist({}, "r")
+  action()
+  wait_for("the list", function()
+    return #vim.fn.getqflist() > 0
+  end)
+  local places = {}
+  for _, item in ipairs(vim.fn.getqflist()) do
+    local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(item.bufnr), ":t")
+    table.insert(places, { file = file, line = item.lnum, text = item.text })
+  end
+  vim.cmd("cclose")
+  return places
+end
+
 local function play()
   local framedex = dofile(session.plugin)
   framedex.setup({ cmd = session.cmd })
@@ -51,6 +67,13 @@ local function play()
   vim.lsp.buf.hover()
   wait_for("the hover", floating_text)
   report.hover = floating_text()
+
+  report.references = listed_by(function()
+    vim.lsp.buf.references()
+  end)
+  report.incoming = listed_by(vim.lsp.buf.incoming_calls)
+  report.outgoing = listed_by(vim.lsp.buf.outgoing_calls)
+  edit(session.demo, session.lines.main_calls_make_input)
 
   report.definition = moved_by(vim.lsp.buf.definition)
   report.frame = moved_by(framedex.go_to_frame)
@@ -67,6 +90,9 @@ local function play()
   edit(session.trace, session.lines.trace)
   report.trace_filetype = vim.bo.filetype
   report.from_trace = moved_by(vim.lsp.buf.definition)
+
+  edit(session.log, session.lines.log)
+  report.from_log = moved_by(vim.lsp.buf.definition)
 end
 
 vim.o.hidden = true

@@ -25,20 +25,25 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
     """Run an editor on a recorded program below `root`; what its script saw.
 
     The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
-    `trace` document and the demo of `roads` through several trees to open, the `lines` to go to in them, and where to
-    write its `report`.
+    `trace` document, a `log` with a stack and the demo of `roads` through several trees to open, the `lines` to go to
+    in them, and where to write its `report`.
     """
     recording = record(root)
     roads = record_roads(root)
     trace, line = _trace_document(recording)
+    log = recording.root / "crash.log"
+    log.write_text(
+        f'no stack\nTraceback (most recent call last):\n  File "{recording.library}", line 4, in device_put\n'
+    )
     report = recording.root / "report.json"
     session = {
         "plugin": str(plugin),
         "cmd": [sys.executable, "-m", "framedex_server"],
         "demo": str(recording.demo),
         "trace": str(trace),
+        "log": str(log),
         "roads": str(roads.demo),
-        "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line},
+        "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line, "log": 3},
         "report": str(report),
     }
     # The editor gets a home of its own, so that it neither meets nor leaves anything in the user's.

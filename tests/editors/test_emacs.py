@@ -38,9 +38,17 @@ def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
     assert "3 recorded calls" in seen["hover"]
 
 
+def test_references_list_where_the_stacks_came_from(seen: dict[str, Any]) -> None:
+    assert seen["references"] == [{"file": "demo.py", "line": 11}]
+
+
 def test_definition_goes_to_the_frame_and_on(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
     assert seen["next"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
 
 
 def test_a_walk_goes_through_trees_of_their_own(seen: dict[str, Any]) -> None:

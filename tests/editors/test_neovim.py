@@ -28,6 +28,15 @@ def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
     assert "PJRT_Client_BufferFromHostBuffer" in seen["hover"]
 
 
+def test_references_list_where_the_stacks_came_from(seen: dict[str, Any]) -> None:
+    assert seen["references"] == [{"file": "demo.py", "line": 11, "text": "main()"}]
+
+
+def test_the_call_hierarchy_is_listed_both_ways(seen: dict[str, Any]) -> None:
+    assert seen["incoming"] == [{"file": "demo.py", "line": 11, "text": "<module>"}]
+    assert {call["text"] for call in seen["outgoing"]} == {"make_input", "devices"}
+
+
 def test_neovims_own_definition_goes_to_the_frame(seen: dict[str, Any]) -> None:
     assert seen["definition"] == {"file": "demo.py", "line": 5, "column": 4}
 
@@ -35,6 +44,10 @@ def test_neovims_own_definition_goes_to_the_frame(seen: dict[str, Any]) -> None:
 def test_go_to_frame_goes_on_across_the_border(seen: dict[str, Any]) -> None:
     assert seen["frame"] == {"file": "library.py", "line": 4, "column": 4}
     assert seen["across_the_border"] == {"file": "client.cc", "line": 4, "column": 0}
+
+
+def test_a_frame_line_of_a_log_leads_to_its_source(seen: dict[str, Any]) -> None:
+    assert (seen["from_log"]["file"], seen["from_log"]["line"]) == ("library.py", 4)
 
 
 def test_a_walk_goes_through_trees_of_their_own_with_one_server(seen: dict[str, Any]) -> None:

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from framedex.model import FrameRow, How, Location, Trace
-from framedex.tracetext import HEADING, format_trace, parse_trace
+from framedex.tracetext import HEADING, format_trace
 from tests.indexer.recorded import Project
+from tests.trace_lines import parse_trace
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ long as looking for `E8` bytes takes, where capstone needs 63 us.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from iced_x86 import Decoder, FlowControl, Instruction
+from iced_x86 import Code, Decoder, FlowControl, Instruction
 
 _NEAR = 8  # calls to look at in each direction
 _FAR = 60  # blocks to walk through for them
@@ -17,10 +17,15 @@ _FAR = 60  # blocks to walk through for them
 
 @dataclass(slots=True)
 class _Block:
-    """Instructions that run one after the other: their calls (return address, target), and where it goes on."""
+    """Instructions that run one after the other: their calls (return address, target), and where it goes on.
+
+    `numbers` are the constants that were put into registers before each call and behind the one before; the last are
+    those behind the last call.
+    """
 
     start: int
-    calls: list[tuple[int, int]]
+    calls: list[tuple[int, int]] = field(default_factory=list)
+    numbers: list[list[int]] = field(default_factory=lambda: [[]])
     following: int | None = None
     jump: int | None = None
 
@@ -46,6 +51,11 @@ class FunctionCode:
     def calls(self) -> list[tuple[int, int]]:
         """The return address and the target (0: through a pointer) of each call, ordered by address."""
         return [self._blocks[start].calls[i] for start, i in self._places]
+
+    def numbers(self, call: int) -> list[int]:
+        """The constants among the arguments of a call, counted as in `calls`, as far as they are set just before it."""
+        start, i = self._places[call]
+        return self._blocks[start].numbers[i]
 
     def before(self, call: int) -> list[int]:
         """The targets of the calls that run before this one, counted as in `calls`, nearest first."""
@@ -89,7 +99,7 @@ def _blocks(code: bytes, address: int) -> list[_Block]:
         elif instruction.flow_control in _ENDS:
             leaders.add(instruction.next_ip)
     ordered = sorted(leader for leader in leaders if leader < end)
-    blocks = [_Block(leader, []) for leader in ordered]
+    blocks = [_Block(leader) for leader in ordered]
     position = 0
     for instruction in instructions:
         while position + 1 < len(ordered) and ordered[position + 1] <= instruction.ip:
@@ -104,10 +114,11 @@ def _blocks(code: bytes, address: int) -> list[_Block]:
 def _add(block: _Block, instruction: Instruction, end: int) -> None:
     control = instruction.flow_control
     block.following = None if control in _ENDS or instruction.next_ip >= end else -1
-    if control == FlowControl.CALL:
-        block.calls.append((instruction.next_ip, instruction.near_branch_target))
-    elif control == FlowControl.INDIRECT_CALL:
-        block.calls.append((instruction.next_ip, 0))
+    if instruction.code == Code.MOV_R32_IMM32:
+        block.numbers[-1].append(instruction.immediate32)
+    elif control == FlowControl.CALL or control == FlowControl.INDIRECT_CALL:
+        block.calls.append((instruction.next_ip, instruction.near_branch_target if control == FlowControl.CALL else 0))
+        block.numbers.append([])
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
 

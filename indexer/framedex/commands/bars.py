@@ -38,3 +38,7 @@ class _Drawn:
         task = self._bars.add_task(description, total=total)
         yield lambda amount: self._bars.advance(task, amount)
         self._bars.remove_task(task)
+
+    def note(self, text: str) -> None:
+        """Print a line above the bars."""
+        self._bars.console.print(text, highlight=False, markup=False)

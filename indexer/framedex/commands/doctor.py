@@ -62,7 +62,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for totals in sources.totals:
         yield text_line(_totals_text(totals))
     if sources.macros:
-        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define")
+        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to understand what uses them")
     for problem in sources.problems:
         yield text_line(f"{words.count(problem.count, problem.unit)}: {printable(problem.message)}", "head")
         more = problem.count - len(problem.examples)
@@ -72,14 +72,17 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
             yield text_line(f"     and {more:,} more", "dim")
 
 
+_LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
+
+
 def _totals_text(totals: SourceTotals) -> str:
-    share = 100 * totals.broken / max(totals.definitions, 1)
-    broken = (
-        f"; {totals.with_errors:,} with syntax errors, in {share:.2g} % of the definitions"
-        if totals.with_errors
-        else ""
-    )
-    return (
-        f"{totals.language}: {words.count(totals.files, 'file')}, {words.count(totals.definitions, 'definition')},"
-        f" the calls of {totals.calling:,}{broken}"
-    )
+    """What is known of a language; of what definitions, such as those of messages, there may be no calls."""
+    text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
+    text += f" with {words.count(totals.definitions, 'definition')}"
+    if totals.calling:
+        text += f", {totals.calling:,} of which call something"
+    if totals.with_errors:
+        share = 100 * totals.broken / max(totals.definitions, 1)
+        text += f"; places in {words.count(totals.with_errors, 'file')} are not understood, which {share:.2g} % of the"
+        text += " definitions contain: functions there may be missing"
+    return text

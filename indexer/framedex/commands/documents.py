@@ -19,6 +19,10 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "shapes", "troubles"}
     where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
                 "stacks": [stack hit], "linked": [linked calls]}
+    explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
+                "function", "language", "location": location | null, "candidates": [location], "module", "address",
+                "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
+                are 1-based
     find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
     callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}

@@ -23,6 +23,7 @@ _VERBS = {
     "check": "framedex.commands.check:check",
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
+    "explain": "framedex.commands.explain:explain",
     "find": "framedex.commands.find:find",
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",

@@ -118,6 +118,9 @@ def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
+    # Of a page that many transactions write, the database needs the last state only; the log is short again afterwards.
+    connection.execute("PRAGMA wal_autocheckpoint = 16384")
+    connection.execute("PRAGMA journal_size_limit = 4194304")
 
 
 def _refuse_other_files(path: Path) -> None:

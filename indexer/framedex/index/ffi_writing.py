@@ -16,7 +16,7 @@ from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.interning import Chains, Tree, frame_ids, stack_ids
 from framedex.index.records import FfiRecords, FrameRecord
-from framedex.index.search import add_recorded_name
+from framedex.index.search import add_recorded_names
 from framedex.index.values import storable
 from framedex.model import Capture, Join
 
@@ -72,8 +72,7 @@ class FfiWriter:
             " SELECT id, ?, ? FROM boundaries WHERE boundary = ? AND name = ?",
             rows,
         )
-        for target in {row[0] for row in rows}:
-            add_recorded_name(self._connection, target)
+        add_recorded_names(self._connection, (row[0] for row in rows))
         first = self._connection.execute("SELECT first_call FROM captures WHERE id = ?", (self._capture,)).fetchone()[0]
         runs = self._records.joins.runs
         joins = {join: self._add_join(join) for join in dict.fromkeys(runs.values())}

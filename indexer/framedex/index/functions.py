@@ -79,6 +79,13 @@ def direct_callees(reader: Reader, function_id: int) -> list[Edge]:
     return _edges(reader, "", "caller", function_id)
 
 
+def direct_neighbours(reader: Reader, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+    """The ids of the functions one frame outward, and of those one frame inward."""
+    callers = reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
+    callees = reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
+    return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
+
+
 def _kind(reader: Reader, function_id: int) -> str:
     """The prefix of the tables of neighbours that hold this function."""
     row = reader.row("SELECT role FROM functions WHERE id = ?", function_id)

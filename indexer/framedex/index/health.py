@@ -61,7 +61,7 @@ def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
             files.setdefault(_NUMBER.sub("…", problem), []).append(path)
     broken = reader.rows(f"{found} WHERE s.errors > 0 ORDER BY s.errors DESC, f.path")
     if broken:
-        files["Some of it could not be read as its language."] = [path for path, _ in broken]
+        files["Places in it are not understood: unusual macros, or syntax errors."] = [path for path, _ in broken]
     files |= {message: paths for message, paths in _changes(reader).items() if paths}
     ordered = sorted(files.items(), key=lambda item: -len(item[1]))
     return tuple(SourceProblem(message, len(paths), tuple(paths[:_EXAMPLES])) for message, paths in ordered)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.index.records import FrameRecord, FunctionRecord
-from framedex.index.search import add_recorded_name
+from framedex.index.search import add_recorded_names
 from framedex.index.values import signed
 from framedex.model import Location
 
@@ -139,6 +139,7 @@ def _function_ids(
     connection: sqlite3.Connection, records: Iterable[FunctionRecord], files: Mapping[str, int]
 ) -> dict[FunctionRecord, int]:
     ids = {}
+    new = set()
     for record in records:
         key = (record.module, record.name, record.symbol, record.unit, record.first_line)
         query = "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
@@ -146,7 +147,7 @@ def _function_ids(
         if row is not None:
             ids[record] = row[0]
             continue
-        add_recorded_name(connection, record.short_name)
+        new.add(record.short_name)
         file, line, how = place(record.location, files)
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
@@ -154,6 +155,7 @@ def _function_ids(
             " file, line, how, end_line, recorded_file, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
             (*key, *names, file, line, how, file),
         ).lastrowid
+    add_recorded_names(connection, new)
     return ids
 
 

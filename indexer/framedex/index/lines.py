@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
@@ -186,8 +186,22 @@ def stacks_through(reader: Reader, path: str, line: int | None, limit: int) -> l
         path,
         line,
     )
+    starts = [(busiest, _Branch(*rest)) for busiest, *rest in rows]
+    return _hits(reader, _best_first(reader, starts, "busiest", lambda leaf: leaf.calls), limit)
+
+
+def longest_stacks(reader: Reader, path: str, line: int, limit: int) -> list[StackHit]:
+    """The stacks that pass a line, what took longest first, in all calls together."""
+    from framedex.index.standing import standing_on
+
+    starts = sorted(standing_on(reader, path, line, limit=limit), key=lambda start: -start.depth)
+    branches = [(start.longest, _Branch(start.node, start.frame, start.depth)) for start in starts]
+    return _hits(reader, _best_first(reader, branches, "longest", lambda leaf: leaf.duration), limit)
+
+
+def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
     found: dict[tuple[int, str, str], _Leaf] = {}
-    for leaf in _by_calls(reader, [(busiest, _Branch(*rest)) for busiest, *rest in rows]):
+    for leaf in leaves:
         # Recursion brings a stack through the line several times; its innermost pass is the one kept.
         found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
         if len(found) >= limit:
@@ -230,14 +244,17 @@ class _Leaf:
     duration: int
 
 
-def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator[_Leaf]:
-    """The stacks below the branches in falling order of calls, reading only as much of the tree as is asked for.
+def _best_first(
+    reader: Reader, starts: Sequence[tuple[int, _Branch]], most: str, weight: Callable[[_Leaf], int]
+) -> Iterator[_Leaf]:
+    """The stacks below the branches in falling order of a weight, reading only as much of the tree as is asked for.
 
-    A node knows the calls of the busiest stack below it, so a best-first descent goes straight to the stacks in order.
+    `most` is the column of a node that has the greatest weight of a stack below it, so a best-first descent goes
+    straight to the stacks in order.
     The running number keeps equals in the order they came.
     """
     number = count()
-    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-busiest, next(number), branch) for busiest, branch in starts]
+    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
     heapq.heapify(queue)
     while queue:
         _, _, entry = heapq.heappop(queue)
@@ -252,9 +269,9 @@ def _by_calls(reader: Reader, starts: Sequence[tuple[int, _Branch]]) -> Iterator
             entry.node,
         ):
             leaf = _Leaf(entry, *row)
-            heapq.heappush(queue, (-leaf.calls, next(number), leaf))
-        for child, busiest in reader.rows("SELECT id, busiest FROM nodes WHERE parent = ?", entry.node):
-            heapq.heappush(queue, (-busiest, next(number), _Branch(child, entry.frame, entry.position)))
+            heapq.heappush(queue, (-weight(leaf), next(number), leaf))
+        for child, below in reader.rows(f"SELECT id, {most} FROM nodes WHERE parent = ?", entry.node):
+            heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))
 
 
 def _steps(reader: Reader, table: str, path: str, line: int, here: str) -> list[Step]:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
-from framedex.index.narrowing import nodes_in
 from framedex.index.pythonlines import lines_of_nodes
-from framedex.index.rows import IN_JSON, Reader, file_id, frames_by_id
+from framedex.index.rows import IN_JSON, Reader, frames_by_id
+from framedex.index.standing import Standing, standing_on
 from framedex.model import FrameRow, PythonLine, Road
-
-_MOST_STARTS = 300
-"""Places of a line in the tree of stacks that are followed, those with the most calls first."""
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
 _JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
@@ -27,21 +23,21 @@ def roads_outward(
     capture: int | None,
 ) -> list[Road]:
     """The nearest frames outward of a line that are `wanted`, most calls first; `nodes` are theirs."""
-    starts = _starts(reader, path, line, within, capture)
-    found: list[tuple[_Start, int, int, bool]] = []
+    starts = standing_on(reader, path, line, within, capture)
+    found: list[tuple[Standing, int, int, bool]] = []
     front = {start.node: [start] for start in starts}
     frames = frames_by_id(reader, {start.frame for start in starts})
     while front:
         arrivals = _next_readable(reader, front)
         frames |= frames_by_id(reader, {frame for _, _, frame, _ in arrivals} - frames.keys())
-        further: dict[int, list[_Start]] = {}
+        further: dict[int, list[Standing]] = {}
         for left, node, frame, goes_on in arrivals:
             if wanted(frames[frame]):
                 found += ((start, node, frame, goes_on) for start in front[left])
             else:
                 further.setdefault(node, []).extend(front[left])
         front = further
-    roads: dict[tuple[int, int], list[tuple[_Start, int, int, bool]]] = {}
+    roads: dict[tuple[int, int], list[tuple[Standing, int, int, bool]]] = {}
     for each in found:
         roads.setdefault((each[0].frame, each[2]), []).append(each)
     return sorted(
@@ -61,42 +57,14 @@ def roads_outward(
     )
 
 
-def program_lines(reader: Reader, path: str, line: int, capture: int | None) -> list[PythonLine]:
-    """For each way in which stacks came to a line, most calls first: the line of Python outward of it.
+def program_lines(reader: Reader, path: str, line: int, capture: int | None, limit: int) -> list[PythonLine]:
+    """For each way in which stacks came to a line, what took longest first: the line of Python outward of it.
 
     That is the innermost of the program itself, else the innermost of all; ways without Python have none.
     """
-    parents = [start.parent for start in _starts(reader, path, line, None, capture) if start.parent]
+    parents = [start.parent for start in standing_on(reader, path, line, None, capture, limit) if start.parent]
     lines = lines_of_nodes(reader, parents)
     return list(dict.fromkeys(lines[parent] for parent in parents if parent in lines))
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """A node on the line: its parent, its frame, and what passed it."""
-
-    node: int
-    parent: int
-    frame: int
-    calls: int
-    longest: int
-
-
-def _starts(reader: Reader, path: str, line: int, within: Collection[int] | None, capture: int | None) -> list[_Start]:
-    rows = reader.rows(
-        "SELECT n.id, n.parent, n.frame, n.calls, n.longest FROM frames fr JOIN nodes n ON n.frame = fr.id"
-        " WHERE fr.file = ?1 AND fr.line = ?2 AND (?3 IS NULL OR n.id IN (SELECT value FROM json_each(?3)))"
-        " ORDER BY n.calls DESC, n.id LIMIT ?4",
-        file_id(reader, path),
-        line,
-        None if within is None else json.dumps(list(within)),
-        _MOST_STARTS,
-    )
-    starts = [_Start(*row) for row in rows]
-    if capture is None:
-        return starts
-    kept = nodes_in(reader, capture, [start.node for start in starts])
-    return [start for start in starts if start.node in kept]
 
 
 def _next_readable(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool]]:

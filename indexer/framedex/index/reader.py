@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ends, ffi, functions, lines, links, marks, narrowing, outward, roads
+from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
 from framedex.index.health import knows_source, source_health, source_roots
@@ -17,6 +17,7 @@ from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
 from framedex.index.search import find_symbols
 from framedex.index.source_maps import source_maps
+from framedex.index.standing import MOST_STANDING
 from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.index.urls import Urls, builds
@@ -26,6 +27,7 @@ from framedex.model import (
     CallRow,
     CaptureRow,
     Check,
+    Definition,
     Edge,
     FileTrouble,
     FoundSymbol,
@@ -200,6 +202,10 @@ class Index:
         then = line if line is None else self._then(path, line)
         return lines.stacks_through(self._reader, path, then, limit)
 
+    def longest_stacks(self, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
+        """The stacks that pass a line, with the boundary functions they end in, what took longest first."""
+        return lines.longest_stacks(self._reader, path, self._then(path, line), limit)
+
     def stacks_of_capture(self, capture: int, path: str, line: int, limit: int = _MOST_STACKS) -> list[StackHit]:
         """The stacks with which a capture passes a line, most calls of it first."""
         return narrowing.stacks_through(self._reader, capture, path, self._then(path, line), limit)
@@ -296,12 +302,14 @@ class Index:
         """
         return outward.roads_outward(self._reader, path, self._then(path, line), wanted, within, capture)
 
-    def program_lines(self, path: str, line: int, capture: int | None = None) -> list[PythonLine]:
-        """The lines of Python from which stacks came to a line, most calls first: the program's own where there is one.
+    def program_lines(
+        self, path: str, line: int, capture: int | None = None, limit: int = MOST_STANDING
+    ) -> list[PythonLine]:
+        """The lines of Python from which stacks came to a line, the longest first: the program's own if it has one.
 
-        A line is not an origin of itself.
+        A line is no origin of itself. Of the ways in which stacks came, at most `limit` are looked at.
         """
-        return outward.program_lines(self._reader, path, self._then(path, line), capture)
+        return outward.program_lines(self._reader, path, self._then(path, line), capture, limit)
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
@@ -314,6 +322,22 @@ class Index:
     def find_functions(self, name: str) -> list[FunctionRow]:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
+
+    def functions_named(self, name: str) -> list[FunctionRow]:
+        """The recorded functions of exactly this readable name that have a place, most calls first."""
+        return lookup.functions_named(self._reader, name)
+
+    def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
+        """The (path, definition) pairs with this short name in the source files of a language (`cpp`, `python`)."""
+        return lookup.definitions_named(self._reader, short_name, language)
+
+    def files_named(self, name: str) -> list[str]:
+        """The files of this name, in any folder, that frames point to or that were read as source."""
+        return lookup.files_named(self._reader, name)
+
+    def modules_built(self, build_id: str) -> list[str]:
+        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+        return lookup.modules_built(self._reader, build_id)
 
     def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
         """What was recorded or is defined in the sources under a name that contains `text`, best first.
@@ -343,6 +367,10 @@ class Index:
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""
         return functions.direct_callees(self._reader, function_id)
+
+    def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The ids of the functions one frame outward of this one, and of those one frame inward."""
+        return functions.direct_neighbours(self._reader, function_id)
 
     def ffi_targets(self, capture: int) -> list[FfiTarget]:
         """The FFI targets of a capture with their handlers, sites and runs, and what went wrong with them.

@@ -7,18 +7,21 @@ whoever goes on from a place can stay on the stacks that brought them there.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from framedex.index.lines import inward_readable
 from framedex.index.narrowing import nodes_in
 from framedex.index.rows import IN_JSON, Reader, frames_by_id
+from framedex.index.standing import standing_on
 from framedex.model import FrameRow, Road
 
 MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
 """What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
 
-_MOST_STARTS = 500
-"""Places of a line in the tree of stacks that are followed, those with the longest calls first."""
+MOST_FOLLOWED = 24
+"""Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
+What else was called there is known from the totals, without the nodes by which to go on."""
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
 _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
@@ -34,7 +37,8 @@ def roads_inward(
 ) -> list[Road]:
     """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
     found: list[_Arrival] = []
-    front = _starts(reader, path, line, within)
+    starts = standing_on(reader, path, line, within, capture, MOST_FOLLOWED)
+    front = {start.node: start.frame for start in starts}
     frames: dict[int, FrameRow] = {}
     while front:
         arrivals = _next_readable(reader, front)
@@ -45,13 +49,14 @@ def roads_inward(
         kept = nodes_in(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
+    others: list[Road] = []
+    if len(starts) >= MOST_FOLLOWED and within is None and capture is None:
+        others = _beside(reader, path, line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
     roads: dict[tuple[int, int], list[_Arrival]] = {}
     for arrival in found:
         roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
-    return sorted(
-        (_road(frames[origin], frames[target], of_road) for (origin, target), of_road in roads.items()),
-        key=lambda road: (-road.longest, -road.calls, road.nodes),
-    )
+    followed = (_road(frames[origin], frames[target], of_road) for (origin, target), of_road in roads.items())
+    return [*sorted(followed, key=lambda road: (-road.longest, -road.calls, road.nodes)), *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +72,15 @@ class _Arrival:
     goes_on: bool
 
 
-def _starts(reader: Reader, path: str, line: int, within: Sequence[int] | None) -> dict[int, int]:
-    """The nodes that stand on the line, each with its frame."""
-    rows = reader.rows(
-        "SELECT n.id, n.frame FROM frames fr JOIN nodes n ON n.frame = fr.id"
-        " WHERE fr.file = (SELECT id FROM files WHERE path = ?1) AND fr.line = ?2"
-        " AND (?3 IS NULL OR n.id IN (SELECT value FROM json_each(?3))) ORDER BY n.longest DESC, n.id LIMIT ?4",
-        path,
-        line,
-        None if within is None else json.dumps(list(within)),
-        _MOST_STARTS,
-    )
-    return dict(rows)
+def _beside(
+    reader: Reader, path: str, line: int, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]
+) -> list[Road]:
+    """The roads from a line on which more nodes stand than are followed, but for the known ones; without nodes."""
+    return [
+        Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
+        for step in inward_readable(reader, path, line)
+        if (step.origin.id, step.target.id) not in known and wanted(step.target)
+    ]
 
 
 def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:

@@ -159,7 +159,7 @@ def _create_frames(database: sqlite_utils.Database) -> None:
     }
     table = _table(database, "nodes", nodes, [("frame", "frames")])
     table.create_index(["parent", "frame"], unique=True)
-    table.create_index(["frame"])
+    table.create_index(["frame", "longest"])
     stacks = {
         "id": int,
         "leaf": int,
@@ -382,9 +382,8 @@ _SEARCH = (
     "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_recorded INTEGER NOT NULL)",
     "CREATE UNIQUE INDEX names_by_name ON names(name COLLATE NOCASE, name)",
     "CREATE INDEX names_recorded ON names(id) WHERE is_recorded",
-    "CREATE VIRTUAL TABLE name_parts USING fts5(name, content='names', content_rowid='id', tokenize='trigram')",
-    "CREATE TRIGGER names_added AFTER INSERT ON names BEGIN"
-    " INSERT INTO name_parts(rowid, name) VALUES (new.id, new.name); END",
+    "CREATE VIRTUAL TABLE name_parts USING fts5(name, content='names', content_rowid='id', columnsize=0,"
+    " tokenize='trigram')",
     "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN"
     " INSERT INTO name_parts(name_parts, rowid, name) VALUES ('delete', old.id, old.name); END",
 )

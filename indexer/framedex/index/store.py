@@ -25,7 +25,7 @@ from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
-from framedex.index.search import add_recorded_name
+from framedex.index.search import add_recorded_names
 from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.index.versions import remember_versions
@@ -84,21 +84,26 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything written inside is kept together when the outermost transaction ends well, or not at all."""
+        """Everything written inside is kept together when the outermost transaction ends well, or not at all.
+
+        Of one inside another, which goes on although this one failed, nothing is kept either.
+        """
         with translated(self.path):
-            if self._depth == 0:
-                self._patience.wait_for(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+            begin, end, undo = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
+            if self._depth:
+                name = f"nested_{self._depth}"
+                begin, end, undo = (f"SAVEPOINT {name}", f"RELEASE {name}", f"ROLLBACK TO {name}")
+            self._patience.wait_for(lambda: self._connection.execute(begin))
             self._depth += 1
             try:
                 yield
             except BaseException:
                 self._depth -= 1
-                if self._depth == 0 and self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute(undo)
                 raise
             self._depth -= 1
-            if self._depth == 0:
-                self._connection.execute("COMMIT")
+            self._connection.execute(end)
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
         """Empty the index, and give what captures cannot: its source roots and where its captures were."""
@@ -107,6 +112,10 @@ class Store:
             drop_everything(self._connection)
             create(self._connection)
         return roots, captures
+
+    def map_files(self) -> list[Path]:
+        """Where the source maps were read that are known, also by an index of another version."""
+        return [Path(path) for (path,) in self._rows_if_any("SELECT path FROM source_maps ORDER BY id")]
 
     def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
         """Roots and captures, as far as an index of another version has them under the same names."""
@@ -301,9 +310,10 @@ class Store:
         for function in capture.functions:
             key = (storable(function.name), storable(function.boundary))
             self._connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
-            if function.boundary != BOUNDARY:  # handlers of FFI are known by their target
-                add_recorded_name(self._connection, key[0])
             ids.append(self._connection.execute(query, key).fetchone()[0])
+        # Those of FFI handlers are known by their targets.
+        names = (function.name for function in capture.functions if function.boundary != BOUNDARY)
+        add_recorded_names(self._connection, map(storable, names))
         return np.array(ids, np.int64)
 
     def _thread_ids(self, capture_id: int, capture: Capture) -> aggregates.Integers:

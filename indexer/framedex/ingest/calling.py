@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from framedex.binaries import Binary
 from framedex.index.records import FramePlacement, OpenFrame, Placement
@@ -12,7 +13,11 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import How, Location
 from framedex.sources.bodies import Bodies
-from framedex.sources.callline import Called, Caller, Neighbours, call_line, called
+from framedex.sources.callline import Called, Caller, call_line, called
+from framedex.sources.calls import Span, WrittenCall
+
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.code import FunctionCode
 
 _MOST_CANDIDATES = 8
 
@@ -45,8 +50,9 @@ def _place(
     """One frame; `callees` are the same frame with each function that it was seen to call."""
     assert placement.location is not None
     path, span = placement.location.path, (placement.location.line, placement.end_line)
-    calls, neighbours = compiled.around(callees[0])
-    caller = Caller(span, bodies.written(path), [call for _, call in calls], neighbours)
+    code = compiled.code_of(callees[0])
+    calls = code.calls if code else []
+    caller = compiled.caller(span, bodies.written(path), callees[0], code)
     index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
     answers = []
     for frame in callees:
@@ -77,18 +83,29 @@ class _Compiled:
         self._binaries = binaries
         self._called: dict[tuple[Binary, int], Called | None] = {}
 
-    def around(self, frame: OpenFrame) -> tuple[list[tuple[int, Called | None]], Neighbours]:
-        """The calls of the function that a frame is in, each with its return address, and what runs around them."""
+    def code_of(self, frame: OpenFrame) -> FunctionCode | None:
+        """The machine code of the function that a frame is in."""
         binary = self._binaries.named(*frame.module)
-        code = binary.code_around(frame.offset - 1) if binary else None
+        return binary.code_around(frame.offset - 1) if binary else None
+
+    def caller(
+        self, span: Span, written: Mapping[Span, Sequence[WrittenCall]], frame: OpenFrame, code: FunctionCode | None
+    ) -> Caller:
+        """The function that a frame is in, written in the lines of `span`."""
+        binary = self._binaries.named(*frame.module)
         if binary is None or code is None:
-            return [], lambda _: ((), ())
+            return Caller(span, written, (), lambda _: ((), ()))
 
         def names(targets: Sequence[int]) -> list[Called | None]:
             return [self._name(binary, target) for target in targets]
 
-        calls = [(returns_to, self._name(binary, target)) for returns_to, target in code.calls]
-        return calls, lambda i: (names(code.before(i)), names(code.after(i)))
+        return Caller(
+            span,
+            written,
+            names([target for _, target in code.calls]),
+            lambda i: (names(code.before(i)), names(code.after(i))),
+            code.numbers,
+        )
 
     def _name(self, binary: Binary, target: int) -> Called | None:
         key = binary, target

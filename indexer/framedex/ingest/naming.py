@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from framedex.binaries import role_of
 from framedex.ffi.model import Signature
@@ -11,8 +12,8 @@ from framedex.ffi.signature import signature_of
 from framedex.index.records import FrameRecord, FunctionRecord
 from framedex.index.values import storable
 from framedex.ingest.recorded import RecordedBinaries, identity_of
-from framedex.model import Capture, How, Language, Location, NativeFrame, NativeSymbol, PythonFrame, Role
-from framedex.sources import BUILD_FOLDER, short_name
+from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
+from framedex.sources import BUILD_FOLDER, processors, short_name
 
 _OUTSIDE = "[outside every module]"
 
@@ -56,15 +57,24 @@ class Namer:
                 by_module.setdefault(frame.module, []).append(frame)
         symbols: dict[NativeFrame, tuple[NativeSymbol, ...]] = {}
         problems: list[str] = []
-        for module, frames in by_module.items():
-            binary, trouble = self._binaries.open(capture.modules[module])
-            if binary is not None:
-                # A return address is one past the call, which may be the last instruction of its function.
-                found = binary.resolve([frame.offset - 1 for frame in frames])
-                symbols.update(zip(frames, found, strict=True))
-                trouble = tuple(f"{capture.modules[module].path}: {problem}" for problem in binary.problems)
-            problems.extend(trouble)
+        # Most of the time goes into line tables, which are read without the GIL.
+        with ThreadPoolExecutor(processors()) as pool:
+            resolved = pool.map(self._resolve_module, map(capture.modules.__getitem__, by_module), by_module.values())
+            for found, trouble in resolved:
+                symbols.update(found)
+                problems.extend(trouble)
         return symbols, problems
+
+    def _resolve_module(
+        self, module: Module, frames: Sequence[NativeFrame]
+    ) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], Sequence[str]]:
+        """The functions at frames of one module, nothing where there is no such binary; what stood in the way."""
+        binary, trouble = self._binaries.open(module)
+        if binary is None:
+            return {}, trouble
+        # A return address is one past the call, which may be the last instruction of its function.
+        found = binary.resolve([frame.offset - 1 for frame in frames])
+        return dict(zip(frames, found, strict=True)), [f"{module.path}: {problem}" for problem in binary.problems]
 
 
 class Paths:

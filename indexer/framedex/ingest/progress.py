@@ -14,6 +14,10 @@ class Progress(Protocol):
         """Begin a piece of work of `total` units (None: unknown)."""
         ...
 
+    def note(self, text: str) -> None:
+        """Say what can be done already while the work goes on."""
+        ...
+
 
 class Silence:
     """A listener that ignores everything."""
@@ -21,6 +25,9 @@ class Silence:
     def task(self, description: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
         """Ignore the work."""
         return nullcontext(_ignore)
+
+    def note(self, text: str) -> None:
+        """Ignore the remark."""
 
 
 def _ignore(amount: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from framedex.errors import FramedexError
 from framedex.index.database import DamagedIndexError, Patience
 from framedex.index.store import Store
+from framedex.ingest.map_import import import_map
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import find_sources, ingest_captures
@@ -41,13 +43,25 @@ def rebuild_index(
 def _refill(
     store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress, rules: Sequence[PathRule]
 ) -> Report:
+    maps = store.map_files()
     old_roots, known = store.clear()
     missing = [capture for capture in known if _is_missing(capture.path)]
     there = [capture.path for capture in known if capture not in missing]
     report = ingest_captures(store, [*there, *captures], [*map(Path, old_roots), *roots], progress, find_sources, rules)
+    report.sources.problems.extend(_import_again(store, maps, progress))
     # One that was moved is found again among those given.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]
-    return replace(report, gone=tuple(GoneCapture(capture.path, capture.calls) for capture in gone))
+    gone_captures = tuple(GoneCapture(capture.path, capture.calls) for capture in gone)
+    return replace(report, gone=gone_captures, totals=store.totals())
+
+
+def _import_again(store: Store, maps: Sequence[Path], progress: Progress) -> Iterator[str]:
+    """Take the source maps in again that are still there; what is wrong with the others, as sentences."""
+    for path in maps:
+        try:
+            import_map(store, path, progress)
+        except FramedexError as error:
+            yield f"{error.message} What the index had of this source map is gone."
 
 
 def _is_missing(folder: Path) -> bool:

@@ -98,8 +98,13 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     binaries = binaries or _binaries(store)
     report = TreeReport()
     trees = find_trees(store, progress, report)
-    if len(trees.changed(store)) > MOST:
+    if (unread := len(trees.changed(store))) > MOST:
         read_needed(store, trees, progress, report, binaries)
+        if report.parsed:
+            progress.note(
+                "The recorded frames have their lines: `framedex trace` works from now on. Ctrl-C keeps what is read"
+                f" of the other {unread - report.parsed:,} files; the next `framedex index` goes on."
+            )
     mapped = find_mapped(store, trees)
     update_trees(store, trees, progress, report)
     with store.transaction():

@@ -15,7 +15,7 @@ from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
 from framedex.sources import FoundFile, extract_files, find_files, found_file, language_of, learn_macros
 
-_BATCH = 100
+_BATCH = 400  # files: a third of a second
 
 
 @dataclass(slots=True)

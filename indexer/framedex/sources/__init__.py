@@ -1,6 +1,6 @@
 """Sources: the definitions and calls in source files, and which of them a symbol stands for."""
 
-from framedex.sources.extraction import extract_files, learn_macros
+from framedex.sources.extraction import extract_files, learn_macros, processors
 from framedex.sources.files import FoundFile, find_files, found_file, language_of
 from framedex.sources.locate import TreeFiles
 from framedex.sources.match import generated_scopes, match, match_generated
@@ -25,5 +25,6 @@ __all__ = [
     "match",
     "match_generated",
     "parse_file",
+    "processors",
     "short_name",
 ]

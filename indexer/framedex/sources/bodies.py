@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from framedex.model import Definition, is_local
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, known_calls, written_calls
+from framedex.sources.calls import Span, WrittenCall, WrittenCalls, known_calls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -30,17 +30,17 @@ class Bodies:
     ) -> None:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
         self._definitions, self._definitions_in = definitions, definitions_in
-        self._written: dict[str, dict[Span, list[WrittenCall]]] = {}
+        self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[str, list[frozenset[str]]] = {}
         self._reached: dict[tuple[str, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
-    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
+    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; none of one that cannot be read."""
         if path not in self._written:
             definitions = self._definitions_in(path)
             if is_local(path):
-                self._written[path] = written_calls(_read(path), definitions)
+                self._written[path] = WrittenCalls(_read(path), definitions)
             else:
                 self._written[path] = known_calls(definitions)
         return self._written[path]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.binaries.names import LAMBDA, parse_name
@@ -23,6 +23,7 @@ _NEARER = 0.85  # what the next neighbour in the binary counts, to the one befor
 _NEARER_WRITTEN = 0.9
 _INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
 _ORDER = 0.3  # what the order of addresses counts: as much as a neighbour of a name used three times
+_NUMBER = 0.25  # what a number counts that is written as an argument, and passed or not
 _ARITY = 0.5
 _MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
 
@@ -45,13 +46,15 @@ class Caller:
     """A function as it is written and as it was compiled.
 
     `sites` are the calls in its lines, by function and lambda; `compiled` its calls in machine code in order of
-    address (None: of something without a name), empty where the binary is not there.
+    address (None: of something without a name), empty where the binary is not there. `numbers` are the constants that
+    the machine code passes to one of them.
     """
 
     span: Span
     sites: Mapping[Span, Sequence[WrittenCall]]
     compiled: Sequence[Called | None]
     neighbours: Neighbours
+    numbers: Callable[[int], Collection[int]] = lambda _: ()
 
 
 Reaches = Callable[[str, Called, int], bool]
@@ -130,8 +133,8 @@ class _Body:
         self._caller = caller
         self._reaches = reaches
         self._own = caller.sites.get(caller.span, ())
-        inside = [sites for span, sites in caller.sites.items() if first <= span[0] and span[1] <= last]
-        nested = [site for sites in inside if sites is not self._own for site in sites]
+        inside = [span for span in caller.sites if span != caller.span and first <= span[0] and span[1] <= last]
+        nested = [site for span in inside for site in caller.sites[span]]
         # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self._uses = Counter(site.callee for site in self._all)
@@ -168,6 +171,11 @@ class _Body:
         candidates = [site for site in self._all if site in sites]
         if instruction is None or len(_lines(candidates)) == 1:
             return _lines(candidates)
+        # CHECK, LOG and their kind pass on __LINE__.
+        passed = self._caller.numbers(instruction)
+        told = [site for site in candidates if site.line in passed and _SHOUTED.fullmatch(site.callee)]
+        if len(_lines(told)) == 1:
+            return _lines([*told, *candidates])
         compiled = self._caller.compiled
         alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
         own = self._scores(instruction, alike, candidates)
@@ -182,6 +190,7 @@ class _Body:
         """How well each site fits this instruction, one of those alike."""
         called = self._caller.compiled[instruction]
         before, after = self._caller.neighbours(instruction)
+        passed = {*self._caller.numbers(instruction), 0}
         rank = (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
         scores = []
         for position, site in enumerate(candidates):
@@ -189,6 +198,7 @@ class _Body:
             score = self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
             score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
             score += _ORDER * max(0.0, 1 - abs(position - rank))
+            score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed))
             score += _ARITY * (called is not None and site.arguments == called.parameters)
             scores.append(score)
         return scores

@@ -7,7 +7,7 @@ which line a debugger would give are read off the text around it here, for the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.model import CallSite, Definition
@@ -22,6 +22,7 @@ _QUALIFIED = re.compile(rb"(?:(?:\w+(?:<[^<>;]*>)?\s*)?::\s*)+$")
 _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
+_NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -29,26 +30,43 @@ _CLOSING = {b"(": b")", b"{": b"}"}
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    `kind` is that of the `CallSite`.
+    `kind` is that of the `CallSite`. `numbers` are those that are arguments.
     """
 
     line: int
     kind: str
     callee: str
     arguments: int | None
+    numbers: frozenset[int] = frozenset()
 
 
-def written_calls(source: bytes, definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
     """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
 
-    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro.
+    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro. Each function
+    is arranged when it is first asked for: of a file, few are.
     """
-    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
-    found = {}
-    for definition in definitions:
-        if definition.calls and definition.line < len(starts):
-            found[definition.line, definition.end_line] = _arranged(source, starts, definition.calls)
-    return found
+
+    def __init__(self, source: bytes, definitions: Iterable[Definition]) -> None:
+        self._source = source
+        self._starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+        self._sites = {
+            (definition.line, definition.end_line): definition.calls
+            for definition in definitions
+            if definition.calls and definition.line < len(self._starts)
+        }
+        self._arranged: dict[Span, Sequence[WrittenCall]] = {}
+
+    def __getitem__(self, span: Span) -> Sequence[WrittenCall]:
+        if span not in self._arranged:
+            self._arranged[span] = _arranged(self._source, self._starts, self._sites[span])
+        return self._arranged[span]
+
+    def __iter__(self) -> Iterator[Span]:
+        return iter(self._sites)
+
+    def __len__(self) -> int:
+        return len(self._sites)
 
 
 def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
@@ -76,7 +94,8 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
             line -= _lines_of_qualifiers(source, at)
             if _SHOUTED.fullmatch(site.callee):
                 macro_end, macro_line = end, site.line
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments)))
+        numbers = _numbers(source[at:end]) if arguments else frozenset()
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers)))
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
@@ -108,11 +127,24 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
     return end, None
 
 
+def _numbers(arguments: bytes) -> frozenset[int]:
+    """The whole numbers that are arguments on their own, as 32 bits."""
+    return frozenset(_value(text) & 0xFFFFFFFF for text in _NUMBER.findall(arguments))
+
+
+def _value(text: bytes) -> int:
+    if text in (b"true", b"false"):
+        return int(text == b"true")
+    return int(text, 16 if b"x" in text.lower() else 10)
+
+
 def _is_in_template(text: bytes) -> bool:
     """Whether the text since the last comma has opened template arguments that it did not close: `f<a, b>()`."""
     return bool(re.search(rb"\w<[^<>()]*$", text))
 
 
 def _lines_of_qualifiers(source: bytes, at: int) -> int:
+    if source[at - 1 : at] not in (b":", b" ", b"\n"):
+        return 0
     match = _QUALIFIED.search(source, max(at - 200, 0), at)
     return match.group().count(b"\n") if match else 0

@@ -54,6 +54,10 @@ class OpenDocuments:
         """The URI under which the client knows, or would open, the file with the real path `path`."""
         return self._uris.get(path) or _file_uri(self._as_the_client_sees(path))
 
+    def language(self, uri: str) -> str | None:
+        """The language id that the client has given an open document."""
+        return self._language_of(uri)
+
     def is_trace(self, uri: str) -> bool:
         """Whether the document is a trace document: by its language id, or by its name if it has none we know."""
         return self._language_of(uri) == TRACE_LANGUAGE or uri.endswith(TRACE_SUFFIX)

@@ -21,13 +21,14 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.words import count
 from framedex_server.documents.open_documents import is_source
-from framedex_server.documents.traces import frame_at
+from framedex_server.features.frame_lines import resolver
 from framedex_server.features.session import Place, Session
 from framedex_server.features.static_calls import Written, static_callees
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange import TextFrame
     from framedex.model import Edge, FunctionRow, Location
 
 MOST_EDGES = 200
@@ -87,8 +88,10 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
-        if session.documents.is_trace(place.uri):
-            return await session.ask(place.path, lambda index: in_trace(session, place, index))
+        if session.texts.may_hold(place.uri):
+            document = await session.texts.of(place.uri)
+            frames = document.frames_on(place.line - 1) if document is not None else ()
+            return await session.ask(place.path, lambda index: in_text(session, place, index, frames))
         return await session.ask(place.path, lambda index: in_source(session, place, index))
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
@@ -118,14 +121,18 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
     return [_item(session, function, place.path, here, "") for function in functions] or None
 
 
-def in_trace(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
-    """The function of the frame on a line of a trace document."""
-    frame = frame_at(session.documents.text(place.uri), place.line - 1)
-    if frame is None:
-        return None
-    there = Anchor(frame.path, frame.line)
-    functions = [each for each in index.functions_at(frame.path, frame.line) if each.name == frame.function]
-    return [_item(session, function, place.path, there, "") for function in functions] or None
+def in_text(
+    session: Session, place: Place, index: Index, frames: Sequence[TextFrame]
+) -> list[types.CallHierarchyItem] | None:
+    """The functions of the frames on a line of a trace document or log."""
+    items = []
+    for found in map(resolver(session, place.uri, index, session.binaries).find, frames):
+        if found.location is not None:
+            there = Anchor(found.location.path, found.location.line)
+            functions = index.functions_at(there.path, there.line)
+            named = [each for each in functions if each.name == found.function]
+            items += [_item(session, function, place.path, there, "") for function in named]
+    return items or None
 
 
 def callers(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyIncomingCall]:
@@ -133,7 +140,7 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    direct = {edge.caller.id for edge in index.direct_callers(function.id)}
+    direct, _ = index.direct_neighbours(function.id)
     calls = []
     for edge, calls_made in _with_counts(index.callers(function.id)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
@@ -150,7 +157,7 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    direct = {edge.callee.id for edge in index.direct_callees(function.id)}
+    _, direct = index.direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
     for edge, calls_made in _with_counts(index.callees(function.id)):

@@ -1,8 +1,8 @@
 """Go to frame: definition on a line with recorded frames leads to the callee that really ran from there.
 
 One frame inward, whatever the languages on either side, past the interpreter, glue, and frames without source. Where
-nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. In a trace document, a
-frame line leads to the frame's source.
+nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. Lines of trace documents
+and logs are `frame_lines`'s.
 
 Asked again and again, it walks one real stack. From a line that an answer has led to, only the stacks go on that came
 there that way: of all callees ever recorded from a shared wrapper, those of this road. Among them the first is the way
@@ -20,7 +20,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.documents.open_documents import is_source
-from framedex_server.documents.traces import frame_at
+from framedex_server.features import frame_lines
 from framedex_server.features.ffi_text import is_called_at
 from framedex_server.features.session import Place, Session
 from framedex_server.features.targets import Target, Targets, answer
@@ -35,8 +35,8 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> Targets:
-        if session.documents.is_trace(params.text_document.uri):
-            return await session.run(lambda: in_trace(session, params))
+        if session.texts.may_hold(params.text_document.uri):
+            return await frame_lines.definition(session, params.text_document.uri, params.position)
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
@@ -72,14 +72,3 @@ def _handlers(index: Index, place: Place) -> Iterator[Target]:
             if handler.location is not None and is_source(handler.location.path):
                 line = handler.location.line
                 yield Target(handler.location.path, line, line, line)
-
-
-def in_trace(session: Session, params: types.DefinitionParams) -> Targets:
-    """The source that a line of a trace document points to."""
-    uri, line_index = params.text_document.uri, params.position.line
-    text = session.documents.text(uri)
-    frame = frame_at(text, line_index)
-    if frame is None:
-        return None
-    origin = session.text_range(line_index + 1, text.split("\n")[line_index])
-    return answer(session, origin, [Target(frame.path, frame.line, frame.line, frame.line)], session.links_supported)

@@ -1,7 +1,7 @@
 """Hover: which recorded calls passed through this line, what they reached, and from where they came.
 
 Short, what took longest first, and honest: it says how the frames on the line are known and which capture is the
-newest. In a trace document, a frame line shows the whole name, the module and the source line that it points to.
+newest. Lines of trace documents and logs are `frame_lines`'s.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.words import arguments_short, clock, count, duration
-from framedex_server.documents.traces import frame_at
+from framedex_server.features import frame_lines
 from framedex_server.features.ffi_text import ffi_lines
 from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.features.session import Place, Session
@@ -25,7 +25,6 @@ from framedex_server.markup import Markup
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine, Step
-    from framedex.tracetext import FrameLine
 
 SHOW_CALLS = "framedex.showCalls"
 """A command of the client's: what it does with the calls through a line is its own."""
@@ -39,8 +38,8 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
-        if session.documents.is_trace(params.text_document.uri):
-            return await on_trace_line(session, params)
+        if session.texts.may_hold(params.text_document.uri):
+            return await frame_lines.hover(session, params.text_document.uri, params.position)
         place = session.place(params.text_document, params.position)
         if place is None:
             return None
@@ -65,26 +64,6 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
         lines += _summary(markup, summary, around, linked, capture is not None)
         lines += _links(session, markup, place, summary)
     return _hover(session, markup, lines, session.line_range(place.path, place.line))
-
-
-async def on_trace_line(session: Session, params: types.HoverParams) -> types.Hover | None:
-    """The frame that a line of a trace document shows."""
-    uri, line_index = params.text_document.uri, params.position.line
-    text = await session.run(lambda: session.documents.text(uri))
-    frame = frame_at(text, line_index)
-    if frame is None:
-        return None
-    place = session.place(params.text_document, params.position)
-    known = await session.ask(place.path if place else frame.path, lambda index: _symbol_and_module(index, frame))
-    source = await session.run(lambda: session.documents.line(frame.path, frame.line).strip())
-    markup = Markup(session.markdown_supported)
-    lines = [markup.code(known[0] if known else frame.function)]
-    if known:
-        lines.append(f"in {markup.code(known[1])}")
-    lines.append(f"{markup.code(f'{frame.path}:{frame.line}')}")
-    if source:
-        lines.append(markup.code(source))
-    return _hover(session, markup, lines, session.text_range(line_index + 1, text.split("\n")[line_index]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +91,7 @@ def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[Pytho
     """The Python from which stacks came to a line of C++; the callers of Python are Python anyway."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
-    return index.program_lines(place.path, place.line)
+    return index.program_lines(place.path, place.line, limit=2 * MOST_SHOWN)
 
 
 def _is_native(index: Index, place: Place) -> bool:
@@ -225,13 +204,6 @@ def _left_out(total: int, what: str) -> Iterator[str]:
 
 def _and_more(total: int) -> str:
     return f" and {total - MOST_SHOWN} more" if total > MOST_SHOWN else ""
-
-
-def _symbol_and_module(index: Index, frame: FrameLine) -> tuple[str, str] | None:
-    for function in index.functions_at(frame.path, frame.line):
-        if function.name == frame.function:
-            return function.symbol or function.name, function.module
-    return None
 
 
 def _hover(session: Session, markup: Markup, lines: list[str], where: types.Range) -> types.Hover:

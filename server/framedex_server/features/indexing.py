@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
@@ -44,14 +45,14 @@ def register(server: LanguageServer, session: Session) -> None:
             await indexing.refresh([path])
 
     @server.command(INDEX_COMMAND)
-    async def index(uri: str | None = None) -> dict[str, Any] | None:
+    async def index(*uris: str) -> dict[str, Any] | None:
         """Index the captures and all sources of the project around a document or folder; default: the workspace."""
-        return await indexing.index_project(_folder(session, uri))
+        return await indexing.index_project(_folder(session, uris))
 
     @server.command(RECORD_COMMAND)
-    async def record_program(uri: str) -> int | None:
+    async def record_program(*uris: str) -> int | None:
         """Run a script under the recorder; its exit status."""
-        path = path_of(uri)
+        path = _path(uris)
         return await indexing.record(Path(path)) if path is not None else None
 
 
@@ -111,7 +112,8 @@ class Indexing:
     async def _watch(self) -> None:
         while True:
             for index, captures in (await self._session.run(self._ended)).items():
-                await self._index(index, captures, lazy=True)
+                with suppress(JsonRpcRequestCancelled):  # then not these, but those that come
+                    await self._index(index, captures, lazy=True)
             if await self._session.run(self._session.indexes.have_changed):
                 self._session.refresh_views()
             with suppress(TimeoutError):
@@ -152,6 +154,7 @@ class Indexing:
             return None
         for refused in result["refused"]:
             _log.warning("not indexed: %s", refused)
+        self._session.refresh_views()
         return result
 
     async def _refresh(self) -> None:
@@ -163,6 +166,8 @@ class Indexing:
                     await self._worker.run(request, lambda task, done, total: None)
                 except FramedexError as error:
                     self._session.report(error)
+                else:
+                    self._session.refresh_views()
 
 
 def _captures(project: Path) -> list[Path]:
@@ -171,8 +176,14 @@ def _captures(project: Path) -> list[Path]:
     return capture_folders(captures_below(project))
 
 
-def _folder(session: Session, uri: str | None) -> Path:
-    path = path_of(uri) if uri is not None else None
+def _path(uris: Sequence[object]) -> str | None:
+    """The path of the first argument, of whatever kind a client sent."""
+    uri = next(iter(uris), None)
+    return path_of(uri) if isinstance(uri, str) else None
+
+
+def _folder(session: Session, uris: Sequence[object]) -> Path:
+    path = _path(uris)
     if path is None:
         return next(iter(session.roots()), Path.cwd())
     return Path(path) if Path(path).is_dir() else Path(path).parent

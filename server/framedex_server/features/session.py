@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,12 +21,14 @@ from pygls.lsp.server import LanguageServer
 from framedex.errors import FramedexError
 from framedex_server.chosen import Chosen
 from framedex_server.documents.open_documents import OpenDocuments, path_of
+from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
 from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange.resolve import Binaries
 
 Answer = TypeVar("Answer")
 
@@ -68,6 +71,7 @@ class Session:
         self.report = report
         self.indexes = indexes
         self.documents = documents
+        self.texts = StackTexts(documents.text, documents.language)
         self.roots = roots
         self.trail = Trail()
         self.chosen = Chosen()
@@ -76,7 +80,7 @@ class Session:
         self.at_new_settings: list[Hook] = []
         self.at_new_recordings: list[Callable[[], None]] = []
         self.at_changed_sources: list[Callable[[Sequence[str]], Awaitable[None]]] = []
-        self.at_end: list[Callable[[], None]] = []
+        self.at_end: list[Callable[[], None]] = [self.texts.close]
 
     def settings_at(self, path: Path | str) -> EditorSettings:
         """What is set for the editor where a file or folder lies."""
@@ -174,6 +178,26 @@ class Session:
         start = types.Position(0, place.character)
         column = self._server.workspace.position_codec.position_from_client_units([text], start).character
         return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
+
+    @cached_property
+    def binaries(self) -> Binaries:
+        """The binaries that frames of logs name."""
+        from framedex.interchange.resolve import Binaries  # reads ELF: most sessions never meet such a frame
+
+        return Binaries()
+
+    def position_in(self, text: str, line: int, column: int) -> types.Position:
+        """The position of a column (code points) in the text of a 0-based line."""
+        before = text[:column]
+        units = len(before) if before.isascii() else self._server.workspace.position_codec.client_num_units(before)
+        return types.Position(line, units)
+
+    def column_in(self, text: str, character: int) -> int:
+        """The column (code points) in the text of a line at which a client's character is."""
+        if text.isascii():
+            return character
+        position = types.Position(0, character)
+        return self._server.workspace.position_codec.position_from_client_units([text], position).character
 
     def text_range(self, line: int, text: str) -> types.Range:
         """The range of a 1-based line's text without the blanks around it."""

@@ -21,6 +21,9 @@ from framedex_server.features.session import Place, Session
 if TYPE_CHECKING:
     from framedex.index import Index
 
+MOST_STACKS = 100
+"""Stacks through a line that are listed and gone round, however many there are."""
+
 Move = Callable[["Index", Place], "StackPosition | None"]
 
 
@@ -146,4 +149,4 @@ class Steps:
         return self._session.source_place(position.text_document, position.position)
 
     def _limit(self, place: Place) -> int:
-        return self._session.settings_at(place.path).limit
+        return min(self._session.settings_at(place.path).limit, MOST_STACKS)

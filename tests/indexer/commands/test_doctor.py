@@ -1,12 +1,14 @@
 """`framedex doctor`."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from framedex.commands.main import cli
+from tests.indexer.privileges import run_without_privileges
 
 
 def run(*arguments: str) -> tuple[int, str, str]:
@@ -29,7 +31,7 @@ def test_problems_are_counted_and_the_rest_is_told(project: Path) -> None:
     code, out, _ = run("doctor")
     assert code == 0
     assert f"source folder {project / 'src'}" in out
-    assert "python: 1 file, 1 definition, the calls of 1" in out
+    assert "Python: 1 file with 1 definition, 1 of which call something" in out
     assert "1 file: It is a binary file and was not parsed." in out and "bad.cc" in out
 
 
@@ -49,3 +51,15 @@ def test_without_a_source_folder_the_next_step_is_told(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     code, _, errors = run("doctor")
     assert code == 1 and "framedex index" in errors
+
+
+def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
+    (project / "src" / "locked").mkdir(mode=0)
+    try:
+        code = "from framedex.commands.main import cli; cli()"
+        told = run_without_privileges([sys.executable, "-c", code, "doctor"])
+        indexing = run_without_privileges([sys.executable, "-c", code, "index"])
+    finally:
+        (project / "src" / "locked").chmod(0o700)
+    assert "1 folder: It cannot be read" in told.stdout and str(project / "src" / "locked") in told.stdout
+    assert f"The folder {project / 'src' / 'locked'} cannot be read" in indexing.stdout

@@ -210,6 +210,19 @@ def test_a_damaged_map_leaves_the_index_as_it_was(project: Project, source_map: 
     assert "Nothing of it was imported" in message
 
 
+def test_a_rebuild_reads_the_maps_again(project: Project, source_map: Path) -> None:
+    project.ingest().close()
+    run("--index", project.index, "sources", "import", source_map)
+    run("--index", project.index, "index", "--rebuild")
+    with Store(project.index) as store:
+        assert len(store.sources.maps()) == 1 and len(store.sources.definitions("convert", "cpp")) == 1
+
+    source_map.write_bytes(source_map.read_bytes()[:-20])
+    assert "this source map is gone" in " ".join(run("--index", project.index, "index", "--rebuild").split())
+    with Store(project.index) as store:
+        assert store.sources.maps() == [] and store.sources.definitions("convert", "cpp") == []
+
+
 def test_two_imports_at_once_both_succeed(source_map: Path) -> None:
     code = "from framedex.commands.main import cli; cli()"
     command = [sys.executable, "-c", code, "--index", "both.db", "sources", "import", str(source_map)]

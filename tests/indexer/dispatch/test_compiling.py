@@ -15,8 +15,9 @@ from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, add_capture, ingest_captures
 from framedex.model import CallFilter, CallRow, Language, LinkHow, Trace
-from framedex.tracetext import format_trace, parse_trace
+from framedex.tracetext import format_trace
 from tests.running import PROGRAMS, run
+from tests.trace_lines import parse_trace
 
 COMPILE = "PJRT_Client_Compile"
 FUNCTIONS = ("here", "first", "second", "third", "fourth")

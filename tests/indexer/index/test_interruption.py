@@ -83,25 +83,25 @@ def test_an_index_whose_making_was_killed_is_made_by_the_next_run(tmp_path: Path
 
 
 def test_an_interruption_while_reading_sources_keeps_the_files_that_were_read(project: Project) -> None:
-    """Given 250 files, when Ctrl-C comes at the 150th, then the next run reads the rest and everything is found."""
+    """Given 1,000 files, when Ctrl-C comes at the 600th, then the next run reads the rest and everything is found."""
     sources = project.folder / "sources"
     sources.mkdir()
-    for number in range(250):
-        (sources / f"file_{number:03}.py").write_text(f"def function_{number}():\n    pass\n")
+    for number in range(1000):
+        (sources / f"file_{number:04}.py").write_text(f"def function_{number}():\n    pass\n")
     project.ingest().close()
     with Store(project.index) as store:
         with store.transaction():
             store.sources.add_root(str(sources))
         with pytest.raises(KeyboardInterrupt):
-            find_sources(store, _InterruptAt(150))
+            find_sources(store, _InterruptAt(600))
 
     with Store(project.index) as store:
         kept = len([path for path in store.sources.known_files() if path.startswith(str(sources))])
         report = find_sources(store, Silence())
 
-        assert 0 < kept < 150
-        assert report.parsed == 250 - kept
-        assert all(store.sources.definitions(f"function_{number}", "python") for number in range(250))
+        assert 0 < kept < 600
+        assert report.parsed == 1000 - kept
+        assert all(store.sources.definitions(f"function_{number}", "python") for number in range(1000))
 
 
 class _InterruptAt(Silence):

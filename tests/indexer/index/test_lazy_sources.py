@@ -113,7 +113,10 @@ def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None
     assert problems["It is larger than … MiB and was not parsed."].count == 2
     assert problems["It is a binary file and was not parsed."].examples == (str(tree / "binary.cc"),)
     assert any("not valid UTF-8" in message for message in problems)
-    assert str(tree / "broken.cc") in problems["Some of it could not be read as its language."].examples
+    assert (
+        str(tree / "broken.cc")
+        in problems["Places in it are not understood: unusual macros, or syntax errors."].examples
+    )
     (cpp,) = (totals for totals in health.totals if totals.language == "cpp")
     assert cpp.files == 307 and cpp.broken >= 1 and cpp.calling >= 300
     assert json.dumps([problem.message for problem in health.problems])

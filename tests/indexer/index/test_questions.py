@@ -13,8 +13,9 @@ from framedex.index.records import FrameRecord
 from framedex.ingest import Namer
 from framedex.model import CallFilter, How, Language, NativeFrame, Role
 from framedex.plaintext import restore
-from framedex.tracetext import format_trace, parse_trace
+from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
+from tests.trace_lines import parse_trace
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

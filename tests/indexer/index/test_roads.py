@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
+from framedex.index import roads as following
 from framedex.model import FrameRow, Road
 from tests.server.roads import Roads, record_roads
 
@@ -60,3 +61,15 @@ def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
         assert index.is_recorded(str(recorded.library))
         assert not index.is_recorded(str(recorded.project / "other.py"))
+
+
+def test_callees_beyond_the_places_that_are_followed_come_after_them(
+    recorded: Roads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "MOST_FOLLOWED", 1)
+    with Index.open(recorded.index) as index:
+        roads = index.roads_inward(str(recorded.library), 2, everything)
+
+    # The first line of the program made the client and put; `get` came from others.
+    assert names(roads) == [("initialise", 11), ("put", 5), ("get", 8)]
+    assert [bool(road.nodes) for road in roads] == [True, True, False]

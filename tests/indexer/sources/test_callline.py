@@ -7,7 +7,7 @@ import pytest
 from framedex.model import How
 from framedex.sources import parse_file
 from framedex.sources.callline import Called, Caller, call_line, called
-from framedex.sources.calls import written_calls
+from framedex.sources.calls import WrittenCalls
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -45,7 +45,7 @@ def compiled(folder: Path, *names: str) -> Caller:
     path = folder / "body.cc"
     path.write_text(SOURCE)
     calls = [Called(name, "call", None) for name in names]
-    sites = written_calls(SOURCE.encode(), parse_file(path).definitions)
+    sites = WrittenCalls(SOURCE.encode(), parse_file(path).definitions)
     return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]))
 
 
@@ -106,3 +106,34 @@ def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_p
     twice = compiled(tmp_path, "First", "Third", "Third")
     how, lines = call_line(twice, Called("Third", "call", None), 1, lambda name, *_: name == "Fourth")
     assert how is How.RANKED and set(lines) == {9, 11}
+
+
+_NUMBERED = """\
+void body(int a) {
+  CHECK_OK(a);
+  CHECK_OK(a + 1);
+  Emit(0x80, a, true);
+  Emit(-2, a, false);
+}
+"""
+
+
+def numbered(folder: Path, name: str, passed: list[int]) -> Caller:
+    """The function as if it had been compiled to two calls of this name, the first of which is passed these numbers."""
+    path = folder / "numbered.cc"
+    path.write_text(_NUMBERED)
+    sites = WrittenCalls(_NUMBERED.encode(), parse_file(path).definitions)
+    call = Called(name, "call", None)
+    return Caller((1, 6), sites, [call, call], lambda _: ((), ()), lambda i: () if i else passed)
+
+
+def test_the_line_that_a_macro_passes_on_is_that_of_the_call(tmp_path: Path) -> None:
+    for line in (2, 3):
+        caller = numbered(tmp_path, "Fail", [line, 700])
+        assert call_line(caller, Called("Fail", "call", None), 0, reaches)[1][0] == line
+
+
+def test_numbers_among_the_arguments_tell_calls_apart(tmp_path: Path) -> None:
+    for passed, line in (([0x80, 1], 4), ([0xFFFFFFFE], 5)):
+        caller = numbered(tmp_path, "Emit", passed)
+        assert call_line(caller, Called("Emit", "call", None), 0, reaches)[1][0] == line

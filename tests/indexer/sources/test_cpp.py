@@ -89,12 +89,33 @@ def test_scrubbing_moves_nothing() -> None:
     scrubbed = scrub(source)
     assert len(scrubbed) == len(source)
     assert [i for i, b in enumerate(scrubbed) if b == 10] == [i for i, b in enumerate(source) if b == 10]
-    assert scrubbed.split() == b'class A { int v = 1; auto a= f(",") ; };'.split()
+    assert scrubbed.split() == b'class A { int v = 1; auto a= f("" ) ; };'.split()
 
 
 def test_ordinary_code_is_left_as_it_is() -> None:
-    source = b"int a = f(b, {1}, 'x');\nCHECK(x);\nstruct S { FOO y = BAR(1'000); };\nauto s = R\"(X_EXPORT)\";\n"
+    source = b"int a = f(b, {1}, 'x');\nCHECK(x);\nstruct S { FOO y = BAR(1'000); };\nauto s = \"\";\n"
     assert scrub(source) == source
+
+
+@pytest.mark.parametrize(
+    ("literal", "left"),
+    [
+        (b'"a\\"b;"', b'""'),
+        (b'R"(X_EXPORT\n")"', b'""'),
+        (b'u8R"x()" )x"', b'""'),
+        (b'"1"_km', b'"1"_km'),  # a literal of its own kind
+        (b'"open', b'"open'),
+    ],
+)
+def test_of_texts_in_quotes_the_quotes_remain(literal: bytes, left: bytes) -> None:
+    source = b"auto s = " + literal + b"\n;"
+    assert scrub(source).split() == [b"auto", b"s", b"=", left, b";"] and len(scrub(source)) == len(source)
+
+
+def test_a_flag_hides_nothing_of_what_follows(tmp_path: Path) -> None:
+    text = 'ABSL_FLAG(std::vector<a, b>, sizes, f({1, 2}), "one, " "two");\n\nnamespace n {\nint g() { return 1; }\n}\n'
+    found = definitions_of(tmp_path, text)
+    assert "n::g" in [d.name for d in found]
 
 
 def test_directives_and_comments_are_blanked() -> None:

@@ -1,0 +1,137 @@
+"""`framedex explain`: the stacks in a crash text or log, each frame with its source."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex import words
+from framedex.commands.console import json_option, note, print_json, print_lines
+from framedex.commands.terminal import Line, Span, place_line, text_line
+from framedex.errors import FramedexError
+from framedex.index import Index, find_index
+from framedex.interchange.detect import read
+from framedex.interchange.model import TextStack
+from framedex.interchange.resolve import Binaries, Found, Resolver
+from framedex.plaintext import printable
+from framedex.settings import Settings
+from framedex.sources.pathmap import PathMap
+
+Explained = tuple[TextStack, tuple[Found, ...]]
+
+
+@click.command()
+@click.argument("file", metavar="[FILE|-]", default="-")
+@json_option
+@click.pass_obj
+def explain(index_path: Path | None, file: str, as_json: bool) -> None:
+    """Show the stacks in a crash text or a log, each frame with its source.
+
+    Reads Python tracebacks, faulthandler, absl and glog failures, gdb, the sanitizers, py-spy, pystack, HLO, MLIR and
+    plain file:line, alone or mixed. Frames that have only a symbol, or a binary and an offset, are looked up in the
+    index: train.py 2>&1 | framedex explain
+    """
+    text, folder = _text(file)
+    path = index_path or find_index(Path.cwd())
+    settings, problems = Settings.load(Path.cwd())
+    there = PathMap(settings.path_map).there
+    for problem in problems:
+        note(problem)
+    reading = read(text)
+    if path is None:
+        explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))
+    else:
+        with Index.open(path) as index:
+            explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries(), there))
+    if as_json:
+        print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
+        return
+    print_lines(line for each in explained for line in _lines(*each))
+    for problem in reading.problems:
+        note(problem)
+    if not explained:
+        note("No stack of a format that framedex knows is in this text.")
+    elif path is None and any(found.location is None for _, frames in explained for found in frames):
+        note("There is no index here: frames with only a symbol need one. `framedex index --source DIR` makes it.")
+
+
+def _text(file: str) -> tuple[str, Path]:
+    """The text, and the folder from which its relative paths may begin. Raises FramedexError where there is none."""
+    if file == "-":
+        return _plain(sys.stdin.buffer.read()), Path.cwd()
+    try:
+        return _plain(Path(file).read_bytes()), Path(file).absolute().parent
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FramedexError(
+            f"{printable(file)} cannot be read: {reason}.", "Give a text file, or - for stdin."
+        ) from error
+
+
+def _plain(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _explained(stacks: Sequence[TextStack], resolver: Resolver) -> list[Explained]:
+    return [(stack, tuple(map(resolver.find, stack.frames))) for stack in stacks]
+
+
+def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
+    located = sum(found.location is not None for found in frames)
+    order = "innermost first" if stack.innermost_first else "innermost last"
+    about = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
+    yield (Span(printable(stack.title or f"line {stack.first_line + 1}"), "head"), Span(about, "dim"))
+    for found in frames:
+        yield from _frame_lines(found)
+    yield ()
+
+
+def _frame_lines(found: Found) -> Iterator[Line]:
+    frame = found.frame
+    style = frame.language.value if frame.language else ""
+    name = Span(f"  {printable(found.function or '(unknown)')}  ", style)
+    if found.location is not None:
+        yield (name, *place_line(found.location))
+    elif frame.place is not None:
+        yield (name, Span(f"{printable(frame.place.path)}:{frame.place.line}"), Span(" [not here]", "dim"))
+    elif frame.module and frame.offset is not None:
+        yield (name, Span(f"{printable(frame.module)}+{frame.offset:#x}", "dim"))
+    else:
+        yield (name, Span(f"{frame.address:#x}" if frame.address is not None else "", "dim"))
+    for candidate in found.candidates:
+        yield (Span("      or "), *place_line(candidate))
+    for place in found.outward:
+        yield (Span("      from "), *place_line(place, []))
+    for label in frame.labels:
+        if found.location is None or label != found.location.how:
+            yield text_line(f"      {label}", "dim")
+
+
+def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
+    return {
+        "format": stack.format.value,
+        "title": stack.title,
+        "first_line": stack.first_line + 1,
+        "last_line": stack.last_line + 1,
+        "innermost_first": stack.innermost_first,
+        "frames": [
+            {
+                "line": found.frame.first_line + 1,
+                "function": found.function,
+                "language": found.frame.language,
+                "location": asdict(found.location) if found.location else None,
+                "candidates": [asdict(candidate) for candidate in found.candidates],
+                "module": found.frame.module,
+                "address": found.frame.address,
+                "labels": list(found.frame.labels),
+                "outward": [asdict(place) for place in found.frame.outward],
+            }
+            for found in frames
+        ],
+    }

@@ -1,0 +1,95 @@
+"""What failure handlers print, an address and a symbol a line: absl's and glog's; and the link of TPU crashes.
+
+Sources: abseil-cpp, absl/debugging/internal/examine_stack.cc (a size or `(unknown)` between address and symbol; the
+line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
+from framedex.interchange.spans import parts
+from framedex.model import Language
+
+_FRAME = re.compile(
+    r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)"
+    r"(?: +(?P<size>\d+|\(unknown\))(?= |$))?(?: +(?P<function>\S.*))?$"
+)
+_HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Check failure stack trace|Aborted at ).*")
+_UNKNOWN = "(unknown)"
+
+# `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, below the frames of a TPU crash: the
+# addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
+_LINK = re.compile(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
+_MAP = re.compile(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
+_MOST_MAPS = 64
+_HEX = re.compile(r"[0-9a-f]{1,16}")
+
+
+class AddressLines:
+    """Reads both; one object reads one text."""
+
+    triggers = ("*** ", "@ ", "&map=")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading with the signal, or a frame."""
+        if "@ " in line and "0x" in line:
+            match = _FRAME.search(line)
+            if match is not None:
+                return _frame(number, match)
+        link = _LINK.search(line) if "&map=" in line else None
+        if link is not None:
+            return Piece(Format.ABSL, tuple(_linked(number, link)), begins="symbolizer link")
+        heading = _HEADING.search(line) if "*** " in line else None
+        # glog has a second heading below its first frame; it goes on with the same stack.
+        if heading is None or (inside and "stack trace: ***" in line):
+            return None
+        return Piece(Format.ABSL, begins=heading[0].strip())
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """glog's second heading, and the count of frames that were left out."""
+        return "stack trace: ***" in line or "@ ... and at least " in line
+
+
+def _frame(number: int, match: re.Match[str]) -> Piece:
+    form = Format.ABSL if match["size"] and match["function"] else Format.GLOG
+    function = (match["function"] or "").rstrip()
+    frame = TextFrame(
+        form,
+        number,
+        match.start(),
+        number,
+        match.start("function") + len(function) if function else match.end(),
+        parts(number, match),
+        function="" if function == _UNKNOWN else function,
+        language=Language.NATIVE,
+        address=int(match["address"], 16),
+        is_return_address=match["pc"] is None,
+    )
+    return Piece(form, (frame,))
+
+
+def _linked(number: int, link: re.Match[str]) -> Iterator[TextFrame]:
+    maps = [(build_id, int(start, 16), int(end, 16)) for build_id, start, end in _MAP.findall(link["map"])[:_MOST_MAPS]]
+    for match in _HEX.finditer(link["trace"]):
+        start, end = (link.start("trace") + column for column in match.span())
+        address = int(match[0], 16)
+        build_id, base = next(((each, low) for each, low, high in maps if low <= address < high), ("", None))
+        yield TextFrame(
+            Format.ABSL,
+            number,
+            start,
+            number,
+            end,
+            (Part(PartKind.ADDRESS, number, start, end),),
+            language=Language.NATIVE,
+            address=address,
+            offset=address - base if base is not None else None,
+            build_id=build_id,
+        )

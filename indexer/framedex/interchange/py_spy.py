@@ -1,0 +1,121 @@
+"""What `py-spy dump` prints, as text and with `--json` (benfred/py-spy, src/dump.rs and src/stack_trace.rs)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.interchange.spans import bounds, parts, place
+from framedex.model import Language
+
+_THREAD = re.compile(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
+_FRAME = re.compile(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
+_PYTHON = (".py", ".pyx", ".pyi", ">")
+
+
+class PySpyText:
+    """Reads the text form; it names files by their last component."""
+
+    triggers = ("Thread ",)
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading of a thread, or a frame below it."""
+        if inside and line.startswith("    "):
+            match = _FRAME.match(line)
+            if match is None:
+                return None
+            is_python = match["path"].endswith(_PYTHON)
+            return Piece(Format.PY_SPY, (_frame(number, match, is_python),))
+        return Piece(Format.PY_SPY, begins=line.strip()) if line[:7] == "Thread " and _THREAD.match(line) else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """With `--locals`, arguments and locals stand below their frame."""
+        return line.startswith("        ")
+
+
+def _frame(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
+    return TextFrame(
+        Format.PY_SPY,
+        number,
+        match.start("function"),
+        number,
+        match.end(),
+        parts(number, match),
+        function=match["function"],
+        place=place(match["path"], match["line"]),
+        language=Language.PYTHON if is_python else Language.NATIVE,
+        module="" if match["line"] or is_python else match["path"],
+    )
+
+
+_FIELD = re.compile(r'(?P<indent> *)"(?P<key>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|\d{1,18}|null|true|false)?,?(?:\[)?$')
+
+
+class PySpyJson:
+    """Reads the JSON form as py-spy prints it, a field a line, so that every frame has its lines in the text."""
+
+    triggers = ('"frames": [', '"thread_name": ')
+
+    def __init__(self) -> None:
+        self._thread = ""
+        self._indent: int | None = None
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The beginning of a thread's frames, or of one."""
+        match = _FIELD.match(line) if line[:1] == " " else None
+        if match is None:
+            return None
+        if match["key"] == "frames":
+            return Piece(Format.PY_SPY_JSON, begins=f"Thread {self._thread}")
+        if match["key"] == "thread_name" and match["value"]:
+            self._thread = match["value"].strip('"')
+        if not inside or match["key"] != "name" or not match["value"]:
+            return None
+        if self._indent is None:
+            self._indent = len(match["indent"])
+        if len(match["indent"]) != self._indent:  # a local variable of that frame
+            return None
+        start, end = bounds(line)
+        part = Part(PartKind.FUNCTION, number, match.start("value") + 1, match.end("value") - 1)
+        frame = TextFrame(
+            Format.PY_SPY_JSON,
+            number,
+            start,
+            number,
+            end,
+            (part,),
+            function=_decoded(match["value"]),
+            language=Language.PYTHON,
+        )
+        return Piece(Format.PY_SPY_JSON, (frame,))
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """The file and the line, which follow the name."""
+        match = _FIELD.match(line)
+        if match is None or len(match["indent"]) != self._indent or match["key"] == "name":
+            return None
+        longer = replace(frame, last_line=number, end=len(line.rstrip()))
+        if match["key"] == "filename" and match["value"]:
+            part = Part(PartKind.PATH, number, match.start("value") + 1, match.end("value") - 1)
+            return replace(longer, parts=(*frame.parts, part), place=Place(_decoded(match["value"]), 0))
+        if match["key"] == "line" and frame.place is not None and match["value"].isdigit():
+            part = Part(PartKind.LINE, number, *match.span("value"))
+            return replace(longer, parts=(*frame.parts, part), place=Place(frame.place.path, int(match["value"])))
+        return longer
+
+    def belongs(self, line: str) -> bool:
+        """Whatever else is inside the list of frames."""
+        return self._indent is None or not line.startswith(" " * (self._indent - 4) + "]")
+
+
+def _decoded(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text.strip('"')

@@ -1,0 +1,131 @@
+"""Stacks whose frames are `File "f", line N`: Python's tracebacks, faulthandler's and pystack's.
+
+Sources: CPython's Lib/traceback.py and Python/traceback.c; pystack's traceback_formatter.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.spans import parts, place
+from framedex.model import Language
+
+_FRAME = re.compile(
+    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line (?P<line>\d{1,9})'
+    r"(?:(?P<comma>,)? in (?P<function>.*))?$"
+)
+_C_FRAME = re.compile(
+    r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]'
+)
+_LIBRARY = re.compile(r" \((?P<module>/[^()]*|\[\w+\])\)$")
+_INLINED = " (inlined)"
+_EXCEPTION = re.compile(r"[\w.]+(?::|$)")
+
+
+class FileLines:
+    """Reads tracebacks; one object reads one text."""
+
+    triggers = ('File "', "Binary file ", "(most recent call ")
+
+    def __init__(self) -> None:
+        self._prefix = ""  # what a log or an exception group puts before every line
+        self._is_traceback = False  # and not faulthandler's or pystack's, below which no exception is named
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A heading, a frame, or the exception below the frames."""
+        if 'ile "' in line:
+            return self._frame(number, line)
+        if "(most recent call " in line and line.rstrip().endswith(":"):
+            title = line.strip(" +|\r")
+            if title.startswith("Traceback for thread"):
+                return Piece(Format.PYSTACK, begins=title, innermost_first="call first" in title)
+            faulting = "call first" in title
+            return Piece(Format.FAULTHANDLER if faulting else Format.PYTHON, begins=title, innermost_first=faulting)
+        if inside and line.startswith(self._prefix) and line[len(self._prefix) :][:1].strip():
+            ends = line[len(self._prefix) :].strip()
+            if self._is_traceback and _EXCEPTION.match(ends):
+                return Piece(Format.PYTHON, ends=ends)
+        return None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line; its source lines only belong to the stack."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Source lines, carets and repetitions."""
+        if line.startswith(self._prefix) and line[len(self._prefix) :].startswith("    "):
+            return True
+        return "[Previous line repeated " in line or line.strip() in ("...", "<no Python frame>")
+
+    def _frame(self, number: int, line: str) -> Piece | None:
+        match = _FRAME.search(line)
+        if match is None:
+            return self._c_frame(number, line)
+        self._is_traceback = match["kind"] is None and (match["comma"] is not None or match["function"] is None)
+        if match["kind"]:
+            return self._pystack_frame(number, line, match)
+        self._prefix = line[: max(match.start() - 2, 0)]
+        form = Format.PYTHON if self._is_traceback else Format.FAULTHANDLER
+        frame = TextFrame(
+            form,
+            number,
+            match.start(),
+            number,
+            len(line.rstrip()),
+            parts(number, match),
+            function=match["function"] or "",
+            place=place(match["path"], match["line"]),
+            language=Language.PYTHON,
+        )
+        return Piece(form, (frame,), innermost_first=form is Format.FAULTHANDLER)
+
+    def _pystack_frame(self, number: int, line: str, match: re.Match[str]) -> Piece:
+        self._prefix = line[: match.start()]
+        function, module = (match["function"] or "").rstrip(), ""
+        labels: tuple[str, ...] = ()
+        pieces = list(parts(number, match))
+        library = _LIBRARY.search(function) if match["kind"] == "C" else None
+        if library is not None:
+            module = library["module"]
+            pieces += parts(number, library, match.start("function"))
+            function = function[: library.start()]
+        if function.endswith(_INLINED):
+            function, labels = function.removesuffix(_INLINED), ("inlined",)
+        end = match.start("function") + len(function)
+        pieces = [replace(part, end=end) if part.kind is PartKind.FUNCTION else part for part in pieces]
+        frame = TextFrame(
+            Format.PYSTACK,
+            number,
+            match.start(),
+            number,
+            len(line.rstrip()),
+            tuple(pieces),
+            function=function,
+            place=place(match["path"], match["line"]) if match["path"] != "???" else None,
+            language=Language.PYTHON if match["kind"] == "Python" else Language.NATIVE,
+            module=module,
+            labels=labels,
+        )
+        return Piece(Format.PYSTACK, (frame,), innermost_first=False)
+
+    def _c_frame(self, number: int, line: str) -> Piece | None:
+        match = _C_FRAME.search(line)
+        if match is None:
+            return None
+        self._prefix = line[: max(match.start() - 2, 0)]
+        frame = TextFrame(
+            Format.FAULTHANDLER,
+            number,
+            match.start(),
+            number,
+            match.end(),
+            parts(number, match),
+            function=match["function"],
+            language=Language.NATIVE,
+            module=match["module"],
+            address=int(match["address"], 16),
+            is_return_address=True,
+        )
+        return Piece(Format.FAULTHANDLER, (frame,))

@@ -1,0 +1,190 @@
+"""From a frame in a text to its source on this machine: by its path, else through the index and the binaries.
+
+A crash of JAX has frames with nothing but a symbol (absl, gdb without debug information), or nothing but a binary and
+an offset (the sanitizers). A path may be one of a build machine (`external/xla/...`) or a file name alone (py-spy).
+Nothing is guessed: what could be several places is handed out as candidates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.interchange.model import Format, Place, TextFrame
+from framedex.model import How, Language, Location, NativeSymbol
+
+if TYPE_CHECKING:
+    from framedex.binaries import Binary
+    from framedex.index import Index
+
+_MOST_CANDIDATES = 8
+_MOST_BINARIES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a frame is: `location` is None where nothing is known. `function` is its best name, `outward` the places
+    of its callers that the text names."""
+
+    frame: TextFrame
+    function: str
+    location: Location | None
+    candidates: tuple[Location, ...] = ()
+    outward: tuple[Location, ...] = ()
+
+
+class Binaries:
+    """The binaries that frames name, each opened once."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Binary] = {}
+
+    def symbols(self, frame: TextFrame) -> tuple[NativeSymbol, ...]:
+        """What the frame's binary says of its offset; nothing if it is not here, or another build of it."""
+        if not frame.module or frame.offset is None or not Path(frame.module).is_file():
+            return ()
+        from framedex.binaries import Binary  # reads ELF and DWARF: few texts need it
+
+        if frame.module not in self._open:
+            if len(self._open) >= _MOST_BINARIES:
+                self._open.clear()
+            self._open[frame.module] = Binary.open(Path(frame.module))
+        binary = self._open[frame.module]
+        if frame.build_id and binary.build_id and not binary.build_id.startswith(frame.build_id):
+            return ()
+        return binary.resolve([frame.offset - frame.is_return_address])[0]
+
+
+class Resolver:
+    """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here.
+
+    Without `binaries`, an offset in one is not looked up: to open a large one takes a second.
+    `folders` are where relative paths may begin, `there` maps the path of another machine by the user's rules.
+    """
+
+    def __init__(
+        self,
+        index: Index | None,
+        folders: Sequence[Path] = (),
+        binaries: Binaries | None = None,
+        there: Callable[[str], str | None] = lambda path: None,
+    ) -> None:
+        self._index = index
+        self._folders = folders
+        self._binaries = binaries
+        self._there = there
+        self._paths: dict[str, tuple[str, ...]] = {}
+        self._symbols: dict[str, tuple[Location, ...]] = {}
+
+    def find(self, frame: TextFrame) -> Found:
+        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged."""
+        function, locations = frame.function, self._by_place(frame.place, _how(frame))
+        if not locations and frame.place is None:
+            function, locations = self._by_binary(frame)
+        if not locations and frame.language is not Language.PYTHON:
+            locations = self._by_symbol(function)
+        outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
+        first = locations[0] if locations else None
+        return Found(frame, function, first, locations[1:], tuple(outward))
+
+    def _by_place(self, place: Place | None, how: How) -> tuple[Location, ...]:
+        if place is None or not place.line:
+            return ()
+        paths = self._files(place.path)
+        return tuple(Location(path, place.line, how if len(paths) == 1 else How.CANDIDATES) for path in paths)
+
+    def _files(self, name: str) -> tuple[str, ...]:
+        """The files here that a path in a text may mean; several where it says too little."""
+        if name not in self._paths:
+            self._paths[name] = tuple(self._look_for(name))[:_MOST_CANDIDATES]
+        return self._paths[name]
+
+    def _look_for(self, name: str) -> Sequence[str]:
+        if name.startswith("<") or "\0" in name:
+            return ()
+        by_rule = self._there(name)
+        if by_rule is not None:
+            return (by_rule,)
+        for folder in ("/", *map(str, self._folders)):
+            path = os.path.join(folder, name)  # noqa: PTH118 - paths of texts may be no valid Path
+            if (folder != "/" or name.startswith("/")) and _is_file(path):
+                return (os.path.realpath(path),)
+        if self._index is None:
+            return ()
+        from framedex.sources.locate import TreeFiles
+
+        known = TreeFiles(path for path in self._index.files_named(name.rpartition("/")[2]) if _is_file(path))
+        same = known.same_file(name)
+        # A file name alone, as py-spy prints it, fits several; where a path was given, more than the name has to fit.
+        is_bare = "/" not in name
+        return (same,) if same is not None else known.named(name) if is_bare else ()
+
+    def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
+        symbols = self._binaries.symbols(self._with_module(frame)) if self._binaries is not None else ()
+        if not symbols:
+            return frame.function, ()
+        innermost = symbols[0]
+        if innermost.path is not None and innermost.line:
+            locations = self._by_place(Place(innermost.path, innermost.line), How.EXACT)
+            if locations:
+                return innermost.name, locations
+        return frame.function or symbols[-1].symbol, ()
+
+    def _with_module(self, frame: TextFrame) -> TextFrame:
+        """The frame with the binary of its build-id, where that is all that is known and it was recorded."""
+        if frame.module or not frame.build_id or self._index is None:
+            return frame
+        known = next((path for path in self._index.modules_built(frame.build_id) if _is_file(path)), "")
+        return replace(frame, module=known)
+
+    def _by_symbol(self, symbol: str) -> tuple[Location, ...]:
+        if self._index is None or not symbol or symbol.startswith("<"):
+            return ()
+        if symbol not in self._symbols:
+            self._symbols[symbol] = self._named(self._index, symbol)
+        return self._symbols[symbol]
+
+    def _named(self, index: Index, text: str) -> tuple[Location, ...]:
+        from framedex.binaries.demangle import demangle
+        from framedex.binaries.names import readable
+        from framedex.sources import match
+        from framedex.sources.names import short_name
+
+        symbol = demangle(text)
+        name = readable(symbol)
+        places = dict.fromkeys(found.location for found in index.functions_named(name) if found.location)
+        recorded = [place for place in places if _is_file(place.path)]
+        if recorded:
+            several = len(recorded) > 1
+            return (
+                tuple(Location(p.path, p.line, How.CANDIDATES) for p in recorded[:_MOST_CANDIDATES])
+                if several
+                else tuple(recorded)
+            )
+        # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
+        unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
+        how, found = match(
+            NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None),
+            index.definitions_named(short_name(unqualified), "cpp"),
+        )
+        if how is None:
+            return ()
+        return tuple(
+            Location(path, definition.line, how) for path, definition in found[:_MOST_CANDIDATES] if _is_file(path)
+        )
+
+
+def _how(frame: TextFrame) -> How:
+    """How the place of a frame is known: our own trace documents say so, other texts name the line itself."""
+    if frame.format is Format.TRACE:
+        return next((How(label) for label in frame.labels if label in set(How)), How.EXACT)
+    return How.EXACT
+
+
+def _is_file(path: str) -> bool:
+    from framedex.sources.files import found_file
+
+    return found_file(path) is not None

@@ -1,0 +1,61 @@
+"""Making frames from regular expressions whose groups are named for the kinds of parts."""
+
+from __future__ import annotations
+
+import re
+
+from framedex.interchange.model import Part, PartKind, Place
+
+
+def parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
+    """The named groups of a match on a line as parts, from left to right; the line's text began `shift` before."""
+    found = []
+    for kind in PartKind:
+        if kind.value in match.re.groupindex:
+            start, end = match.span(kind.value)
+            if start < end:
+                found.append(Part(kind, number, start + shift, end + shift))
+    return tuple(sorted(found, key=lambda part: part.start))
+
+
+def place(path: str | None, line: str | None, column: str | None = None, function: str = "") -> Place | None:
+    """A place from its texts; None without a path or a line."""
+    if not path or not line or not int(line):
+        return None
+    return Place(path, int(line), int(column or 0), function)
+
+
+def bounds(line: str) -> tuple[int, int]:
+    """The columns of a line's text without the blanks around it."""
+    return len(line) - len(line.lstrip()), len(line.rstrip())
+
+
+_ENDS = {"<": ">", "(": ")", "[": "]", "{": "}"}
+
+
+def argument_list(text: str) -> int:
+    """Where ` (`, outside all brackets, begins the arguments of a call as gdb prints it; -1 for nowhere."""
+    depth = 0
+    for index, character in enumerate(text):
+        if character == "(" and depth == 0 and index and text[index - 1] == " ":
+            return index - 1
+        if character in _ENDS:
+            depth += 1
+        elif depth and character in ")]}>" and not text.startswith("->", index - 1):
+            depth -= 1
+    return -1
+
+
+_SOURCE_TAIL = re.compile(r":(\d{1,9})(?::(\d{1,9}))?$")
+
+
+def source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
+    """The start and the end of the path in `... PATH:LINE[:COLUMN]`, and the match of what follows it."""
+    tail = _SOURCE_TAIL.search(text)
+    if tail is None:
+        return None
+    head = text[: tail.start()]
+    # A path may hold blanks, a relative one without a folder hardly does.
+    start = max(head.rfind(" /"), head.rfind(" ../"), head.rfind(" ./"))
+    start = (start if start >= 0 else head.rfind(" ")) + 1
+    return (start, len(head), tail) if start < len(head) else None

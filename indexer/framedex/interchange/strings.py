@@ -1,0 +1,19 @@
+"""String literals as LLVM writes them, in HLO and MLIR: a backslash before two hex digits or one other character."""
+
+from __future__ import annotations
+
+import re
+
+_ESCAPE = re.compile(rb"\\(?:([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_SHORT = {b"n": b"\n", b"t": b"\t"}
+
+
+def unescaped(text: str) -> str:
+    """The text between the quotes without its escapes; hex escapes are bytes of UTF-8."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_character, text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
+
+
+def _character(match: re.Match[bytes]) -> bytes:
+    return bytes([int(match[1], 16)]) if match[1] else _SHORT.get(match[2], match[2])

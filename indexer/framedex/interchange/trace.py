@@ -1,0 +1,87 @@
+"""Our own trace documents; `framedex.tracetext` writes them and describes the format."""
+
+from __future__ import annotations
+
+import re
+
+from framedex.interchange.model import Format, Piece, Place, TextFrame
+from framedex.interchange.spans import parts
+from framedex.model import Language
+from framedex.plaintext import restore
+from framedex.tracetext import HEADING
+
+_LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
+_LOCATED = re.compile(
+    r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS
+)
+_UNLOCATED = re.compile(
+    r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*) in (?P<module>.*)\+(?P<address>0x[0-9a-f]{1,16})"
+    + _LABELS
+)
+_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS)
+_SECTION = ", most recent call last:"
+
+
+class TraceText:
+    """Reads trace documents; one object reads one text."""
+
+    triggers = (HEADING, " at /")
+
+    def __init__(self) -> None:
+        self._call = ""
+        self._function = ""
+        self._language = Language.NATIVE
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading, the heading of a section, a frame, or one more candidate for it."""
+        if line == HEADING:
+            return Piece(Format.TRACE, begins=line)
+        if not inside:  # part of a document may have been copied somewhere
+            match = _LOCATED.match(line) if line[:4].lstrip()[:1].isdigit() else None
+            return self._found(number, match) if match is not None else None
+        if line.startswith("call "):
+            self._call = line
+        if line.endswith(_SECTION):
+            title = line.removesuffix(_SECTION)
+            return Piece(
+                Format.TRACE, begins=self._call if title == "frames" and self._call else title, innermost_first=False
+            )
+        match = _LOCATED.match(line) or _UNLOCATED.match(line)
+        if match is not None:
+            return self._found(number, match)
+        match = _CANDIDATE.match(line)
+        return Piece(Format.TRACE, (self._frame(number, match, None),), innermost_first=False) if match else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """The header has a line for each fact."""
+        return ": " in line[:40]
+
+    def _found(self, number: int, match: re.Match[str]) -> Piece:
+        self._function = restore(match["function"])
+        self._language = Language.PYTHON if match["language"] == "P" else Language.NATIVE
+        return Piece(Format.TRACE, (self._frame(number, match, int(match["number"])),), innermost_first=False)
+
+    def _frame(self, number: int, match: re.Match[str], position: int | None) -> TextFrame:
+        groups = match.groupdict()
+        path, offset = groups.get("path"), groups.get("address")
+        return TextFrame(
+            Format.TRACE,
+            number,
+            len(match[0]) - len(match[0].lstrip()),
+            number,
+            match.end(),
+            parts(number, match),
+            number=position,
+            function=self._function,
+            language=self._language,
+            place=Place(restore(path), int(match["line"])) if path else None,
+            module=restore(groups.get("module") or ""),
+            offset=int(offset, 16) if offset else None,
+            is_return_address=True,
+            labels=tuple((match["label"] or "").split(", ")) if match["label"] else (),
+            is_alternative=position is None,
+        )

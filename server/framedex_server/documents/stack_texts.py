@@ -1,0 +1,120 @@
+"""Documents with stacks in them: trace documents, logs and crash texts, each read once for every state of its text.
+
+Which documents: trace documents, and what an editor takes for plain text, a log or compiler output. Sources belong to
+their own servers, whatever stands in their comments.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from framedex.interchange import Reading, TextFrame, TextStack
+
+Answer = TypeVar("Answer")
+
+LANGUAGES = frozenset(
+    ("framedex-trace", "plaintext", "text", "txt", "log", "logs", "fundamental", "compilation", "mlir", "hlo", "json")
+)
+"""Language ids of VS Code, Neovim, Emacs and Helix for texts in which nobody else finds definitions."""
+
+SUFFIXES = frozenset((".fdtrace", ".log", ".txt", ".out", ".err", ".mlir", ".hlo"))
+
+MOST_READ = 16 << 20
+"""Code points of a document that are read, from its end: there a log has what went wrong."""
+
+_KEPT = 4
+
+
+@dataclass(frozen=True)
+class StackText:
+    """A document's text, its lines, and the stacks in it."""
+
+    text: str
+    lines: list[str] = field(repr=False)
+    reading: Reading
+
+    def frames_on(self, line: int) -> tuple[TextFrame, ...]:
+        """The frames on a 0-based line, from left to right."""
+        return tuple(self._by_line.get(line, ()))
+
+    def stack_around(self, line: int) -> TextStack | None:
+        """The stack that a 0-based line is part of."""
+        return next((stack for stack in self.reading.stacks if stack.first_line <= line <= stack.last_line), None)
+
+    @cached_property
+    def _by_line(self) -> dict[int, list[TextFrame]]:
+        found: dict[int, list[TextFrame]] = {}
+        for frame in self.reading.frames():
+            for line in range(frame.first_line, frame.last_line + 1):
+                found.setdefault(line, []).append(frame)
+        return found
+
+
+class StackTexts:
+    """The documents of a session that hold stacks. Texts are read on a thread of their own, one at a time."""
+
+    def __init__(self, text_of: Callable[[str], str], language_of: Callable[[str], str | None]) -> None:
+        self._text_of = text_of
+        self._language_of = language_of
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-texts")
+        self._read: OrderedDict[str, StackText] = OrderedDict()
+
+    def may_hold(self, uri: str) -> bool:
+        """Whether a document is of a kind in which stacks are looked for."""
+        language = self._language_of(uri)
+        if language is not None and language != "" and not uri.endswith(".fdtrace"):
+            return language in LANGUAGES
+        name = unquote(uri.partition("#")[0].partition("?")[0])
+        return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+    async def of(self, uri: str) -> StackText | None:
+        """The document with its stacks; None where it is of another kind or has none."""
+        if not self.may_hold(uri):
+            return None
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self.read, uri)
+
+    async def run(self, work: Callable[[], Answer]) -> Answer:
+        """The result of `work` on a document, done off the protocol loop."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def read(self, uri: str) -> StackText | None:
+        """The same, now. A document whose text has not changed is not read again."""
+        if not self.may_hold(uri):
+            return None
+        text = self._text_of(uri)
+        known = self._read.get(uri)
+        if known is None or known.text != text:
+            known = self._read[uri] = StackText(text, text.split("\n"), self._reading(uri, text))
+        self._read.move_to_end(uri)
+        while len(self._read) > _KEPT:
+            self._read.popitem(last=False)
+        return known if known.reading.stacks else None
+
+    def close(self) -> None:
+        """Take no more texts."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _reading(self, uri: str, text: str) -> Reading:
+        from framedex.interchange import Format, Reading, read
+
+        reading = read(_end_of(text))
+        if self._language_of(uri) == "json":  # any JSON may name a file and a line; only py-spy's has stacks
+            return Reading(tuple(stack for stack in reading.stacks if stack.format is Format.PY_SPY_JSON))
+        return reading
+
+
+def _end_of(text: str) -> str:
+    """The text, with nothing but its newlines where it is too long, so that lines keep their numbers."""
+    if len(text) <= MOST_READ:
+        return text
+    start = text.find("\n", len(text) - MOST_READ) + 1 or len(text)
+    return "\n" * text.count("\n", 0, start) + text[start:]

@@ -1,0 +1,85 @@
+"""Document links in trace documents and logs: each frame's place leads to `file:///path#L12`.
+
+That form is what VS Code and JetBrains share. Paths of other machines, and symbols without a path, are looked up in the
+index at once, since not every client asks for a link to be resolved; of several candidates the link leads to the first,
+and definition offers all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.stack_texts import StackText
+from framedex_server.features.frame_lines import resolver
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.interchange import TextFrame
+    from framedex.model import Location
+
+MOST_LINKS = 2_000
+MOST_SYMBOLS = 200
+"""Different symbols that are looked up for one answer."""
+
+# By `PartKind`, whose values are texts.
+_LINKED = ("path", "line", "column")
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/documentLink`."""
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)
+    async def links(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
+        uri = params.text_document.uri
+        document = await session.texts.of(uri)
+        if document is None:
+            return None
+        about = path_of(uri) or session.any_document()
+        found = await session.ask(about, lambda index: _links(session, document, uri, index))
+        return found if found is not None else await session.run(lambda: _links(session, document, uri, None))
+
+
+def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
+    # No binaries: to open a large one takes longer than anyone waits for links.
+    find = resolver(session, uri, index, None).find
+    symbols: set[str] = set()
+    links: list[types.DocumentLink] = []
+    for frame in document.reading.frames():
+        if frame.place is None:
+            symbols.add(frame.function)
+            if len(symbols) > MOST_SYMBOLS:
+                continue
+        location = find(frame).location
+        if location is not None:
+            links += [_link(session, where, location) for where in _ranges(session, document, frame)]
+        if len(links) >= MOST_LINKS:
+            break
+    return links[:MOST_LINKS]
+
+
+def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
+    return types.DocumentLink(
+        range=where,
+        target=f"{session.documents.uri_of(location.path)}#L{location.line}",
+        tooltip=None if location.how == "exact" else f"known as: {location.how.value}",
+    )
+
+
+def _ranges(session: Session, document: StackText, frame: TextFrame) -> Iterator[types.Range]:
+    """The path with its line and column, on each line where these stand; without them the function, else the frame."""
+    parts = [part for part in frame.parts if part.kind in _LINKED]
+    if not any(part.kind == "path" for part in parts):
+        parts = [part for part in frame.parts if part.kind in ("function", "label")][:1]
+    for line in dict.fromkeys(part.line for part in parts):
+        here = [part for part in parts if part.line == line]
+        text = document.lines[line]
+        yield types.Range(
+            session.position_in(text, line, min(part.start for part in here)),
+            session.position_in(text, line, max(part.end for part in here)),
+        )

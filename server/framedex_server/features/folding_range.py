@@ -1,0 +1,77 @@
+"""Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames.
+
+The setting `fold-glue` switches the latter off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex.words import count
+from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.stack_texts import StackText
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.interchange import TextFrame
+
+MOST_RANGES = 5_000
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/foldingRange`."""
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    async def fold(params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
+        uri = params.text_document.uri
+        document = await session.texts.of(uri)
+        if document is None:
+            return None
+        with_runs = session.settings_at(path_of(uri) or session.any_document()).fold_glue
+        text_document = server.client_capabilities.text_document
+        ability = text_document.folding_range if text_document else None
+        limit = (ability.range_limit if ability else None) or MOST_RANGES
+        # Whole stacks first: a client with a small limit folds those.
+        looks = (_stacks, _runs) if with_runs else (_stacks,)
+        found = await session.texts.run(lambda: [fold for look in looks for fold in look(document)])
+        return found[: min(limit, MOST_RANGES)] or None
+
+
+def _stacks(document: StackText) -> Iterator[types.FoldingRange]:
+    for stack in document.reading.stacks:
+        if stack.last_line > stack.first_line:
+            yield types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
+
+
+def _runs(document: StackText) -> Iterator[types.FoldingRange]:
+    for stack in document.reading.stacks:
+        run: list[TextFrame] = []
+        for frame in stack.frames:
+            if _is_plumbing(frame):
+                run.append(frame)
+                continue
+            yield from _run(run)
+            run = []
+        yield from _run(run)
+
+
+def _run(run: list[TextFrame]) -> Iterator[types.FoldingRange]:
+    if run and run[-1].last_line > run[0].first_line:
+        number = sum(not frame.is_alternative for frame in run)
+        text = count(number, "glue or interpreter frame")
+        yield types.FoldingRange(run[0].first_line, run[-1].last_line, kind="framedex.glue", collapsed_text=f"… {text}")
+
+
+def _is_plumbing(frame: TextFrame) -> bool:
+    """Whether a frame is glue or the interpreter; candidates go with the frame above them, and have its name."""
+    from framedex.binaries.names import readable
+    from framedex.binaries.roles import role_of
+    from framedex.model import Language, Role
+
+    if frame.language is not Language.NATIVE or not (frame.function or frame.module):
+        return False
+    return role_of(frame.module, readable(frame.function)) is not Role.CODE

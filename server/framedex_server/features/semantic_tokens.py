@@ -1,0 +1,85 @@
+"""Semantic tokens of trace documents and logs: functions, paths, line numbers, binaries and labels of every frame.
+
+The legend is part of the protocol between framedex and colour schemes: it only ever grows at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.documents.stack_texts import StackText
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from framedex.interchange import Part
+
+LEGEND = types.SemanticTokensLegend(
+    token_types=["function", "string", "number", "namespace", "keyword", "comment"], token_modifiers=[]
+)
+
+# By `PartKind`, whose values are texts.
+_TYPES = {
+    "function": 0,
+    "path": 1,
+    "line": 2,
+    "column": 2,
+    "module": 3,
+    "label": 4,
+    "number": 5,
+    "address": 5,
+}
+
+MOST_TOKENS = 50_000
+"""Of a longer document an editor has its visible range coloured."""
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer `textDocument/semanticTokens`, for whole documents and ranges."""
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    async def full(params: types.SemanticTokensParams) -> types.SemanticTokens | None:
+        return await _tokens(session, params.text_document.uri, 0, None)
+
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, LEGEND)
+    async def of_range(params: types.SemanticTokensRangeParams) -> types.SemanticTokens | None:
+        where = params.range
+        return await _tokens(session, params.text_document.uri, where.start.line, where.end.line)
+
+
+async def _tokens(session: Session, uri: str, first: int, last: int | None) -> types.SemanticTokens | None:
+    document = await session.texts.of(uri)
+    if document is None:
+        return None
+    end = len(document.lines) if last is None else last
+    return await session.texts.run(
+        lambda: types.SemanticTokens(list(_encoded(session, document, _parts(document, first, end))))
+    )
+
+
+def _parts(document: StackText, first: int, last: int) -> list[Part]:
+    parts = [
+        part
+        for stack in document.reading.stacks
+        if stack.first_line <= last and stack.last_line >= first
+        for frame in stack.frames
+        for part in frame.parts
+        if first <= part.line <= last
+    ]
+    return sorted(set(parts), key=lambda part: (part.line, part.start))[:MOST_TOKENS]
+
+
+def _encoded(session: Session, document: StackText, parts: Iterable[Part]) -> Iterator[int]:
+    """Five numbers a token, each counted from the token before it; tokens must not overlap."""
+    line = start = end = 0
+    for part in parts:
+        text = document.lines[part.line]
+        begin = session.position_in(text, part.line, part.start).character
+        stop = session.position_in(text, part.line, part.end).character
+        if part.line == line and begin < end:
+            continue
+        yield from (part.line - line, begin - (start if part.line == line else 0), stop - begin, _TYPES[part.kind], 0)
+        line, start, end = part.line, begin, stop

@@ -1,0 +1,26 @@
+"""docs/language-server.md names everything that the server offers."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from framedex_server.server import FramedexServer
+from framedex_server.settings import EditorSettings
+
+TEXT = (Path(__file__).parents[2] / "docs" / "language-server.md").read_text(encoding="utf-8")
+
+OFFERED = [
+    *(name for name in FramedexServer().protocol.fm.features if name.startswith(("framedex/", "textDocument/"))),
+    *FramedexServer().protocol.fm.commands,
+    *(setting.name.replace("_", "-") for setting in fields(EditorSettings)),
+]
+
+NOT_FOR_READERS = ("textDocument/did",)
+
+
+@pytest.mark.parametrize("name", [name for name in OFFERED if not name.startswith(NOT_FOR_READERS)])
+def test_everything_offered_is_in_its_reference(name: str) -> None:
+    assert f"`{name}`" in TEXT

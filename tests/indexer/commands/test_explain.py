@@ -1,0 +1,85 @@
+"""`framedex explain`: a crash text with the source of every frame."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from tests.indexer.recorded import Project
+
+FRAMES = (
+    "*** SIGSEGV received at time=1700 on cpu 0 ***\n"
+    "PC: @     0x7f1bb00a8eec  (unknown)  (unknown)\n"
+    "    @     0x7f1bb00a8eed        112  runtime::allocate()\n"
+)
+
+
+def explain(*arguments: str, text: str | None = None) -> Result:
+    return CliRunner().invoke(cli, ["explain", *arguments] if "--index" not in arguments else [*arguments], input=text)
+
+
+def test_frames_with_a_symbol_get_their_source(project: Project) -> None:
+    project.ingest(project.library.parent)
+    result = explain("--index", str(project.index), "explain", "-", text=FRAMES)
+    assert result.exit_code == 0
+    heading, unknown, allocate = result.stdout.splitlines()[:3]
+    assert heading.endswith("absl, 2 frames, 1 with source, innermost first")
+    assert "(unknown)" in unknown
+    assert f"{project.library_source}:" in allocate
+    assert "[definition]" in allocate
+
+
+def test_programs_get_json(project: Project) -> None:
+    project.ingest(project.library.parent)
+    result = explain("--index", str(project.index), "explain", "--json", text=FRAMES)
+    (stack,) = json.loads(result.stdout)["stacks"]
+    assert (stack["format"], stack["first_line"], stack["last_line"]) == ("absl", 1, 3)
+    assert stack["frames"][1]["location"]["how"] == "definition"
+    assert stack["frames"][1]["line"] == 3
+
+
+def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    log = tmp_path / "crash.log"
+    log.write_text(f'  File "a.py", line 1, in f\r\n{FRAMES}')
+    result = explain(str(log))
+    assert result.exit_code == 0
+    assert f"f  {tmp_path / 'a.py'}:1" in result.stdout
+    assert "framedex index --source DIR" in result.stderr
+
+
+def test_paths_are_mapped_as_the_settings_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cc").write_text("int x;\n")
+    (tmp_path / "framedex.toml").write_text('[[path-map]]\nfrom = "/proc/self/cwd/external/xla"\nto = "."\n')
+    result = explain(text="/proc/self/cwd/external/xla/a.cc:1:2: error\n")
+    assert f"{tmp_path / 'a.cc'}:1" in result.stdout
+
+
+def test_a_text_without_stacks_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = explain(text="all is well\n")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "No stack of a format that framedex knows" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["nowhere.log", "."])
+def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = explain(name)
+    assert result.exit_code == 1
+    assert "Give a text file, or - for stdin." in result.stderr
+
+
+def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\u202e\n')
+    assert "\x1b" not in result.stdout
+    assert "\\x1b[31m\\u202e" in result.stdout

@@ -1,0 +1,62 @@
+"""Whatever the text: reading never raises, and its time grows with the length and no faster."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from framedex.interchange import detect, read
+
+SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
+TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
+
+UNITS = [
+    " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
+    'metadata={a="', '\\"', "Thread 1 (", "fused[", "fused<", "#loc1 = loc(", "|", "+0x1", "((", "<", "x at /",
+    "?trace=1&map=", "1,",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_texts_are_read(seed: int) -> None:
+    """Cut, doubled and with characters of other lines in them."""
+    chance = random.Random(seed)
+    text = "".join(chance.choices(TEXTS, k=2))
+    for _ in range(40):
+        start, end = sorted((chance.randrange(len(text)), chance.randrange(len(text))))
+        end = min(end, start + 60)
+        piece = chance.choice([text[start:end] * 2, "", chance.choice(UNITS), "\n", "\0", "\u202e", "🚀", "\udc80"])
+        text = text[:start] + piece + text[end:]
+    lines = text.split("\n")
+    for frame in read(text).frames():
+        assert 0 <= frame.first_line <= frame.last_line < len(lines)
+        assert all(0 <= part.start < part.end <= len(lines[part.line]) for part in frame.parts)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_time_grows_with_the_length_of_a_line(unit: str) -> None:
+    def seconds(length: int) -> float:
+        text = unit * (length // len(unit))
+        begin = time.process_time()
+        read(text)
+        return time.process_time() - begin
+
+    # Quadratic work would take seconds for the longest line that is looked at.
+    assert seconds(detect.LONGEST_LINE - 100) < 1.0
+
+
+def test_a_line_of_megabytes_is_passed_over_and_said() -> None:
+    text = f'  File "/a.py", line 1, in f\n{"#0 0x1 in f (" * 800_000}\n  File "/b.py", line 2, in g\n'
+    reading = read(text)
+    assert [frame.function for frame in reading.frames()] == ["f", "g"]
+    assert [problem.split(" has")[0] for problem in reading.problems] == ["Line 2"]
+
+
+def test_no_more_frames_are_kept_than_is_sensible(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detect, "MOST_FRAMES", 1000)
+    reading = read('  File "/a.py", line 1, in f\n' * 200_000)
+    assert 1000 <= len(list(reading.frames())) < 10_000
+    assert "more than 1,000 frames" in reading.problems[0]

@@ -1,0 +1,158 @@
+"""Settings come from the project's files and, before them, from the client: asked for, or pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex_server.settings import Configuration, EditorSettings
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording, write_index
+
+SHOWS = {"workspace": {"codeLens": {"refreshSupport": True}}}
+"""A client that is told when settings have changed."""
+
+ASKS = {"workspace": {"configuration": True, **SHOWS["workspace"]}}
+REGISTERS = {
+    "workspace": {
+        "configuration": True,
+        "didChangeConfiguration": {"dynamicRegistration": True},
+        "didChangeWatchedFiles": {"dynamicRegistration": True},
+        "codeLens": {"refreshSupport": True},
+    }
+}
+
+
+@pytest.fixture
+def client() -> Iterator[RawClient]:
+    with RawClient() as started:
+        yield started
+
+
+@pytest.fixture
+def problems() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def settings(tmp_path: Path, problems: list[str]) -> Configuration:
+    """The settings of a workspace whose only folder is the temporary one."""
+    return Configuration(lambda: [tmp_path], problems.append)
+
+
+def pyproject(folder: Path, text: str) -> None:
+    (folder / "pyproject.toml").write_text(f"[tool.framedex]\n{text}\n")
+
+
+def hover_text(client: RawClient, recording: Recording, request_id: int = 100) -> str | None:
+    position = {"line": recording.main_calls_make_input - 1, "character": 0}
+    params = {"textDocument": {"uri": recording.demo.as_uri()}, "position": position}
+    result: dict[str, Any] | None = client.request("textDocument/hover", params, request_id)["result"]
+    return result["contents"]["value"] if result else None
+
+
+def test_the_clients_settings_go_before_the_files_key_by_key(tmp_path: Path, settings: Configuration) -> None:
+    pyproject(tmp_path, "editor = { code-lens = true, limit = 7 }")
+    settings.read({tmp_path: {"editor": {"limit": 8, "static-calls": True}, "server": {"path": "framedex"}}})
+    assert settings.at(tmp_path / "a.py").editor == EditorSettings(code_lens=True, limit=8, static_calls=True)
+
+
+def test_what_is_wrong_is_told_once_and_leaves_the_default(
+    tmp_path: Path, settings: Configuration, problems: list[str]
+) -> None:
+    pyproject(tmp_path, 'editor = { limit = "many", code-lenses = true, code-lens = 1 }')
+    for _ in range(2):
+        settings.read({})
+    assert settings.at(tmp_path).editor == EditorSettings()
+    assert len(problems) == 3
+    assert all("pyproject.toml" in problem and "editor." in problem for problem in problems)
+
+
+def test_a_client_that_answers_nonsense_is_as_one_that_sets_nothing(tmp_path: Path, settings: Configuration) -> None:
+    for nonsense in (None, 1, [], "x", {"editor": 3}):
+        settings.read({tmp_path: nonsense})
+        assert settings.at(tmp_path).editor == EditorSettings()
+
+
+def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    settings = Configuration(lambda: [tmp_path, inner], problems.append)
+    pyproject(tmp_path, "editor.limit = 1")
+    pyproject(inner, "editor.limit = 2")
+    settings.read({})
+    limits = [settings.at(path).editor.limit for path in (tmp_path / "a.py", inner / "a.py", Path("/elsewhere/a.py"))]
+    assert limits == [1, 2, 1]
+
+
+def test_the_client_is_asked_for_each_folder_and_its_index_is_used(client: RawClient, recording: Recording) -> None:
+    elsewhere = recording.root / "elsewhere.db"
+    write_index(Recording(recording.root, elsewhere), puts=6)
+    client.initialize(recording.root, capabilities=ASKS)
+    request = client.wait_for("workspace/configuration")
+    assert request["params"]["items"] == [{"scopeUri": recording.root.as_uri(), "section": "framedex"}]
+    client.answer(request, [{"index": "elsewhere.db"}])
+    client.wait_for("workspace/codeLens/refresh")
+    assert "6 recorded calls" in (hover_text(client, recording) or "")
+
+
+def test_a_client_that_never_answers_keeps_nobody_waiting(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root, capabilities=ASKS)
+    client.wait_for("workspace/configuration")
+    assert "3 recorded calls" in (hover_text(client, recording) or "")
+
+
+@pytest.mark.parametrize("at_start", [True, False])
+def test_settings_that_a_client_pushes_are_taken(client: RawClient, recording: Recording, at_start: bool) -> None:
+    elsewhere = recording.root / "elsewhere.db"
+    write_index(Recording(recording.root, elsewhere), puts=6)
+    pushed = {"framedex": {"index": str(elsewhere)}}
+    if at_start:
+        client.initialize(recording.root, capabilities=SHOWS, initializationOptions=pushed)
+    else:
+        client.initialize(recording.root, capabilities=SHOWS)
+        client.send({"method": "workspace/didChangeConfiguration", "params": {"settings": pushed}})
+    client.wait_for("workspace/codeLens/refresh")
+    assert "6 recorded calls" in (hover_text(client, recording) or "")
+
+
+def test_changes_are_registered_for_and_a_changed_file_is_read_again(client: RawClient, recording: Recording) -> None:
+    """Given a client that watches files, when pyproject.toml changes, then what is shown is asked for anew."""
+    client.initialize(recording.root, capabilities=REGISTERS)
+    registered = {}
+    while len(registered) < 2:
+        message = client.wait_for("client/registerCapability")
+        client.answer(message, None)
+        registered |= {each["method"]: each["registerOptions"] for each in message["params"]["registrations"]}
+    assert registered["workspace/didChangeConfiguration"] == {"section": "framedex"}
+    patterns = [watcher["globPattern"] for watcher in registered["workspace/didChangeWatchedFiles"]["watchers"]]
+    assert "**/pyproject.toml" in patterns
+    assert "**/.framedex/index.db*" in patterns
+
+    pyproject(recording.root, "editor.code-lens = true")
+    change = {"uri": (recording.root / "pyproject.toml").as_uri(), "type": 1}
+    client.send({"method": "workspace/didChangeWatchedFiles", "params": {"changes": [change]}})
+    client.answer(client.wait_for("workspace/configuration"), [None])
+    client.wait_for("workspace/codeLens/refresh")
+
+
+def test_folders_come_go_and_are_renamed_at_run_time(client: RawClient, tmp_path: Path, recording: Recording) -> None:
+    """A renamed folder is removed and added under one URI."""
+    inner = recording.root / "a.b"
+    inner.mkdir()
+    other = Recording(inner, inner / ".framedex" / "index.db")
+    write_index(other, puts=9)
+    client.initialize(inner, workspaceFolders=[{"uri": inner.as_uri(), "name": "a"}])
+    for change in (
+        {"added": [{"uri": recording.root.as_uri(), "name": "r"}], "removed": []},
+        {
+            "added": [{"uri": recording.root.as_uri(), "name": "s"}],
+            "removed": [{"uri": recording.root.as_uri()} | {"name": "r"}],
+        },
+        {"added": [], "removed": [{"uri": inner.as_uri(), "name": "a"}]},
+    ):
+        client.send({"method": "workspace/didChangeWorkspaceFolders", "params": {"event": change}})
+    assert "3 recorded calls" in (hover_text(client, recording) or "")

@@ -1,0 +1,112 @@
+"""The process that indexes beside the server: its answers, its being cancelled, its death."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from framedex.errors import FramedexError
+from framedex.index import Index, Store
+from framedex_server.jobs import Worker
+from tests.server.recording import Recording
+
+pytestmark = pytest.mark.asyncio
+
+
+class Told:
+    """What was told of progress, and somebody to wake by it."""
+
+    def __init__(self) -> None:
+        self.tasks: list[str] = []
+        self.first = asyncio.Event()
+
+    def __call__(self, task: str, done: int, total: int | None) -> None:
+        self.tasks.append(task)
+        self.first.set()
+
+
+@pytest_asyncio.fixture
+async def worker() -> AsyncIterator[Worker]:
+    working = Worker()
+    yield working
+    process = working._process
+    working.close()
+    if process is not None:
+        await process.wait()
+
+
+def index_request(recording: Recording, sources: Path) -> dict[str, Any]:
+    return {
+        "do": "index",
+        "index": str(recording.index),
+        "captures": [],
+        "sources": [str(sources)],
+        "lazy": False,
+    }
+
+
+def slow_tree(folder: Path) -> Path:
+    """Sources that take longer to read than a cancellation takes to arrive."""
+    text = "".join(f"int function_{number}(int x) {{ return other_{number}(x); }}\n" for number in range(2000))
+    folder.mkdir()
+    for number in range(400):
+        (folder / f"file_{number}.cc").write_text(text)
+    return folder
+
+
+async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: Worker) -> None:
+    told = Told()
+    result = await worker.run(index_request(recording, recording.root), told)
+    assert result == {"captures": 0, "calls": 0, "refused": []}
+    assert told.tasks
+    with Index.open(recording.index) as index:
+        assert index.source_health().roots == (str(recording.root),)
+
+
+async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worker: Worker) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("mine")
+    with pytest.raises(FramedexError) as caught:
+        await worker.run({"do": "refresh", "index": str(notes), "files": []}, Told())
+    assert "notes.txt" in caught.value.message and caught.value.remedy
+    assert notes.read_text() == "mine"
+
+
+async def test_cancelled_work_stops_and_the_next_is_done(recording: Recording, worker: Worker, tmp_path: Path) -> None:
+    """Given a long indexing, when it is cancelled, then the worker is soon free for what comes next."""
+    told = Told()
+    work = asyncio.create_task(worker.run(index_request(recording, slow_tree(tmp_path / "slow")), told))
+    await told.first.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    assert (await worker.run({"do": "refresh", "index": str(recording.index), "files": []}, Told()))["parsed"] == 0
+
+
+async def test_after_its_death_the_next_request_starts_another(recording: Recording, worker: Worker) -> None:
+    request = {"do": "refresh", "index": str(recording.index), "files": []}
+    await worker.run(request, Told())
+    assert worker._process is not None
+    # Stopped first: it cannot have answered before it is killed.
+    worker._process.send_signal(signal.SIGSTOP)
+    dying = asyncio.create_task(worker.run(request, Told()))
+    await asyncio.sleep(0)
+    worker._process.kill()
+    with pytest.raises(FramedexError, match="ended unexpectedly"):
+        await dying
+    assert (await worker.run(request, Told()))["parsed"] == 0
+
+
+async def test_it_waits_for_another_indexer(recording: Recording, worker: Worker) -> None:
+    request = {"do": "refresh", "index": str(recording.index), "files": []}
+    with Store(recording.index) as store:
+        with store.transaction():
+            waiting = asyncio.create_task(worker.run(request, Told()))
+            assert not (await asyncio.wait([waiting], timeout=0.2))[0]
+        assert (await waiting)["parsed"] == 0

@@ -1,0 +1,156 @@
+"""The server follows what is recorded and saved, without a restart and without anybody indexing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex.captures import capture_folders, captures_below
+from framedex.index import Store
+from framedex.ingest import Silence, find_sources
+from tests.indexer.one_put import record_one_put
+from tests.running import PROGRAMS
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording, write_index
+
+PROGRESS = {"window": {"workDoneProgress": True}, "workspace": {"codeLens": {"refreshSupport": True}}}
+PUT_LINE = 1 + (PROGRAMS / "one_put.py").read_text().splitlines().index("jax.device_put(np.zeros((2, 3), np.float32))")
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished recording of `one_put.py`."""
+    return record_one_put(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture
+def client() -> Iterator[RawClient]:
+    with RawClient() as started:
+        yield started
+
+
+def hover_text(client: RawClient, path: Path, line: int, request_id: int | str = "hover") -> str | None:
+    params = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line - 1, "character": 0}}
+    result: dict[str, Any] | None = client.request("textDocument/hover", params, request_id)["result"]
+    return result["contents"]["value"] if result else None
+
+
+def arrives(capture: Path, project: Path) -> None:
+    """A recording ends in a project."""
+    captures_below(project).mkdir(parents=True, exist_ok=True)
+    shutil.copytree(capture, captures_below(project) / capture.name)
+
+
+def see_work_through(client: RawClient) -> list[dict[str, Any]]:
+    """Take the server's next progress to its end; what it told."""
+    request = client.wait_for("window/workDoneProgress/create")
+    client.answer(request, None)
+    told = []
+    while not told or told[-1]["kind"] != "end":
+        message = client.wait_for("$/progress")
+        assert message["params"]["token"] == request["params"]["token"]
+        told.append(message["params"]["value"])
+    return told
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_recording_that_ends_is_indexed_by_itself(
+    client: RawClient, tmp_path: Path, capture: Path, is_early: bool
+) -> None:
+    if is_early:
+        arrives(capture, tmp_path)
+    client.initialize(tmp_path, capabilities=PROGRESS)
+    if not is_early:
+        assert hover_text(client, PROGRAMS / "one_put.py", PUT_LINE) is None
+        arrives(capture, tmp_path)
+    told = see_work_through(client)
+    assert told[0]["title"] == "framedex: indexing" and told[0]["cancellable"]
+    assert told[-1] == {"kind": "end", "message": "done"}
+    client.wait_for("workspace/codeLens/refresh")
+    assert "PJRT_Client_BufferFromHostBuffer" in (hover_text(client, PROGRAMS / "one_put.py", PUT_LINE) or "")
+
+
+def test_a_recording_in_a_project_inside_the_workspace_counts_too(
+    client: RawClient, tmp_path: Path, capture: Path
+) -> None:
+    arrives(capture, tmp_path / "demo")
+    client.initialize(tmp_path, capabilities=PROGRESS)
+    assert see_work_through(client)[-1]["message"] == "done"
+    assert (tmp_path / "demo" / ".framedex" / "index.db").is_file()
+
+
+def test_with_auto_index_off_nothing_is_written(client: RawClient, tmp_path: Path, capture: Path) -> None:
+    """Looked for as long as it takes the next question but one to be answered: the looks go through the same thread."""
+    (tmp_path / "pyproject.toml").write_text("[tool.framedex]\neditor = { auto-index = false }\n")
+    arrives(capture, tmp_path)
+    client.initialize(tmp_path, capabilities=PROGRESS)
+    change = {"uri": (captures_below(tmp_path) / capture.name / "capture.json").as_uri(), "type": 1}
+    client.send({"method": "workspace/didChangeWatchedFiles", "params": {"changes": [change]}})
+    for number in range(3):
+        assert hover_text(client, PROGRAMS / "one_put.py", PUT_LINE, number) is None
+    assert not (tmp_path / ".framedex" / "index.db").exists()
+
+
+def test_an_index_that_another_process_has_written_is_shown_anew(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root, capabilities=PROGRESS)
+    assert "3 recorded calls" in (hover_text(client, recording.demo, recording.main_calls_make_input) or "")
+    change = {"uri": recording.index.as_uri(), "type": 2}
+    client.send({"method": "workspace/didChangeWatchedFiles", "params": {"changes": [change]}})
+    write_index(recording, puts=4)
+    client.wait_for("workspace/codeLens/refresh")
+    assert "7 recorded calls" in (hover_text(client, recording.demo, recording.main_calls_make_input) or "")
+
+
+@pytest.mark.parametrize("method", ["textDocument/didSave", "workspace/didChangeWatchedFiles"])
+def test_a_source_that_changes_is_read_again_at_once(client: RawClient, recording: Recording, method: str) -> None:
+    """Given an indexed C++ source, when a function in it has moved down a line, then the index knows at once."""
+    with Store(recording.index) as store:
+        with store.transaction():
+            store.sources.add_root(str(recording.root))
+        find_sources(store, Silence())
+        before = {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
+    client.initialize(recording.root, capabilities=PROGRESS)
+    assert hover_text(client, recording.client, recording.client_definition)
+    recording.client.write_text("// moved\n" + recording.client.read_text())
+    uri = recording.client.as_uri()
+    if method == "textDocument/didSave":
+        client.send({"method": method, "params": {"textDocument": {"uri": uri}}})
+    else:
+        client.send({"method": method, "params": {"changes": [{"uri": uri, "type": 2}]}})
+    client.wait_for("workspace/codeLens/refresh")
+    with Store(recording.index) as store:
+        after = {each.name: each.line for each in store.sources.definitions_in(str(recording.client))}
+    assert before and after == {name: line + 1 for name, line in before.items()}
+
+
+def test_the_command_indexes_all_and_can_be_cancelled(client: RawClient, recording: Recording) -> None:
+    """Given the command's progress, when the client cancels it, then the request is answered and the server goes on."""
+    client.initialize(recording.root, capabilities=PROGRESS)
+    command = {"command": "framedex.index", "arguments": [recording.demo.as_uri()]}
+    holder = Store(recording.index)
+    with holder, holder.transaction():  # so that it cannot be done before it is cancelled
+        client.send({"id": 1, "method": "workspace/executeCommand", "params": command})
+        request = client.wait_for("window/workDoneProgress/create")
+        client.answer(request, None)
+        assert client.wait_for("$/progress")["params"]["value"]["kind"] == "begin"
+        client.send({"method": "window/workDoneProgress/cancel", "params": {"token": request["params"]["token"]}})
+        assert client.wait_for("$/progress")["params"]["value"] == {"kind": "end", "message": "cancelled"}
+        assert client.reply_to(1)["error"]["code"] == -32800
+    client.send({"id": 2, "method": "workspace/executeCommand", "params": command})
+    assert see_work_through(client)[-1]["message"] == "done"
+    assert client.reply_to(2)["result"]["captures"] == 0
+
+
+def test_a_program_is_recorded_on_command(client: RawClient, tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("import jax\nprint('running')\njax.numpy.ones(3)\n")
+    client.initialize(tmp_path, initializationOptions={"framedex": {"editor": {"auto-index": False}}})
+    command = {"command": "framedex.record", "arguments": [script.as_uri()]}
+    client.send({"id": 1, "method": "workspace/executeCommand", "params": command})
+    assert client.wait_for("window/logMessage")["params"]["message"]
+    assert client.reply_to(1)["result"] == 0
+    assert len(capture_folders(captures_below(tmp_path))) == 1

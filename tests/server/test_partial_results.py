@@ -1,0 +1,41 @@
+"""Long lists come in parts where the client asks for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from framedex.index import Store
+from framedex.ingest import Silence, find_sources
+from framedex_server.features.session import AT_ONCE
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording
+
+
+@pytest.fixture
+def client() -> Iterator[RawClient]:
+    with RawClient() as started:
+        yield started
+
+
+def test_symbols_come_in_parts_and_are_the_same_as_in_one(client: RawClient, recording: Recording) -> None:
+    functions = "".join(f"void wanted_{number}() {{}}\n" for number in range(2 * AT_ONCE + 1))
+    (recording.root / "many.cc").write_text(functions)
+    with Store(recording.index) as store:
+        with store.transaction():
+            store.sources.add_root(str(recording.root))
+        find_sources(store, Silence())
+    client.initialize(recording.root)
+    whole = client.request("workspace/symbol", {"query": "wanted_"}, 1)["result"]
+    assert len(whole) > AT_ONCE
+
+    client.send({"id": 2, "method": "workspace/symbol", "params": {"query": "wanted_", "partialResultToken": "parts"}})
+    parts = []
+    while (message := client.receive()).get("id") != 2:
+        if message.get("method") == "$/progress":
+            assert message["params"]["token"] == "parts"
+            assert len(message["params"]["value"]) <= AT_ONCE
+            parts += message["params"]["value"]
+    assert message["result"] == []
+    assert parts == whole
