@@ -85,6 +85,10 @@ def walkthrough(index: Index, today: Trace, xla: Path) -> Iterator[str]:
     yield "## The same journey on today's JAX"
     yield ""
     yield from side_by_side(traces["A"], today)
+    yield ""
+    yield "## What else works with JAX 0.4.13"
+    yield ""
+    yield from ELSE
 
 
 INTRODUCTION = """\
@@ -111,6 +115,18 @@ TODAY = f"""\
 Then jaxlib had every layer of the client in itself, and asked the library for memory. Today it hands the whole transfer
 to the plug-in, which allocates, copies and says when it is done: `{TODAYS_ENTRY}` is the plug-in's
 first frame.
+""".splitlines()
+ELSE = """\
+- The machine: one host with 1 to 8 cores (`--devices`, 8 by default), two to a chip, of a `v3` or a `v2` (`--device`),
+  each with the memory that the kind has or `--hbm` says. Over the limit JAX gets `RESOURCE_EXHAUSTED`.
+- Transfers both ways and between cores, of every type that NumPy has; deletion; events and streams. What is put on a
+  stream is done when the call returns.
+- Programs that stay on one core, `pmap` without communication among them: jaxlib's own CPU client runs them, so their
+  results are those of the host's arithmetic. Collectives, programs that the compiler is to partition, custom calls and
+  callbacks are refused with `UNIMPLEMENTED` when they are compiled.
+- Of the 223 functions jaxlib 0.4.13 calls 70. The others were for TensorFlow: they answer `UNIMPLEMENTED` where they
+  can, or nothing. Structs, functions and the decoding of arguments are generated from
+  `native/abi/tpu_c_api_jaxlib_0.4.13.json`.
 """.splitlines()
 LOG_INTRODUCTION = """\
 Written by `docs/make_tpu_executor_allocate.py` from a recording: JAX 0.4.13 on one core of the mock TPU, from the first
