@@ -104,7 +104,7 @@ def status(abi: TpuAbi, function: Function) -> str | None:
 
 def _values(abi: TpuAbi, function: Function) -> Iterator[Value]:
     failure = status(abi, function)
-    counts = {count for parameter in function.parameters if (count := _text_count(function, parameter.name))}
+    counts = {count for parameter in function.parameters if (count := _counting_parameter(function, parameter.name))}
     for parameter in function.parameters:
         if parameter.name in counts or (parameter.type == STATUS and parameter.name == failure):
             continue
@@ -141,7 +141,7 @@ def _count(function: Function, name: str) -> str | None:
     return next((count for count in _counts_of(name) if function.has(count, "int", "size_t", "const size_t")), None)
 
 
-def _text_count(function: Function, name: str) -> str | None:
+def _counting_parameter(function: Function, name: str) -> str | None:
     """The parameter that is recorded together with another one, as the length of its text or its list."""
     count = _count(function, name)
     return count if count and function.has(count, "int", "size_t", "const size_t", "int32_t", "int64_t") else None

@@ -16,32 +16,29 @@ std::string text_of(const mock::Environment& environment, const char* name) {
   return text == nullptr ? "" : text;
 }
 
-int core_count(const std::string& text) {
-  int cores = 0;
-  int length = 0;
-  bool is_number = std::sscanf(text.c_str(), "%d%n", &cores, &length) == 1 && text[static_cast<size_t>(length)] == '\0';
-  if (!is_number || cores < 1 || cores > kMaximumCores) {
-    throw mock::InvalidSetting("FRAMEDEX_DEVICES=" + text + " is not a number of cores from 1 to " +
-                               std::to_string(kMaximumCores) + ", which is what jaxlib 0.4.13 is given");
-  }
-  return cores;
-}
-
-int64_t memory_size(const std::string& text, int64_t most) {
-  long long bytes = 0;
+// The whole number that a variable has, from 1 to `most`.
+int64_t number(const std::string& name, const std::string& text, int64_t most, const std::string& meaning) {
+  long long value = 0;
   int length = 0;
   bool is_number =
-      std::sscanf(text.c_str(), "%lld%n", &bytes, &length) == 1 && text[static_cast<size_t>(length)] == '\0';
-  if (!is_number || bytes < 1 || bytes > most) {
-    throw mock::InvalidSetting("FRAMEDEX_HBM=" + text + " is not a number of bytes of device memory from 1 to " +
-                               std::to_string(most));
-  }
-  return bytes;
+      std::sscanf(text.c_str(), "%lld%n", &value, &length) == 1 && text[static_cast<size_t>(length)] == '\0';
+  if (is_number && value >= 1 && value <= most) return value;
+  throw mock::InvalidSetting(name + "=" + text + " is not " + meaning);
 }
 
-Machine*& opened() {
-  static Machine* machine = nullptr;
-  return machine;
+struct Opened {
+  std::unique_ptr<Machine> machine;
+  std::string problem;
+};
+
+Opened open_machine() {
+  try {
+    return {std::make_unique<Machine>(read_settings(mock::process_environment)), ""};
+  } catch (const mock::InvalidSetting& invalid) {
+    return {nullptr, invalid.what()};
+  } catch (const std::bad_alloc&) {
+    return {nullptr, "this host has not the address space for the memory of the devices; set FRAMEDEX_HBM"};
+  }
 }
 
 }  // namespace
@@ -60,9 +57,18 @@ MachineSettings read_settings(const mock::Environment& environment) {
   const mock::TpuKind& found = mock::find_kind(kind);
   std::string cores = text_of(environment, "FRAMEDEX_DEVICES");
   std::string memory = text_of(environment, "FRAMEDEX_HBM");
-  int64_t whole = found.configurations[found.client].memory;
-  return {&found, kind == "v2" ? kTpuV2 : kTpuV3, cores.empty() ? kMaximumCores : core_count(cores),
-          memory.empty() ? whole : memory_size(memory, int64_t{1} << 44)};
+  MachineSettings settings{&found, kind == "v2" ? kTpuV2 : kTpuV3, kMaximumCores,
+                           found.configurations[found.client].memory};
+  if (!cores.empty()) {
+    settings.cores = static_cast<int>(number(
+        "FRAMEDEX_DEVICES", cores, kMaximumCores,
+        "a number of cores from 1 to " + std::to_string(kMaximumCores) + ", which is what jaxlib 0.4.13 is given"));
+  }
+  if (!memory.empty()) {
+    settings.memory =
+        number("FRAMEDEX_HBM", memory, int64_t{1} << 44, "a number of bytes of device memory from 1 to 2^44");
+  }
+  return settings;
 }
 
 Machine::Machine(const MachineSettings& settings) : settings_(settings) {
@@ -73,19 +79,10 @@ Machine::Machine(const MachineSettings& settings) : settings_(settings) {
 }
 
 Machine* Machine::open(std::string& problem) {
-  static const std::string reason = []() -> std::string {
-    try {
-      // Kept for ever: jaxlib's own objects live until after the process's static ones.
-      opened() = new Machine(read_settings(mock::process_environment));
-    } catch (const mock::InvalidSetting& invalid) {
-      return invalid.what();
-    } catch (const std::bad_alloc&) {
-      return "this host has not the address space for the memory of the devices; set FRAMEDEX_HBM";
-    }
-    return "";
-  }();
-  problem = reason;
-  return opened();
+  // Kept for ever: jaxlib's own objects live until after the process's static ones.
+  static const auto* const opened = new Opened(open_machine());
+  problem = opened->problem;
+  return opened->machine.get();
 }
 
 Machine& Machine::get() {

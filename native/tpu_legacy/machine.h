@@ -45,6 +45,7 @@ MachineSettings read_settings(const mock::Environment& environment);
 
 class Machine {
  public:
+  explicit Machine(const MachineSettings& settings);
   // The machine of this process, opened by the first caller; nullptr with the reason in `problem` if it cannot be.
   static Machine* open(std::string& problem);
   // The machine where it is open already, as it is for everything that a platform has handed out.
@@ -58,8 +59,6 @@ class Machine {
   SE_StreamExecutor* executor(int ordinal);
 
  private:
-  explicit Machine(const MachineSettings& settings);
-
   MachineSettings settings_;
   std::vector<SE_TpuTopology_Core> cores_;
   std::vector<std::unique_ptr<SE_StreamExecutor>> executors_;

@@ -1,8 +1,8 @@
 // Shapes as they cross the API: lists that are inlined up to a size, nested for tuples.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include "tpu_c_api.h"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,6 +129,12 @@ def code_frames(trace: Trace) -> list[str]:
 
 def test_every_frame_of_both_calls_is_there_in_order_every_time(recorded: Recorded) -> None:
     assert [code_frames(trace) for trace in recorded.traces] == [CALL_A, CALL_B] * ROUNDS
+
+
+def test_every_frame_of_the_gist_has_its_counterpart(recorded: Recorded) -> None:
+    seed = runpy.run_path(str(ROOT / "docs" / "seed_frames.py"))
+    for call, trace in zip("AB", recorded.traces[-2:], strict=True):
+        assert [row.name for row in seed["rows"](trace, call) if row.frame is None] == []
 
 
 def test_every_python_frame_has_the_line_at_which_it_stood(recorded: Recorded) -> None:
