@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.console import print_error
 from framedex.errors import FramedexError
 
 # Where each verb is, in the order of a first visit: record, index, look. The server is above this package and imports
@@ -54,6 +53,8 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except FramedexError as error:
+            from framedex.commands.console import print_error  # with the index: verbs that need neither start sooner
+
             print_error(error)
             ctx.exit(1)
 

@@ -18,7 +18,6 @@ from framedex.index.rows import Reader
 from framedex.index.search import find_symbols
 from framedex.index.source_maps import source_maps
 from framedex.index.standing import MOST_STANDING
-from framedex.index.static_calls import static_callees
 from framedex.index.troubles import file_troubles
 from framedex.index.urls import Urls, builds
 from framedex.model import (
@@ -244,6 +243,8 @@ class Index:
 
     def static_callees(self, path: str, line: int) -> list[StaticCall]:
         """The calls written in the definition that begins on a line, as far as what they name is in the index."""
+        from framedex.index.static_calls import static_callees  # with the readers of binaries
+
         return static_callees(self._reader, path, line)
 
     def recorded_lines(self, path: str) -> dict[int, int]:

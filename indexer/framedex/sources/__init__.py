@@ -1,12 +1,17 @@
 """Sources: the definitions and calls in source files, and which of them a symbol stands for."""
 
-from framedex.sources.extraction import extract_files, learn_macros, processors
-from framedex.sources.files import FoundFile, find_files, found_file, language_of
-from framedex.sources.locate import TreeFiles
-from framedex.sources.match import generated_scopes, match, match_generated
-from framedex.sources.names import short_name
-from framedex.sources.parse import call_sites, parse_file
-from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
+from typing import TYPE_CHECKING
+
+from framedex.lazy import exports
+
+if TYPE_CHECKING:
+    from framedex.sources.extraction import extract_files, learn_macros, processors
+    from framedex.sources.files import FoundFile, find_files, found_file, language_of
+    from framedex.sources.locate import TreeFiles
+    from framedex.sources.matching import generated_scopes, match, match_generated
+    from framedex.sources.names import short_name
+    from framedex.sources.parse import call_sites, parse_file
+    from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
 
 __all__ = [
     "BUILD_FOLDER",
@@ -28,3 +33,16 @@ __all__ = [
     "processors",
     "short_name",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "extraction": ("extract_files", "learn_macros", "processors"),
+        "files": ("FoundFile", "find_files", "found_file", "language_of"),
+        "locate": ("TreeFiles",),
+        "matching": ("generated_scopes", "match", "match_generated"),
+        "names": ("short_name",),
+        "parse": ("call_sites", "parse_file"),
+        "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "find_here"),
+    },
+)

@@ -1,0 +1,137 @@
+"""What a capture holds, as it was recorded: addresses, code objects, calls in columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
+    import numpy as np
+    import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A binary mapped into the recorded process.
+
+    `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
+    None where the binary has none; `fingerprint` is then what identifies its content (see docs/capture-format.md).
+    """
+
+    path: str
+    base: int
+    size: int
+    build_id: str | None
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeObject:
+    """A Python code object: where it came from and its location table (PEP 626 / CPython `Objects/locations.md`)."""
+
+    filename: str
+    qualname: str
+    first_line: int
+    line_table: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFrame:
+    """One native frame: an index into `Capture.modules` (-1: outside every module) and a byte offset from its base.
+
+    The offset is that of the return address, so a look-up of the calling instruction uses `offset - 1`.
+    """
+
+    module: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFrame:
+    """One Python frame: an index into `Capture.codes`, the byte offset of its current instruction, and its line.
+
+    `line` is 0 where the location table names none. `is_returning`: the frame has ended, and what it held is being
+    destroyed.
+    """
+
+    code: int
+    instruction: int
+    line: int
+    is_returning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A recorded stack: indices into `Capture.frames`, innermost first.
+
+    When the native and the Python frames could not be merged, `frames` holds the native ones, `python` the Python ones,
+    and `reason` says why in a sentence; otherwise `python` is empty and `reason` is None.
+    """
+
+    frames: tuple[int, ...]
+    python: tuple[int, ...] = ()
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A boundary function that can be entered: `boundary` is for example `pjrt` or `mock_tpu`."""
+
+    boundary: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A recorded thread: the kernel's thread id and the name it had at its first call."""
+
+    tid: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The calls of a capture as columns of equal length, ordered by start time.
+
+    `thread`, `function` and `stack` index the capture's tuples. `start` is in nanoseconds since the recording began;
+    `duration` in nanoseconds, -1 where the call never returned; `error` is the PJRT error code (0: none, -1: never
+    returned). `arguments` holds one JSON object per call (`{}` where nothing was decoded): input fields first, then
+    the output fields, and `error_message` where an error came back.
+    """
+
+    thread: npt.NDArray[np.uint32]
+    function: npt.NDArray[np.uint32]
+    stack: npt.NDArray[np.uint32]
+    start: npt.NDArray[np.int64]
+    duration: npt.NDArray[np.int64]
+    error: npt.NDArray[np.int32]
+    arguments: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What calls refer to by an id: `content` as docs/capture-format.md has it for its `kind`."""
+
+    kind: str
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """One run, decoded. `problems` lists in plain sentences what could not be read; the rest is whole."""
+
+    path: Path
+    metadata: dict[str, Any]
+    modules: tuple[Module, ...]
+    codes: tuple[CodeObject, ...]
+    frames: tuple[NativeFrame | PythonFrame, ...]
+    stacks: tuple[Stack, ...]
+    functions: tuple[Function, ...]
+    threads: tuple[Thread, ...]
+    calls: Calls
+    problems: tuple[str, ...]
+    descriptions: tuple[Description, ...] = ()

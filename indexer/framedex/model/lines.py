@@ -1,0 +1,152 @@
+"""What the index answers of a line or a function: for editors, and for `where`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from framedex.model.places import How, LinkHow, Location
+from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
+
+
+@dataclass(frozen=True, slots=True)
+class StackHit:
+    """Calls that pass a line: the boundary function, a stack to look at, and how many calls share it.
+
+    `frame` is the frame on the line asked for, `position` its index in the stack counted from the outermost.
+    """
+
+    function: str
+    boundary: str
+    stack: int
+    latest_call: int
+    calls: int
+    total_duration: int
+    frame: FrameRow
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedCalls:
+    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way."""
+
+    function: str
+    boundary: str
+    how: LinkHow
+    calls: int
+    total_duration: int
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A recorded caller and callee: `calls` counts the boundary calls that passed, `sites` are the caller's lines."""
+
+    caller: FunctionRow
+    callee: FunctionRow
+    calls: int
+    sites: tuple[Location, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One frame inward or outward from a line: the frame on the line, the neighbour reached, and how many calls."""
+
+    origin: FrameRow
+    target: FrameRow
+    calls: int
+
+
+@dataclass(frozen=True, slots=True)
+class Road:
+    """The way of some recorded stacks from a line to the next frame inward that a reader can go to.
+
+    `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
+    `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.
+    `makes_client`: the runtime's client was made on the way, as happens at whatever line comes first in a process.
+    `goes_on`: some of the stacks have frames inward of `target`.
+    """
+
+    origin: FrameRow
+    target: FrameRow
+    nodes: tuple[int, ...]
+    calls: int
+    longest: int
+    makes_client: bool
+    goes_on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineSummary:
+    """What was recorded through a line: for hovers.
+
+    `boundaries` are (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one
+    frame outward; `arguments` are a few distinct argument objects of the calls; `hows` how the frames on this line are
+    known.
+    """
+
+    path: str
+    line: int
+    calls: int
+    total_duration: int
+    boundaries: tuple[tuple[str, int, int], ...]
+    callers: tuple[tuple[FunctionRow, int], ...]
+    arguments: tuple[dict[str, Any], ...]
+    hows: tuple[How, ...]
+    latest_capture: CaptureRow
+    latest_call: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryEnd:
+    """A boundary function that was reached from a line; `total_duration` in ns.
+
+    `frames` are the innermost ones of the latest call's stack, the innermost first.
+    """
+
+    function: str
+    calls: int
+    total_duration: int
+    latest_call: int
+    frames: tuple[FrameRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LineMark:
+    """What the calls through a line came to: `duration` in ns, `boundaries` by name, the longest first."""
+
+    line: int
+    calls: int
+    duration: int
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionMark:
+    """What the calls through a function came to: `duration` in ns, None where that is not known for it alone."""
+
+    name: str
+    calls: int
+    duration: int | None
+    boundaries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCall:
+    """A call that stands in a definition's source: where it is made, what is called as written, and its definitions.
+
+    `targets` are all definitions of that name in the source index, as (qualified name, location, last line).
+    """
+
+    line: int
+    callee: str
+    targets: tuple[tuple[str, Location, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTrouble:
+    """Something that the index knows to be wrong with the data of a file; `line` is 1-based, 1 for the file itself."""
+
+    kind: str
+    line: int
+    message: str

@@ -1,0 +1,80 @@
+"""Places in sources and how they are known; what a frame is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class How(StrEnum):
+    """How a location is known. A bare guess is never shown as a fact."""
+
+    EXACT = "exact"  # DWARF or Python's own location table: the very line that was executing
+    SINGLE = "single"  # the only call of the next frame in this function's body
+    RANKED = "ranked"  # one of several calls, chosen by the rank of the return address
+    INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
+    DEFINITION = "definition"  # the line where the function is defined, not the line of the call
+    CLASS = "class"  # an implicit member: the line of its class
+    CANDIDATES = "candidates"  # several definitions fit; all are listed
+
+
+class Join(StrEnum):
+    """How it is known which `ffi_call` a run of a handler is of."""
+
+    EXACT = "exact"  # the compiled program says it
+    SINGLE = "single"  # the only one that it can be
+    AMBIGUOUS = "ambiguous"  # one of several
+
+
+class LinkHow(StrEnum):
+    """How it is known which Python had a call made that its own stack does not show. An inference, but for the last."""
+
+    HANDED_OVER = "handed-over"  # a thread waited around the call, and then was the first to be given what it made
+    BETWEEN = "between"  # the only thread that made no call meanwhile, but just before and after, from these frames
+    CANDIDATES = "candidates"  # several threads of that kind; all are listed
+    TOLD = "told by JAX"  # JAX's own word, passed along with the call (`jax_send_traceback_to_runtime`)
+
+
+class Language(StrEnum):
+    """The language of a frame."""
+
+    PYTHON = "python"
+    NATIVE = "native"
+
+
+class Role(StrEnum):
+    """What a frame is to a reader: user and library code, glue between languages, or the interpreter itself."""
+
+    CODE = "code"
+    GLUE = "glue"
+    INTERPRETER = "interpreter"
+
+
+def is_local(path: str) -> bool:
+    """Whether a path in the index is one of this machine, or of one like it, rather than of a source map."""
+    return path.startswith("/")
+
+
+class Stale(StrEnum):
+    """What has become of a line since it was recorded or indexed, where its file is not as it was then."""
+
+    MOVED = "moved"  # the line is as it was, at another number: the one given
+    GONE = "gone"  # the line was changed or removed; the one given is where it was
+    UNKNOWN = "unknown"  # nobody can tell: the number given is the old one
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a source file: path, 1-based line, and how it is known.
+
+    The path is absolute, or that of a source map (`xla@5a9e73cbd929:xla/shape.cc`): no file here. `url` is where the
+    public may read that line, at the commit that was recorded: known only of some files, and only given for those that
+    are not here. `stale` is set where the file has changed; `moved_from` is then the line as it was, if it is another.
+    """
+
+    path: str
+    line: int
+    how: How
+    url: str | None = field(default=None, compare=False)
+    stale: Stale | None = None
+    moved_from: int | None = None
