@@ -1,14 +1,18 @@
-"""JAX 0.4.13, the last that calls the TPU C API, and how its programs are run."""
+"""JAX 0.4.13, the last that calls the TPU C API, and how its programs are run; native/abi, whose modules are scripts."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import pythons
+from tests.pythons import ROOT
 from tests.running import Run, run
+
+sys.path.append(str(ROOT / "native" / "abi"))
 
 ENVIRONMENT = {"JAX_USE_PJRT_C_API_ON_TPU": "0", "JAX_PLATFORMS": "tpu,cpu", "TPU_LOAD_LIBRARY": "1"}
 RunLegacy = Callable[..., Run]
