@@ -1,4 +1,4 @@
-"""JAX 0.4.13, the last that calls the TPU C API, and how its programs are run; native/abi, whose modules are scripts."""
+"""JAX 0.4.13, the last that calls the TPU C API, and how its programs are run; the scripts of native/abi as modules."""
 
 from __future__ import annotations
 
