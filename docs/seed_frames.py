@@ -168,9 +168,9 @@ def short_name(function: FunctionRow) -> str:
     return name
 
 
-def shown(location: Location | None) -> str:
-    """`file:line [how it is known]`; empty without a location."""
-    return f"{location.path}:{location.line} [{location.how}]" if location else ""
+def shown(location: Location) -> str:
+    """`file:line [how it is known]`."""
+    return f"{location.path}:{location.line} [{location.how}]"
 
 
 def table(index: Index) -> Iterator[str]:
@@ -188,7 +188,8 @@ def _details(row: Row) -> Iterator[str]:
     if row.frame is None:
         return
     defined, at = row.frame.function.location, row.frame.location
-    yield shown(defined)
+    if defined is not None:
+        yield shown(defined)
     if at is not None and (at.path, at.line) != (defined and (defined.path, defined.line)):
         yield f"at {shown(at)}"
     if row.url:
