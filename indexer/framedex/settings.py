@@ -13,9 +13,6 @@ import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
-
-Value = TypeVar("Value", bool, int, float, str)
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
@@ -38,7 +35,7 @@ class Settings:
 
     `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
     has the URL template of a component (`xla`) or of a source root (its path), `index` is the index file, None for the
-    usual one. `editor` is the editors' own table, unchecked: see `editor_value`. `file` is where all this was read.
+    usual one. `editor` is the editors' own table, unchecked. `file` is where all this was read.
     """
 
     sources: tuple[Path, ...] = ()
@@ -79,11 +76,6 @@ class Settings:
             else:
                 reading.problems.append(_unknown(origin, key, sorted(_READERS)))
         return settings, reading.problems
-
-    def editor_value(self, key: str, default: Value) -> Value:
-        """The value of a key of the table `editor`, or `default` where there is none of its type."""
-        value = self.editor.get(key, default)
-        return value if type(value) is type(default) else default
 
 
 def setting_keys() -> list[str]:

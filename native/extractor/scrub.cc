@@ -392,7 +392,7 @@ void Scrubber::array_of_pointers(std::size_t after) {
   if (stars > i && at(stars) == '[') blank(i, stars);
 }
 
-// `[f(std::move(f))]` -> `[f=std::move(f) ]`: `at` is where `std` begins.
+// `[f(std::move(f))]` -> `[f=std::move(f) ]`: `position` is where `std` begins.
 void Scrubber::moved_capture(std::size_t position) {
   if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
   std::size_t name = position - 1;

@@ -56,9 +56,6 @@ def test_every_key_is_read_and_paths_count_from_the_file(tmp_path: Path) -> None
         editor={"code-lens": False},
         file=project / "pyproject.toml",
     )
-    assert settings.editor_value("code-lens", True) is False
-    assert settings.editor_value("inlay-hints", True) is True
-    assert settings.editor_value("code-lens", "a text") == "a text"
 
 
 def test_framedex_toml_wins_in_its_folder_and_the_nearest_folder_wins_over_both(tmp_path: Path) -> None:

@@ -7,12 +7,22 @@ long as looking for `E8` bytes takes, where capstone needs 63 us.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 
 from iced_x86 import Code, Decoder, FlowControl, Instruction
 
 _NEAR = 8  # calls to look at in each direction
 _FAR = 60  # blocks to walk through for them
+
+_BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
+_ENDS = (
+    FlowControl.UNCONDITIONAL_BRANCH,
+    FlowControl.INDIRECT_BRANCH,
+    FlowControl.RETURN,
+    FlowControl.EXCEPTION,
+)
 
 
 @dataclass(slots=True)
@@ -60,31 +70,32 @@ class FunctionCode:
     def before(self, call: int) -> list[int]:
         """The targets of the calls that run before this one, counted as in `calls`, nearest first."""
         start, i = self._places[call]
-        found = [target for _, target in reversed(self._blocks[start].calls[:i])]
-        seen = {start}
-        at = self._entered.get(start)
-        while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
-            seen.add(at)
-            found.extend(target for _, target in reversed(self._blocks[at].calls))
-            at = self._entered.get(at)
-        return found[:_NEAR]
+        earlier = (each for block in self._along(start, self._entered.get) for each in reversed(block.calls))
+        return _nearest(chain(reversed(self._blocks[start].calls[:i]), earlier))
 
     def after(self, call: int) -> list[int]:
         """The targets of the calls that run after this one, nearest first."""
         start, i = self._places[call]
-        found = [target for _, target in self._blocks[start].calls[i + 1 :]]
+        later = (each for block in self._along(start, self._next) for each in block.calls)
+        return _nearest(chain(self._blocks[start].calls[i + 1 :], later))
+
+    def _along(self, start: int, step: Callable[[int], int | None]) -> Iterator[_Block]:
+        """The blocks that steps lead to from a block, each once."""
         seen = {start}
-        at = self._next(start)
-        while at is not None and at not in seen and len(found) < _NEAR and len(seen) < _FAR:
+        at = step(start)
+        while at is not None and at not in seen and len(seen) < _FAR:
             seen.add(at)
-            found.extend(target for _, target in self._blocks[at].calls)
-            at = self._next(at)
-        return found[:_NEAR]
+            yield self._blocks[at]
+            at = step(at)
 
     def _next(self, start: int) -> int | None:
         block = self._blocks[start]
         at = block.jump if block.following is None else block.following
         return at if at in self._blocks else None
+
+
+def _nearest(calls: Iterable[tuple[int, int]]) -> list[int]:
+    return [target for _, target in islice(calls, _NEAR)]
 
 
 def _blocks(code: bytes, address: int) -> list[_Block]:
@@ -121,12 +132,3 @@ def _add(block: _Block, instruction: Instruction, end: int) -> None:
         block.numbers.append([])
     elif control in _BRANCHES:
         block.jump = instruction.near_branch_target
-
-
-_BRANCHES = (FlowControl.CONDITIONAL_BRANCH, FlowControl.UNCONDITIONAL_BRANCH)
-_ENDS = (
-    FlowControl.UNCONDITIONAL_BRANCH,
-    FlowControl.INDIRECT_BRANCH,
-    FlowControl.RETURN,
-    FlowControl.EXCEPTION,
-)

@@ -15,10 +15,13 @@ from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
+from framedex.index.database import Patience
 from framedex.model import CaptureRow
 from framedex.settings import Settings
 
 INDEX_FOLDER = ".framedex"
+
+_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -82,21 +85,28 @@ def load_settings(folder: Path) -> Settings:
     return settings
 
 
+def known_index(given: Path | None, settings: Settings) -> Path | None:
+    """Where the index is: given with --index, else set, else the nearest one; None where there is none."""
+    return given or settings.index or find_index(Path.cwd())
+
+
 def index_path_here(given: Path | None, settings: Settings) -> Path:
-    """Where the index is or will be: given with --index, else set, else the nearest one, else below this folder."""
-    return given or settings.index or find_index(Path.cwd()) or Path.cwd() / INDEX_FOLDER / "index.db"
+    """Where the index is or will be: the known one, else below this folder."""
+    return known_index(given, settings) or Path.cwd() / INDEX_FOLDER / "index.db"
 
 
 def open_index(path: Path | None) -> Index:
-    """The index given with --index, else that of the settings, else the nearest one.
-
-    Raises FramedexError where there is none.
-    """
+    """The known index (`path` is that given with --index). Raises FramedexError where there is none."""
     settings = load_settings(Path.cwd())
-    found = path or settings.index or find_index(Path.cwd())
+    found = known_index(path, settings)
     if found is None:
         raise FramedexError(
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
     return Index.open(found, links=settings.links)
+
+
+def patience() -> Patience:
+    """How long a verb that writes waits for another one, of which it tells."""
+    return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))

@@ -15,6 +15,8 @@ from framedex.commands.terminal import Line, text_line
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
 from framedex.plaintext import printable
 
+_LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
+
 
 @click.command()
 @json_option
@@ -70,9 +72,6 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
             yield text_line(f"     {printable(path)}")
         if more:
             yield text_line(f"     and {more:,} more", "dim")
-
-
-_LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
 
 
 def _totals_text(totals: SourceTotals) -> str:

@@ -11,15 +11,14 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.console import json_option, note, print_json, print_lines
+from framedex.commands.console import json_option, known_index, load_settings, note, print_json, print_lines
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.errors import FramedexError
-from framedex.index import Index, find_index
+from framedex.index import Index
 from framedex.interchange.detect import read
 from framedex.interchange.model import TextStack
 from framedex.interchange.resolve import Binaries, Found, Resolver
 from framedex.plaintext import printable
-from framedex.settings import Settings
 from framedex.sources.pathmap import PathMap
 
 Explained = tuple[TextStack, tuple[Found, ...]]
@@ -37,11 +36,9 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     index: train.py 2>&1 | framedex explain
     """
     text, folder = _text(file)
-    path = index_path or find_index(Path.cwd())
-    settings, problems = Settings.load(Path.cwd())
+    settings = load_settings(Path.cwd())
+    path = known_index(index_path, settings)
     there = PathMap(settings.path_map).there
-    for problem in problems:
-        note(problem)
     reading = read(text)
     if path is None:
         explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))

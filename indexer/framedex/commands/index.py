@@ -14,6 +14,7 @@ from framedex.commands.console import (
     json_option,
     load_settings,
     note,
+    patience,
     print_error,
     print_json,
     print_lines,
@@ -25,8 +26,6 @@ from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.ingest import Report
-
-_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 
 @click.command(name="index")
@@ -93,7 +92,6 @@ def _update(
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
-    from framedex.index.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
     project = path.absolute().parent.parent if path.absolute().parent.name == INDEX_FOLDER else Path.cwd()
@@ -106,11 +104,10 @@ def _update(
             f"There is nothing to index: no captures in {captures_below(project)}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
-    patience = Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
     with progress_on_terminal() as progress:
         if rebuild:
-            return rebuild_index(path, wanted, roots, progress, patience, settings.path_map)
-        with Store(path, patience) as store:
+            return rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
+        with Store(path, patience()) as store:
             find = find_needed_sources if lazy else find_sources
             return ingest_captures(store, wanted, roots, progress, find, settings.path_map)
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,19 +14,15 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.console import index_path_here, load_settings, note, print_lines
+from framedex.commands.console import index_path_here, known_index, load_settings, patience, print_lines
 from framedex.commands.files import written_whole
 from framedex.commands.terminal import text_line
 from framedex.errors import FramedexError
-from framedex.index import find_index
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Store
-    from framedex.index.database import Patience
-
-_PATIENCE = 600.0  # seconds: another process may be indexing a large tree
 
 
 @click.command(name="export")
@@ -57,13 +54,19 @@ def export_sources(
     from framedex.ingest.map_export import export_map
     from framedex.sourcemap import repository_of, tracked_files
 
-    top, found = _commit_of(root, commit, allow_dirty=allow_dirty)
+    source = _state_of(root, commit)
+    if source.is_dirty and not allow_dirty:
+        raise FramedexError(
+            f"Files of {printable(str(source.top))} are not as they are in its commit"
+            + (f": {source.problem}" if source.problem else "."),
+            "Commit or stash the changes, or export with --allow-dirty.",
+        )
     repository = repository.rstrip("/").removesuffix(".git") if repository else repository_of(root)
-    name = component or (repository or str(top)).rstrip("/").rpartition("/")[2]
-    info = _checked(SourceMapInfo(name, repository, found.removesuffix("+"), found.endswith("+"), version("framedex")))
+    name = component or (repository or str(source.top)).rstrip("/").rpartition("/")[2]
+    info = _checked(SourceMapInfo(name, repository, source.commit, source.is_dirty, version("framedex")))
     with _store_with(root, index_path) as store, written_whole(output) as stream, progress_on_terminal() as progress:
         exported = export_map(
-            store, root, str(top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
+            store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
         )
     size = output.stat().st_size
     print_lines(
@@ -87,7 +90,7 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     from framedex.ingest.map_import import import_map
 
     path = index_path_here(index_path, load_settings(Path.cwd()))
-    with Store(path, _patience()) as store, progress_on_terminal() as progress:
+    with Store(path, patience()) as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
     replaced = imported.replaced
     lines = [text_line(f"{imported.info.prefix[:-1]}: {_counts(imported.files, imported.definitions)}")]
@@ -99,8 +102,18 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     print_lines(lines)
 
 
-def _commit_of(root: Path, commit: str | None, *, allow_dirty: bool) -> tuple[Path, str]:
-    """The folder that paths count from, and the commit, with a `+` if files were changed since."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is to be exported: the folder that paths count from, its commit, and whether files may differ from that."""
+
+    top: Path
+    commit: str
+    is_dirty: bool
+    problem: str | None = None
+
+
+def _state_of(root: Path, commit: str | None) -> _Source:
+    """The state of a folder that is said to be at `commit`. Raises FramedexError where that is unknown or wrong."""
     from framedex.releases.checkout import read_checkout
 
     checkout = read_checkout(root)
@@ -109,19 +122,14 @@ def _commit_of(root: Path, commit: str | None, *, allow_dirty: bool) -> tuple[Pa
             raise FramedexError(
                 f"{printable(str(root))} is no git checkout, so its commit is not known.", "Name it with --commit."
             )
-        return Path(os.path.realpath(root)), commit
+        return _Source(Path(os.path.realpath(root)), commit, is_dirty=False)
     if commit is not None and commit != checkout.commit:
         raise FramedexError(
             f"{printable(str(root))} is at {checkout.commit}, not at {printable(commit)}.",
             f"Check it out first: `git checkout {printable(commit)}`.",
         )
-    if checkout.is_changed is not False and not allow_dirty:
-        raise FramedexError(
-            f"Files of {printable(str(checkout.top))} are not as they are in its commit"
-            + (f": {checkout.problem}" if checkout.problem else "."),
-            "Commit or stash the changes, or export with --allow-dirty.",
-        )
-    return Path(os.path.realpath(checkout.top)), checkout.commit + ("" if checkout.is_changed is False else "+")
+    top = Path(os.path.realpath(checkout.top))
+    return _Source(top, checkout.commit, checkout.is_changed is not False, checkout.problem)
 
 
 def _checked(info: SourceMapInfo) -> SourceMapInfo:
@@ -143,21 +151,15 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     """The index that has the folder; a passing one where none has."""
     from framedex.index import Store
 
-    path = index_path or load_settings(Path.cwd()).index or find_index(Path.cwd())
+    path = known_index(index_path, load_settings(Path.cwd()))
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
-        with Store(path, _patience()) as store:
+        with Store(path, patience()) as store:
             folder = os.path.realpath(root)
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store
                 return
     with tempfile.TemporaryDirectory(prefix="framedex-") as folder, Store(Path(folder) / "index.db") as store:
         yield store
-
-
-def _patience() -> Patience:
-    from framedex.index.database import Patience
-
-    return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))
 
 
 def _counts(files: int, definitions: int) -> str:

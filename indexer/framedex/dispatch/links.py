@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 
 from framedex.dispatch.work import follow_work
-from framedex.index.nesting import enclosing_calls
 from framedex.model import Capture, LinkHow, PythonFrame, Stack
+from framedex.nesting import enclosing_calls
 from framedex.objects import Role, function_named
 from framedex.selection import selected_by
 

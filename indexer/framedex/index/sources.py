@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from framedex.index import aggregates, source_maps
+from framedex.index import placing, source_maps
 from framedex.index.database import translated
-from framedex.index.interning import file_ids, place
 from framedex.index.places import location
 from framedex.index.records import (
     FramePlacement,
@@ -23,26 +22,9 @@ from framedex.index.records import (
 from framedex.index.rows import IN_JSON, Row, placeholders
 from framedex.index.source_files import forget_definitions, replace_files
 from framedex.index.values import storable, unsigned
-from framedex.index.versions import remember_indexed
-from framedex.model import CallSite, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.model import Definition, ExtractedFile, How, Language, Role, SourceMapInfo
 from framedex.settings import PathRule
-
-# Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
-# What source trees say of a C++ frame without an exact place stays.
-_MOVED = """
-    WITH given AS MATERIALIZED (
-        SELECT value ->> 0 AS frame, value ->> 1 AS file, value ->> 2 AS line, value ->> 3 AS how FROM json_each(?)
-    ), wanted AS (
-        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, coalesce(g.file, fr.recorded_file) AS new_file,
-               coalesce(g.line, fr.recorded_line) AS new_line, coalesce(g.how, 'exact') AS new_how
-        FROM frames fr LEFT JOIN given g ON g.frame = fr.id WHERE fr.recorded_file IS NOT NULL
-    )
-    SELECT new_file, new_line, new_how, id FROM wanted WHERE CASE
-        WHEN new_how = 'exact' OR module IS NULL
-        THEN file IS NOT new_file OR line IS NOT new_line OR how IS NOT new_how
-        ELSE how IS 'exact' OR file IS NULL END
-"""
-
+from framedex.sources.sites import call_sites
 
 _FILES_OF_ROOT = """
     SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root
@@ -198,16 +180,6 @@ class SourceTables:
         lines = [(storable(line),) for line in macros.splitlines()]
         self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
 
-    def calls_of(self, path: str, line: int) -> str | None:
-        """The calls of the definition that begins on this line, as JSON (see `sources.call_sites`); None for none."""
-        rows = self._rows(
-            "SELECT c.sites FROM call_sites c JOIN definitions d ON d.id = c.definition"
-            " WHERE d.file = (SELECT id FROM files WHERE path = ?) AND d.line = ?",
-            path,
-            line,
-        )
-        return rows[0][0] if rows else None
-
     def unplaced_functions(self) -> list[UnplacedFunction]:
         """The functions whose definitions, or whose frames, changed since they were last looked up."""
         return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
@@ -273,7 +245,7 @@ class SourceTables:
             path,
         )
         return [
-            Definition(name, kind, parameters, line, end_line, bool(is_const), _call_sites(sites))
+            Definition(name, kind, parameters, line, end_line, bool(is_const), call_sites(sites))
             for name, kind, parameters, line, end_line, is_const, sites in rows
         ]
 
@@ -291,92 +263,19 @@ class SourceTables:
 
         A Python function goes to the file of its frames.
         """
-        files = file_ids(self.connection, {placed.location.path for placed in placements})
-        given = [(placed.frame, *place(placed.location, files)) for placed in placements]
-        moved = self._rows(_MOVED, json.dumps(given))
-        if not moved:
-            return
-        self.connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
-        frames = placeholders([row[3] for row in moved])
-        functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
-        self.connection.execute(
-            "UPDATE functions SET (file, line, how) ="
-            " (SELECT file, CASE how WHEN 'exact' THEN functions.first_line ELSE line END, how"
-            " FROM frames WHERE function = functions.id ORDER BY how <> 'exact', id LIMIT 1)"
-            f" WHERE recorded_file IS NOT NULL AND {functions}",
-            (frames,),
-        )
-        self.connection.execute(
-            f"INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE {functions}", (frames,)
-        )
-        aggregates.rebuild_lines(self.connection)
+        with translated(self.path):
+            placing.place_recorded(self.connection, placements)
 
     def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Record where functions were found, and give the same place to their frames that have no line of their own.
 
         `frames` are those of them whose calls were found; exact lines stay.
         """
-        spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
-        spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
-        files = file_ids(self.connection, {spot.path for spot in spots})
-        own = placeholders([placed.frame for placed in frames])
-        remember_indexed(self.connection, files.values())
-        moved = sum(self._place(placement, files, own) for placement in placements)
-        moved += sum(self._place_frame(placed, files) for placed in frames)
-        if moved:
-            aggregates.rebuild_lines(self.connection)
-        self.connection.execute("DELETE FROM unmatched")
-
-    def _place_frame(self, placed: FramePlacement, files: Mapping[str, int]) -> int:
-        where = place(placed.location, files)
-        self.connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
-        self.connection.executemany(
-            "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
-            [(placed.frame, rank, *place(spot, files)) for rank, spot in enumerate(placed.candidates)],
-        )
-        return self.connection.execute(
-            "UPDATE frames SET file = ?, line = ?, how = ?"
-            " WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
-            (*where, placed.frame, *where),
-        ).rowcount
-
-    def _place(self, placement: Placement, files: Mapping[str, int], own: str) -> int:
-        """Store one placement, but for the frames in `own`; how many frames it moved."""
-        where = place(placement.location, files)
-        self.connection.execute(
-            "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
-            " WHEN ?5 > 0 OR ?2 IS NULL THEN ?5"
-            " ELSE coalesce((SELECT max(line) FROM frames WHERE function = ?1 AND file = ?2 AND how = 'exact'), 0) END"
-            " WHERE id = ?1",
-            (placement.function, *where, placement.end_line),
-        )
-        open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
-        if placement.location is None:  # that is no reason to give up what a recorded path led to
-            open_frames += " AND recorded_file IS NULL"
-        moved = self.connection.execute(
-            f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
-            " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
-            (*where, placement.function, own, *where),
-        ).rowcount
-        self.connection.execute(
-            f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})",
-            (placement.function, own),
-        )
-        for rank, candidate in enumerate(placement.candidates):
-            self.connection.execute(
-                "INSERT INTO candidates(frame, rank, file, line, how)"
-                f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
-                (rank, *place(candidate, files), placement.function, own),
-            )
-        return moved
+        placing.place_functions(self.connection, placements, frames)
 
     def _rows(self, query: str, *parameters: object) -> list[Row]:
         with translated(self.path):
             return self.connection.execute(query, parameters).fetchall()
-
-
-def _call_sites(text: str) -> tuple[CallSite, ...]:
-    return tuple(CallSite(*site) for site in json.loads(text))
 
 
 def _function_record(row: Row) -> FunctionRecord:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 from framedex.index.rows import IN_JSON, Reader, file_id, placeholders
 from framedex.model import How, Location, StaticCall
 from framedex.sources.names import short_name
+from framedex.sources.sites import call_sites
 
 _CALLED = ("function", "method")
 _MOST_TARGETS = 5
@@ -26,10 +25,10 @@ def static_callees(reader: Reader, path: str, line: int) -> list[StaticCall]:
     )
     if row is None:
         return []
-    sites, language = json.loads(row[0]), row[1]
+    text, language = row
     first: dict[str, tuple[int, str]] = {}
-    for site_line, _, _, callee, *_ in sites:
-        first.setdefault(short_name(callee), (site_line, callee))
+    for site in call_sites(text):
+        first.setdefault(short_name(site.callee), (site.line, site.callee))
     targets = _definitions(reader, list(first), language)
     return [
         StaticCall(site_line, callee, tuple(targets[short]))

@@ -20,7 +20,6 @@ from framedex.index.ffi_writing import FfiWriter, forget_runs
 from framedex.index.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
 from framedex.index.lines import SAMPLES
 from framedex.index.links import add_links, forget_links
-from framedex.index.nesting import enclosing_calls
 from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
@@ -30,6 +29,7 @@ from framedex.index.totals import Totals
 from framedex.index.values import storable
 from framedex.index.versions import remember_versions
 from framedex.model import Capture, Language, Thread
+from framedex.nesting import enclosing_calls
 from framedex.objects import Lifetimes
 from framedex.releases import Build
 

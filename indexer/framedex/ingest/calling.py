@@ -55,17 +55,16 @@ def _place(
     caller = compiled.caller(span, bodies.written(path), callees[0], code)
     index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
     answers = []
-    for frame in callees:
-        callee = called(frame.callee)
-        if callee is not None:
-            answers.append(call_line(caller, callee, index, bodies.reaches))
-    lines = list(_agreed([(how, lines) for how, lines in answers if how is not None]))
-    if not lines:
+    for callee in filter(None, (called(frame.callee) for frame in callees)):
+        how, lines = call_line(caller, callee, index, bodies.reaches)
+        if how is not None:
+            answers.append((how, lines))
+    agreed = list(_agreed(answers))
+    if not agreed:
         return None
-    how = next(how for how, found in answers if how is not None and lines[0] in found)
-    if len({found[0] for known, found in answers if known is not None}) > 1:
-        how = How.CANDIDATES
-    first, *others = lines[:_MOST_CANDIDATES]
+    is_disputed = len({lines[0] for _, lines in answers}) > 1
+    how = How.CANDIDATES if is_disputed else next(how for how, lines in answers if agreed[0] in lines)
+    first, *others = agreed[:_MOST_CANDIDATES]
     candidates = tuple(Location(path, line, How.CANDIDATES) for line in others)
     return FramePlacement(callees[0].id, Location(path, first, how), candidates)
 

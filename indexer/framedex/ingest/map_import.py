@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
@@ -89,5 +88,7 @@ def _state(path: Path) -> tuple[int, int]:
     try:
         status = path.stat()
     except OSError as error:
-        raise FramedexError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SourceMapError(
+            f"{path} cannot be read: {error.strerror or error}.", "Check that it is there, and its permissions."
+        ) from error
     return status.st_mtime_ns, status.st_size

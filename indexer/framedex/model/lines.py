@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """The way of some recorded stacks from a line to the next frame inward that a reader can go to.
+    """The way of some recorded stacks from a line to the next frame, inward or outward, that a reader can go to.
 
     `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
     `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.

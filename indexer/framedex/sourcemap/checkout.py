@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from framedex.sources.git import git
+from framedex.git import Git
 
 _SHORT_SSH = re.compile(r"(?:[\w.-]+@)?(?P<host>[\w.-]+):(?!//)(?P<path>[^:]+)")
 _SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
@@ -15,14 +14,14 @@ _SCHEMES = ("http", "https", "ssh", "git", "git+ssh")
 
 def tracked_files(folder: Path) -> frozenset[str] | None:
     """The files below a folder that git tracks, relative to the top of the checkout; None where it cannot tell."""
-    names = git(folder, "ls-files", "-z", "--full-name", "--", ".")
-    return None if names is None else frozenset(os.fsdecode(name) for name in names.split(b"\0") if name)
+    names = Git(folder).text("ls-files", "-z", "--full-name", "--", ".")
+    return None if names is None else frozenset(filter(None, names.split("\0")))
 
 
 def repository_of(folder: Path) -> str | None:
     """The public address of a checkout's `origin`; None where it has none."""
-    remote = git(folder, "remote", "get-url", "origin")
-    return public_address(os.fsdecode(remote).strip()) if remote else None
+    remote = Git(folder).text("remote", "get-url", "origin")
+    return public_address(remote.strip()) if remote else None
 
 
 def public_address(remote: str) -> str | None:

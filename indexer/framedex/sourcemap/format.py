@@ -58,7 +58,9 @@ def read_map(path: Path) -> Iterator[tuple[SourceMapInfo, Iterator[ExtractedFile
             lines = _lines(path, stream)
             yield _header(path, next(lines, b"")), _files(path, lines)
     except OSError as error:
-        raise SourceMapError(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise SourceMapError(
+            f"{path} cannot be read: {error.strerror or error}.", "Check that it is there, and its permissions."
+        ) from error
 
 
 def _line(value: object) -> bytes:

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from framedex.sources.locate import TreeFiles
     from framedex.sources.matching import generated_scopes, match, match_generated
     from framedex.sources.names import short_name
-    from framedex.sources.parse import call_sites, parse_file
+    from framedex.sources.parse import parse_file
     from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
+    from framedex.sources.sites import call_sites
 
 __all__ = [
     "BUILD_FOLDER",
@@ -42,7 +43,8 @@ __getattr__ = exports(
         "locate": ("TreeFiles",),
         "matching": ("generated_scopes", "match", "match_generated"),
         "names": ("short_name",),
-        "parse": ("call_sites", "parse_file"),
+        "parse": ("parse_file",),
         "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "find_here"),
+        "sites": ("call_sites",),
     },
 )

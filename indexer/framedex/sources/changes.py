@@ -12,8 +12,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from framedex.git import Git
 from framedex.model import FileState
-from framedex.sources.git import blob
 from framedex.sources.moving import LineMap, map_lines
 
 _LARGEST = 16 << 20  # bytes; larger files are not compared
@@ -66,7 +66,7 @@ def _change(path: str, then: FileState) -> Change | None:
         return Change(None)
     if blob_name(new) == then.blob:
         return None
-    old = blob(Path(path).parent, then.blob)
+    old = Git(Path(path).parent).content("cat-file", "blob", then.blob)
     return Change(None if old is None else map_lines(old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
 
 

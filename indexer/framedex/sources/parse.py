@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from framedex.model import CallSite, Definition, DefinitionRow, SourceFile
+from framedex.model import Definition, DefinitionRow, SourceFile
 from framedex.sources.extraction import extract_files
+from framedex.sources.sites import call_sites
 
 
 def parse_file(path: Path) -> SourceFile:
@@ -25,8 +25,3 @@ def parse_file(path: Path) -> SourceFile:
 def _definition(row: DefinitionRow) -> Definition:
     name, _, kind, parameters, line, end_line, is_const, _, calls = row
     return Definition(name, kind, parameters, line, end_line, is_const, call_sites(calls))
-
-
-def call_sites(text: str | None) -> tuple[CallSite, ...]:
-    """The calls of a definition from the text that they are kept as."""
-    return tuple(CallSite(*site) for site in json.loads(text)) if text else ()

@@ -12,8 +12,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.features.session import Place, Session
-from framedex_server.features.targets import Target, Targets, answer
-from framedex_server.inward import is_readable, locations
+from framedex_server.features.targets import Targets, along, answer
+from framedex_server.inward import is_readable
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -35,10 +35,6 @@ def callers(session: Session, place: Place, index: Index) -> Targets:
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
     roads = index.roads_outward(place.path, place.line, is_readable, within, capture)
-    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
-    if targets:
-        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
-        session.trail.led(index.path, place.path, place.line, led_to)
     origin = session.line_range(place.path, place.line)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
-    return answer(session, origin, [target for target, _ in targets], links)
+    return answer(session, origin, along(session, place, index, roads), links)

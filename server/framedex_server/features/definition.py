@@ -23,8 +23,8 @@ from framedex_server.documents.open_documents import is_source
 from framedex_server.features import frame_lines
 from framedex_server.features.ffi_text import is_called_at
 from framedex_server.features.session import Place, Session
-from framedex_server.features.targets import Target, Targets, answer
-from framedex_server.inward import locations, roads_inward
+from framedex_server.features.targets import Target, Targets, along, answer
+from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -48,14 +48,8 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture)
-    targets = [(Target.of(road.target, location), road.nodes) for road in roads for location in locations(road.target)]
-    if targets:
-        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
-        session.trail.led(index.path, place.path, place.line, led_to)
-    origin = session.line_range(place.path, place.line)
-    return answer(
-        session, origin, [*_handlers(index, place), *(target for target, _ in targets)], session.links_supported
-    )
+    targets = [*_handlers(index, place), *along(session, place, index, roads)]
+    return answer(session, session.line_range(place.path, place.line), targets, session.links_supported)
 
 
 def _handlers(index: Index, place: Place) -> Iterator[Target]:

@@ -175,8 +175,7 @@ class Session:
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""
         text = self.documents.line(place.path, place.line)
-        start = types.Position(0, place.character)
-        column = self._server.workspace.position_codec.position_from_client_units([text], start).character
+        column = self.column_in(text, place.character)
         return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
 
     @cached_property
@@ -193,9 +192,9 @@ class Session:
         return types.Position(line, units)
 
     def column_in(self, text: str, character: int) -> int:
-        """The column (code points) in the text of a line at which a client's character is."""
+        """The column (code points) in the text of a line at which a client's character is; beyond it, its end."""
         if text.isascii():
-            return character
+            return min(character, len(text))
         position = types.Position(0, character)
         return self._server.workspace.position_codec.position_from_client_units([text], position).character
 

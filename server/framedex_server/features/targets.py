@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex_server.features.session import Session
+from framedex_server.features.session import Place, Session
+from framedex_server.inward import locations
 
 if TYPE_CHECKING:
-    from framedex.model import FrameRow, Location
+    from framedex.index import Index
+    from framedex.model import FrameRow, Location, Road
 
 MOST_TARGETS = 20
 """More places to go to from one line are noise to a reader."""
@@ -36,6 +38,15 @@ class Target:
         if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
             return Target(location.path, location.line, location.line, location.line)
         return Target(location.path, location.line, begin.line, function.end_line)
+
+
+def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -> list[Target]:
+    """Where roads lead from a place; a question about one of these goes on along that road."""
+    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
+    if targets:
+        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
+        session.trail.led(index.path, place.path, place.line, led_to)
+    return [target for target, _ in targets]
 
 
 def answer(session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool) -> Targets:

@@ -42,6 +42,17 @@ def test_programs_get_json(project: Project) -> None:
     assert stack["frames"][1]["line"] == 3
 
 
+def test_the_index_may_be_named_in_the_settings(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.ingest(project.library.parent)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "framedex.toml").write_text(f'index = "{project.index}"\n')
+    monkeypatch.chdir(elsewhere)
+    assert f"{project.library_source}:" in explain(text=FRAMES).stdout
+
+
 def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text("x = 1\n")

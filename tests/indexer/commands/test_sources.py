@@ -13,8 +13,8 @@ from framedex.commands.main import cli
 from framedex.commands.terminal import Terminal, paint, place_line
 from framedex.index import Index
 from framedex.model import CallFilter, CodeObject, How, Location
+from tests.gitrepository import make_checkout
 from tests.indexer.recorded import Project, build_elsewhere, build_project
-from tests.indexer.releases.checkouts import make_checkout
 
 SITE = "/other/lib/python3.11/site-packages"
 JAX = "990e6a0b84138346e6a38785412f36356e0e5dc3"

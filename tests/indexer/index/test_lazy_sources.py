@@ -11,7 +11,6 @@ import pytest
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_needed_sources, find_sources, refresh_files
 from framedex.model import How, Location
-from framedex.sources import call_sites
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
 
 
@@ -89,8 +88,8 @@ def test_a_file_that_was_only_touched_keeps_its_rows(project: Project, tree: Pat
 def test_calls_are_kept_with_their_definition_and_readable_by_any_tool(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         find_sources(store, Silence())
-        text = store.sources.calls_of(str(tree / "other_7.cc"), 1)
-        assert [site.callee for site in call_sites(text)] == ["g"]
+        (definition,) = store.sources.definitions_in(str(tree / "other_7.cc"))
+        assert [site.callee for site in definition.calls] == ["g"]
         query = """SELECT caller, line, "column", kind FROM call_sites_readable WHERE callee = 'g' AND line = 1"""
         assert ("other_7", 1, 24, "call") in store.sources.connection.execute(query).fetchall()
 

@@ -12,7 +12,7 @@ from framedex.model import SourceRoot
 from framedex.releases import Build
 from framedex.releases.checkout import Checkout, read_checkout
 from framedex.releases.roots import state_of_root, without_root
-from tests.indexer.releases.checkouts import git, make_checkout
+from tests.gitrepository import git, make_checkout
 
 XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
 

@@ -14,8 +14,8 @@ import pytest
 
 from framedex.model import Capture, CodeObject, Module
 from framedex.releases import Build, find_builds, public_url, published, release_commits
+from tests.gitrepository import git, make_checkout
 from tests.indexer.recorded import Project
-from tests.indexer.releases.checkouts import git, make_checkout
 
 XLA_0_10_2 = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 JAX_0_10_2 = "990e6a0b84138346e6a38785412f36356e0e5dc3"

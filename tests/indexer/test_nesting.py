@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from framedex.index.nesting import enclosing_calls
 from framedex.model import Calls
+from framedex.nesting import enclosing_calls
 
 
 def calls(*rows: tuple[int, int, int]) -> Calls:

@@ -1,0 +1,67 @@
+"""git in a folder that may be anybody's: its configuration must not make git run anything.
+
+Hooks, file system monitors, and helpers that fetch missing objects are switched off; nothing is locked, written or
+asked for. Filters cannot be: whoever has git look into files overrules them by name.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+_PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
+_OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "protocol.allow": "never"}
+_USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
+
+
+class Git:
+    """git in a folder. Never raises: where git is missing, slow or refuses, there is no answer.
+
+    `overruled` is configuration that goes before the folder's own. `error` is what the last command that failed said,
+    in a line.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.overruled: Mapping[str, str] = {}
+        self.error = ""
+
+    def content(self, *arguments: str) -> bytes | None:
+        """What a command prints; None where it fails, takes too long, or there is no git."""
+        options = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
+        try:
+            done = subprocess.run(
+                ["git", *options, "-C", self._folder, *arguments],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+                env=_environment(self.overruled),
+            )
+        except subprocess.TimeoutExpired:
+            self.error = f"it took more than {_PATIENCE:.0f} s"
+            return None
+        except (OSError, ValueError) as error:  # no git; a zero byte in a name
+            self.error = str(error)
+            return None
+        self.error = " ".join(os.fsdecode(done.stderr).split())
+        return done.stdout if done.returncode == 0 else None
+
+    def text(self, *arguments: str) -> str | None:
+        """The same as text, in which names of files stand as Python has them."""
+        content = self.content(*arguments)
+        return None if content is None else os.fsdecode(content)
+
+
+def _environment(overruled: Mapping[str, str]) -> dict[str, str]:
+    """This process's, without what leads git to another repository or lets it ask, lock, fetch or translate.
+
+    What is overruled of the configuration goes here: on the command line, a name with a `=` would be another's.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
+    own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+    for number, (name, value) in enumerate(overruled.items()):
+        own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
+    return kept | own | {"GIT_CONFIG_COUNT": str(len(overruled))}

@@ -1,0 +1,67 @@
+"""The invariants of ARCHITECTURE.md that can be read off the imports: which room knows which."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+INDEXER = REPOSITORY / "indexer" / "framedex"
+SERVER = REPOSITORY / "server" / "framedex_server"
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def files_importing(module: str, *folders: Path) -> set[str]:
+    """The files below folders that import a module or something of it, relative to the repository."""
+    files = (file for folder in folders for file in folder.rglob("*.py"))
+    found = (file for file in files if any(f"{name}.".startswith(f"{module}.") for name in imports(file)))
+    return {str(file.relative_to(REPOSITORY)) for file in found}
+
+
+@pytest.mark.parametrize(
+    ("module", "rooms"),
+    [
+        ("sqlite3", ("indexer/framedex/index/",)),
+        ("sqlite_utils", ("indexer/framedex/index/",)),
+        ("framedex_native._native", ("indexer/framedex/captures/",)),
+        ("framedex_native._extractor", ("indexer/framedex/sources/",)),
+        (
+            "lsprotocol",
+            (
+                "server/framedex_server/features/",
+                "server/framedex_server/server.py",
+                "server/framedex_server/protocol.py",
+            ),
+        ),
+        ("framedex_server", ("server/",)),
+        (
+            "framedex.ingest",
+            ("indexer/framedex/commands/", "indexer/framedex/ingest/", "server/framedex_server/worker"),
+        ),
+    ],
+)
+def test_only_these_rooms_know_it(module: str, rooms: tuple[str, ...]) -> None:
+    known_by = files_importing(module, INDEXER, SERVER)
+    assert known_by
+    assert {file for file in known_by if not file.startswith(rooms)} == set()
+
+
+def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
+    needs: dict[str, set[str]] = {}
+    for file in INDEXER.rglob("*.py"):
+        room = file.relative_to(INDEXER).parts[0].removesuffix(".py")
+        needed = {name.split(".")[1] for name in imports(file) if name.startswith("framedex.")}
+        needs.setdefault(room, set()).update(needed - {room})
+    assert list(TopologicalSorter(needs).static_order())
