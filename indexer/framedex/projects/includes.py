@@ -116,7 +116,7 @@ def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
         lines = sum(included[name].total() for name in served[folder] if name in included)
         return -lines, len(folder), folder
 
-    chosen = []
+    chosen: list[str] = []
     ranks = [rank(folder) for folder in served]
     heapq.heapify(ranks)
     while ranks and len(chosen) < _MOST_FOLDERS:
