@@ -90,7 +90,7 @@ def register(server: LanguageServer, session: Session) -> None:
             return None
         if session.texts.may_hold(place.uri):
             document = await session.texts.of(place.uri)
-            frames = document.frames_on(place.line - 1) if document is not None else ()
+            frames = document.frames_on(place.shown) if document is not None else ()
             return await session.ask(place.path, lambda index: in_text(session, place, index, frames))
         return await session.ask(place.path, lambda index: in_source(session, place, index))
 

@@ -138,11 +138,13 @@ class Indexing:
         return by_index
 
     async def _index(self, index: Path, captures: Sequence[Path], lazy: bool) -> dict[str, Any] | None:
+        settings = self._session.folder_settings_at(index)
         request = {
             "do": "index",
             "index": str(index),
             "captures": [str(capture) for capture in captures],
-            "sources": [str(source) for source in self._session.folder_settings_at(index).sources],
+            "sources": [str(source) for source in settings.sources],
+            "rules": [[rule.before, str(rule.after)] for rule in settings.path_map],
             "lazy": lazy,
         }
         try:
