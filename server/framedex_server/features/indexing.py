@@ -107,7 +107,7 @@ class Indexing:
             self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
 
         title = f"framedex: recording {script.name}"
-        return await with_progress(self._server, title, None, lambda _: record(script, folder, told))
+        return await with_progress(self._server, title, lambda _: record(script, folder, told))
 
     async def _watch(self) -> None:
         while True:
@@ -149,7 +149,7 @@ class Indexing:
         }
         try:
             result = await with_progress(
-                self._server, "framedex: indexing", None, lambda told: self._worker.run(request, told)
+                self._server, "framedex: indexing", lambda told: self._worker.run(request, told)
             )
         except FramedexError as error:
             self._session.report(error)
