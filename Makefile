@@ -1,4 +1,5 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
+# make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make test    set up with the development tools, then every check
 # make sanitize  run the recorder under sanitizers and valgrind
 # make format  rewrite the sources in the project's style
@@ -8,10 +9,14 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo test check pytest sanitize format clean
+.PHONY: demo seed-trace test check pytest sanitize format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
+
+seed-trace: $(VENV)/set-up
+	@scripts/legacy-python
+	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
 test: check pytest
 
@@ -26,6 +31,7 @@ check: $(VENV)/set-up-dev
 
 pytest: $(VENV)/set-up-dev
 	@scripts/other-pythons
+	@scripts/legacy-python || echo "set-up: the tests of JAX 0.4.13 are skipped"
 	@$(BIN)/python -m pytest
 
 sanitize: $(VENV)/set-up-dev
@@ -43,4 +49,4 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* build demo/.framedex
+	rm -rf $(VENV) .venv-3.* .venv-legacy build demo/.framedex demo/seed

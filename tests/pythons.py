@@ -1,7 +1,7 @@
 """The Python interpreters of this machine, for tests that need another one than their own.
 
-Looked for in the paths that FRAMEDEX_TEST_PYTHONS lists, in the environments that `make` prepares (`.venv-3.12`, ...),
-on PATH, and among pyenv's versions.
+Looked for in the paths that FRAMEDEX_TEST_PYTHONS lists, in the environments that `make` prepares (`.venv-3.12`, ...,
+`.venv-legacy`), on PATH, and among pyenv's versions.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORDABLE = ("3.11", "3.12", "3.13")
+LEGACY_JAXLIB = "0.4.13"
 _QUERY = """
 import importlib.metadata, importlib.util, json, os, sys, sysconfig
 has_jax = importlib.util.find_spec("jax") is not None
@@ -42,8 +43,13 @@ class Python:
 
 
 def with_jax(version: str) -> Python | None:
-    """An interpreter of this version that can import JAX, None if there is none."""
-    return next((python for python in found(version) if python.has_jax), None)
+    """An interpreter of this version that can import a JAX of today, None if there is none."""
+    return next((python for python in found(version) if python.has_jax and python.jaxlib != LEGACY_JAXLIB), None)
+
+
+def with_legacy_jax() -> Python | None:
+    """An interpreter with JAX 0.4.13, None if there is none."""
+    return next((python for python in found("3.11") if python.jaxlib == LEGACY_JAXLIB), None)
 
 
 def with_jaxlib(release: str) -> Python | None:
@@ -65,7 +71,7 @@ def found(version: str) -> tuple[Python, ...]:
 @functools.cache
 def _candidates(version: str) -> tuple[str, ...]:
     named = os.environ.get("FRAMEDEX_TEST_PYTHONS", "").split(":")
-    paths = [sys.executable, *named, str(ROOT / f".venv-{version}" / "bin" / "python")]
+    paths = [sys.executable, *named, *(str(ROOT / f".venv-{name}" / "bin" / "python") for name in (version, "legacy"))]
     paths += [on_path] if (on_path := shutil.which(f"python{version}")) else []
     paths += _pyenv_pythons(version)
     return tuple(dict.fromkeys(path for path in paths if path and Path(path).exists()))

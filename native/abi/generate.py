@@ -1,7 +1,7 @@
 """Generate the C++ that follows from the data in this folder: `python generate.py OUTPUT_FOLDER`.
 
 Writes the PJRT header, its layout check, the traced table, the tables of UNIMPLEMENTED answers and of failures on
-demand, and CPython's layouts.
+demand; the same of the legacy TPU C API, whose functions are exported one by one; and CPython's layouts.
 A file is only touched when its text changes, so that a build stays incremental.
 """
 
@@ -13,8 +13,11 @@ from pathlib import Path
 
 import generate_faults
 import generate_header
+import generate_tpu_header
+import generate_tpu_trace
 import generate_trace
 import pjrt_abi
+import tpu_abi
 
 HERE = Path(__file__).parent
 
@@ -22,6 +25,7 @@ HERE = Path(__file__).parent
 def main(output: Path) -> None:
     """Write every generated file into `output`."""
     abi = pjrt_abi.load(HERE / "pjrt_c_api_0.112.json", HERE / "pjrt_c_api_history.json")
+    tpu = tpu_abi.load()
     files = {
         "pjrt_c_api.h": generate_header.header(abi),
         "pjrt_layout_check.cc": generate_header.layout_check(abi),
@@ -29,6 +33,10 @@ def main(output: Path) -> None:
         "pjrt_traced_table.cc": generate_trace.traced_table(abi),
         "pjrt_fault_table.cc": generate_faults.fault_table(abi),
         "pjrt_unimplemented.cc": generate_trace.unimplemented_table(abi),
+        "tpu_c_api.h": generate_tpu_header.header(tpu),
+        "tpu_layout_check.cc": generate_tpu_header.layout_check(tpu),
+        "tpu_exported_functions.cc": generate_tpu_trace.exported_functions(tpu),
+        "tpu_unimplemented.cc": generate_tpu_trace.unimplemented_table(tpu),
         "python_layout.h": cpython_layouts(json.loads((HERE / "cpython_layout.json").read_text())["layouts"]),
     }
     output.mkdir(parents=True, exist_ok=True)

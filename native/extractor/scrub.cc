@@ -64,6 +64,7 @@ class Scrubber {
   std::size_t instantiation(std::size_t at, std::size_t after);
   void array_of_pointers(std::size_t after);
   void moved_capture(std::size_t at);
+  void braced_capture(std::size_t opening);
   void open_namespace(std::size_t at, const std::string& path);
   void close_namespace(std::size_t at);
 
@@ -246,6 +247,7 @@ std::size_t Scrubber::word(std::size_t position) {
   } else if (const std::size_t after = known_word(name, position)) {
     return after;
   }
+  if (at(end) == '{' && (last_ == '[' || last_ == ',')) braced_capture(end);
   last_ = name.back();
   previous_ = name;
   return end;
@@ -408,6 +410,38 @@ void Scrubber::moved_capture(std::size_t position) {
   if (next != '(' && next != '{' && next != '<' && next != 'm') return;
   result_.text[position - 1] = '=';
   result_.text[end + 1] = ' ';
+}
+
+// Where the list that a position is in ends: at its closing bracket, or at a `;` or `,` where `stops` has that. npos
+// where that is not near.
+std::size_t list_end(std::string_view source, std::size_t position, std::string_view stops) {
+  int depth = 0;
+  const std::size_t limit = std::min(source.size(), position + 1000);
+  while (position < limit) {
+    const char c = source[position];
+    if (c == '"') {
+      position = string_end(source, position);
+      continue;
+    }
+    if (std::strchr("([{", c) != nullptr) ++depth;
+    if (std::strchr(")]}", c) != nullptr && --depth < 0) return position;
+    if (depth == 0 && stops.find(c) != std::string_view::npos) return position;
+    ++position;
+  }
+  return std::string_view::npos;
+}
+
+// `[a, f{g.h()}] {` -> `[a, f=g.h() ] {`: the grammar knows no captures in braces.
+void Scrubber::braced_capture(std::size_t opening) {
+  const std::size_t closing = list_end(source_, opening + 1, ";,");
+  if (closing == std::string_view::npos || source_[closing] != '}' || skip_space(source_, opening + 1) == closing)
+    return;
+  const std::size_t end = list_end(source_, closing + 1, ";");
+  if (end == std::string_view::npos || source_[end] != ']') return;
+  const char next = at(skip_space(source_, end + 1));
+  if (next != '(' && next != '{' && next != '<' && next != 'm') return;
+  result_.text[opening] = '=';
+  result_.text[closing] = ' ';
 }
 
 void Scrubber::open_namespace(std::size_t position, const std::string& path) {

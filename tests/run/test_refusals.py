@@ -49,7 +49,9 @@ def test_a_jaxlib_that_is_not_supported(tmp_path: Path, version: str) -> None:
     metadata.write_text(f"Metadata-Version: 2.1\nName: jaxlib\nVersion: {version}\n")
     ended = framedex_run(*RUN, folder=tmp_path, PYTHONPATH=str(tmp_path / "packages"))
     assert_refused(
-        ended, f"jaxlib {version} is not supported: framedex records jaxlib 0.8 to 0.12.", "pip install 'jax>="
+        ended,
+        f"jaxlib {version} is not supported: framedex records jaxlib 0.8 to 0.12, and 0.4.13.",
+        "pip install 'jax>=",
     )
     assert Requirement(ended.stderr.decode().split("'")[1]).specifier.contains("0.12.9")
 

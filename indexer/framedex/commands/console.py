@@ -1,4 +1,7 @@
-"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document."""
+"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document.
+
+The index is imported by the functions that open one: it takes half of a second that `framedex open` has no use for.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,21 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Terminal, paint, text_line
 from framedex.errors import FramedexError
-from framedex.index import Index, find_index
-from framedex.index.database import Patience
 from framedex.model import CaptureRow
 from framedex.settings import Settings
 
 INDEX_FOLDER = ".framedex"
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.index.database import Patience
 
 _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
@@ -87,6 +92,8 @@ def load_settings(folder: Path) -> Settings:
 
 def known_index(given: Path | None, settings: Settings) -> Path | None:
     """Where the index is: given with --index, else set, else the nearest one; None where there is none."""
+    from framedex.index import find_index
+
     return given or settings.index or find_index(Path.cwd())
 
 
@@ -97,6 +104,8 @@ def index_path_here(given: Path | None, settings: Settings) -> Path:
 
 def open_index(path: Path | None) -> Index:
     """The known index (`path` is that given with --index). Raises FramedexError where there is none."""
+    from framedex.index import Index
+
     settings = load_settings(Path.cwd())
     found = known_index(path, settings)
     if found is None:
@@ -109,4 +118,6 @@ def open_index(path: Path | None) -> Index:
 
 def patience() -> Patience:
     """How long a verb that writes waits for another one, of which it tells."""
+    from framedex.index.database import Patience
+
     return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))

@@ -31,6 +31,9 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
     doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",
                 "problems": [{"message", "count", "examples": [path]}]}}
+    cmake      {"files": [{"path", "written"}], "root", "sources", "tests", "excluded", "unnamed": int,
+                "only_in_compile_commands": [path], "unreadable": [path], "include_folders": {"own": [path below the
+                root], "foreign": [path]}, "includes": int, "missing_includes": {first folder: int}}
 """
 
 from __future__ import annotations

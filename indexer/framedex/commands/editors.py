@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -10,6 +11,9 @@ from framedex.commands.files import Place
 from framedex.errors import FramedexError
 
 Arguments = Callable[[str, int, int], list[str]]
+
+_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "code-server")
+"""VS Code and its relatives, by the names of their command-line programs."""
 
 _REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `export FRAMEDEX_EDITOR=vim`."
 
@@ -21,9 +25,11 @@ def editor_command(place: Place, environment: Mapping[str, str]) -> list[str]:
     """
     editor = _editor(environment)
     path = str(place.path.absolute())
+    if _program(editor) == "nvim" and "--server" in editor:
+        return [*editor, "--remote-expr", _in_running_neovim(path, place.line, place.column or 1)]
     if place.line is None:
         return [*editor, path]
-    arguments = _SYNTAX.get(Path(editor[0]).name.removesuffix(".sh"), _file_only)
+    arguments = _SYNTAX.get(_program(editor), _file_only)
     added = arguments(path, place.line, place.column or 1)
     if editor[-1] in {"-g", "--goto"} and added[0] == "--goto":
         added = added[1:]
@@ -33,8 +39,13 @@ def editor_command(place: Place, environment: Mapping[str, str]) -> list[str]:
 def _editor(environment: Mapping[str, str]) -> list[str]:
     if environment.get("FRAMEDEX_EDITOR"):
         return _split("FRAMEDEX_EDITOR", environment)
+    if environment.get("NVIM"):  # Neovim tells the programs in its terminals where it listens
+        return ["nvim", "--server", environment["NVIM"]]
+    if environment.get("INSIDE_EMACS"):
+        return ["emacsclient", "--no-wait"]
     if environment.get("TERM_PROGRAM") == "vscode":
-        return ["code"]
+        path = environment.get("PATH", "")
+        return [next((name for name in _CODE if shutil.which(name, path=path)), _CODE[0])]
     for variable in ("VISUAL", "EDITOR"):
         if environment.get(variable):
             return _split(variable, environment)
@@ -49,6 +60,17 @@ def _split(variable: str, environment: Mapping[str, str]) -> list[str]:
     if not words:
         raise FramedexError(f"${variable} is blank.", _REMEDY)
     return words
+
+
+def _program(editor: list[str]) -> str:
+    return Path(editor[0]).name.removesuffix(".sh")
+
+
+def _in_running_neovim(path: str, line: int | None, column: int) -> str:
+    """An expression by which a running Neovim opens the place: its --remote takes files alone."""
+    quoted = path.replace("'", "''")
+    commands = [f"'drop ' . fnameescape('{quoted}')", *([f"'call cursor({line},{column})'"] if line else [])]
+    return f"execute([{', '.join(commands)}])"
 
 
 def _goto(path: str, line: int, column: int) -> list[str]:
@@ -84,7 +106,7 @@ def _file_only(path: str, line: int, column: int) -> list[str]:
 
 
 _SYNTAX: dict[str, Arguments] = {
-    **dict.fromkeys(("code", "code-insiders", "codium", "vscodium", "code-server", "cursor"), _goto),
+    **dict.fromkeys(_CODE, _goto),
     **dict.fromkeys(("hx", "helix", "subl", "zed"), _colons),
     **dict.fromkeys(("clion", "idea", "pycharm"), _jetbrains),
     **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _vim),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 
 _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?", re.DOTALL)
+_URL = re.compile(r"(?:file|framedex)://([^/]*)(/[^#]*)(?:#(.*))?", re.DOTALL)
+_FRAGMENT = re.compile(r"L?(?P<line>\d+)(?:[:,](?P<column>\d+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,28 @@ class Place:
 
 
 def parse_place(text: str) -> Place:
-    """`FILE`, `FILE:LINE` or `FILE:LINE:COL`; a file that exists under the whole text is that file."""
-    match = _PLACE.fullmatch(text)
-    if match is None or _exists(Path(text)):
+    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, or a URL as links in terminals have it: `file://HOST/FILE#LINE`.
+
+    A file that exists under the whole text is that file. Raises FramedexError for the URL of another machine's file.
+    """
+    if _exists(Path(text)):
         return Place(Path(text), None, None)
-    line, column = match["line"], match["column"]
-    return Place(Path(match["path"]), int(line) if line else None, int(column) if column else None)
+    if match := _URL.fullmatch(text):
+        return _parse_url(*match.groups())
+    match = _PLACE.fullmatch(text)
+    return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+
+
+def _parse_url(host: str, path: str, fragment: str | None) -> Place:
+    machine = unquote(host)
+    if machine.lower() not in {"", "localhost", socket.gethostname().lower()}:
+        raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
+    return _place(unquote(path), _FRAGMENT.fullmatch(fragment or ""))
+
+
+def _place(path: str, numbers: re.Match[str] | None) -> Place:
+    line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
+    return Place(Path(path), int(line) if line else None, int(column) if column else None)
 
 
 def write_whole(path: Path, text: str) -> None:

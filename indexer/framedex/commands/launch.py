@@ -22,6 +22,7 @@ import framedex_native
 from framedex.captures import captures_below, captures_of_run, count_records
 from framedex.commands.mock_settings import check_mock
 from framedex.commands.plugins import Plugin
+from framedex.commands.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 
@@ -34,13 +35,14 @@ _FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGU
 class Launch:
     """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
     environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own), and
-    the plug-in to record in place of the mock."""
+    the plug-in to record in place of the mock; `runtime` says how its JAX comes to the mock."""
 
     python: str
     arguments: tuple[str, ...]
     captures: Path | None
     settings: Mapping[str, str]
     plugin: Plugin | None = None
+    runtime: Runtime = Runtime.PJRT
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +88,14 @@ def check_python(python: str) -> None:
         )
 
 
-def check_jaxlib(python: str) -> None:
-    """Raise FramedexError unless this interpreter has a jaxlib that works with the mock TPU, or torch_xla."""
+def check_jaxlib(python: str) -> Runtime:
+    """The runtime of this interpreter's jaxlib, or torch_xla. Raises FramedexError unless the mock TPU can be it."""
     versions = _versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:
-        return
+        return Runtime.PJRT
+    if jaxlib == LEGACY_JAXLIB:
+        return Runtime.TPU_EXECUTOR
     if jaxlib is None:
         raise FramedexError(
             f"{python} has no jaxlib.",
@@ -100,9 +104,11 @@ def check_jaxlib(python: str) -> None:
     oldest, newest = SUPPORTED_JAXLIB
     if not oldest <= _version(jaxlib) <= newest:
         raise FramedexError(
-            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)}.",
+            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)},"
+            f" and {LEGACY_JAXLIB}.",
             f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'",
         )
+    return Runtime.PJRT
 
 
 def launch(what: Launch) -> Outcome:
@@ -135,7 +141,8 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
     environment |= {name: value for name, value in what.settings.items() if value}
     if what.plugin is None:
-        check_mock(library, environment)
+        environment |= what.runtime.variables(environment)
+        check_mock(library, environment, what.runtime)
     metadata = {
         "run": run_id,
         "framedex": importlib.metadata.version("framedex"),

@@ -27,6 +27,7 @@ _VERBS = {
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
     "open": "framedex.commands.open:open_source",
+    "cmake": "framedex.commands.cmake:cmake",
     "doctor": "framedex.commands.doctor:doctor",
     "serve": "framedex_server.command:serve",
 }

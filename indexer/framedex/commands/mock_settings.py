@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from framedex.commands.quantities import Bytes
+from framedex.commands.runtimes import Runtime
 from framedex.errors import FramedexError
 
 _VARIABLES = {
@@ -48,9 +49,9 @@ def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
     return {_VARIABLES[name]: str(text) for name, text in texts.items() if text not in (None, "")}
 
 
-def check_mock(library: Path, environment: Mapping[str, str]) -> None:
+def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) -> None:
     """Raise FramedexError where the mock TPU in `library` would refuse these settings: JAX would go on with the CPU."""
-    check = ctypes.CDLL(os.fspath(library)).framedex_check_mock
+    check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
     check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
     check.restype = ctypes.c_char_p
     variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
@@ -58,5 +59,5 @@ def check_mock(library: Path, environment: Mapping[str, str]) -> None:
     if problem is not None:
         raise FramedexError(
             f"The mock TPU cannot be opened: {problem.decode(errors='replace')}.",
-            "Check --device, --devices, --hosts, --host-id, --slices, --hbm and --fail, and the FRAMEDEX_ variables.",
+            f"Check {runtime.settings}, and the FRAMEDEX_ variables.",
         )

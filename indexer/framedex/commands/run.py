@@ -13,6 +13,7 @@ from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python
 from framedex.commands.mock_settings import machine_options, machine_variables
 from framedex.commands.plugins import find_plugin
 from framedex.commands.quantities import Bytes
+from framedex.commands.runtimes import Runtime
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
@@ -61,7 +62,8 @@ def run(
 
     The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
     .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
-    docs/mock-tpu.md says which machines can be simulated and what can be made to fail.
+    docs/mock-tpu.md says which machines can be simulated and what can be made to fail. jaxlib 0.4.13 is recorded at
+    the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
     """
     if not program:
         raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
@@ -83,10 +85,9 @@ def run(
     }
     arguments = ("-m", *program) if is_module else program
     check_python(python)
-    if plugin is None:
-        check_jaxlib(python)
+    runtime = Runtime.PJRT if plugin else check_jaxlib(python)
     found = find_plugin(plugin, python) if plugin else None
-    outcome = launch(Launch(python, arguments, output, settings, found))
+    outcome = launch(Launch(python, arguments, output, settings, found, runtime))
     click.echo(f"framedex: {outcome.summary()}", err=True)
     _end_like(ctx, outcome)
 

@@ -37,6 +37,9 @@ class Span:
 
 Line = tuple[Span, ...]
 
+# For terminals that hand `file:` links to the desktop, which drops the line; `framedex open` is registered for this.
+_OWN_SCHEME = "framedex"
+
 _STYLES: dict[str, dict[str, object]] = {
     "": {},
     "head": {"bold": True},
@@ -50,11 +53,15 @@ _STYLES: dict[str, dict[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What stdout can show. `width` is in columns; None: nothing has to fit, as what is printed goes elsewhere."""
+    """What stdout can show. `width` is in columns; None: nothing has to fit, as what is printed goes elsewhere.
+
+    `host` and `scheme` are those of links to files.
+    """
 
     colors: bool
     links: bool
     host: str = ""
+    scheme: str = "file"
     width: int | None = None
 
     @classmethod
@@ -70,6 +77,7 @@ class Terminal:
             colors=capable and not environment.get("NO_COLOR"),
             links=capable and _shows_links(environment),
             host=socket.gethostname(),
+            scheme=_OWN_SCHEME if environment.get("FRAMEDEX_LINK_SCHEME") == _OWN_SCHEME else "file",
             width=shutil.get_terminal_size().columns if is_terminal else None,
         )
 
@@ -115,7 +123,7 @@ def _paint(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
     if span.link is None or not terminal.links:
         return text
-    target = span.link.url or f"file://{terminal.host}{quote(span.link.path)}#{span.link.line}"
+    target = span.link.url or f"{terminal.scheme}://{terminal.host}{quote(span.link.path)}#{span.link.line}"
     return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 

@@ -1,5 +1,4 @@
 // Says before a program is started whether its mock TPU can be opened: for `framedex run`.
-#include <cstring>
 #include <string>
 
 #include "pjrt/mock/faults.h"
@@ -11,13 +10,7 @@
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* variables) {
   using namespace framedex::mock;
   static thread_local std::string problem;
-  Environment environment = [variables](const char* name) -> const char* {
-    size_t length = std::strlen(name);
-    for (const char* const* variable = variables; *variable != nullptr; ++variable) {
-      if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return *variable + length + 1;
-    }
-    return nullptr;
-  };
+  Environment environment = listed_environment(variables);
   try {
     check_faults(environment, read_machine(environment, std::nullopt).topology);
   } catch (const InvalidSetting& invalid) {

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 namespace framedex::mock {
 namespace {
@@ -117,5 +118,15 @@ Machine read_machine(const Environment& environment, std::optional<ProcessIdenti
 }
 
 const char* process_environment(const char* name) { return std::getenv(name); }
+
+Environment listed_environment(const char* const* variables) {
+  return [variables](const char* name) -> const char* {
+    size_t length = std::strlen(name);
+    for (const char* const* variable = variables; *variable != nullptr; ++variable) {
+      if (std::strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return *variable + length + 1;
+    }
+    return nullptr;
+  };
+}
 
 }  // namespace framedex::mock

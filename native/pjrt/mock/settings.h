@@ -27,5 +27,7 @@ Machine read_machine(const Environment& environment, std::optional<ProcessIdenti
 
 // The environment of this process.
 const char* process_environment(const char* name);
+// That of a list like environ: NAME=VALUE, ended by nullptr. The list has to outlive it.
+Environment listed_environment(const char* const* variables);
 
 }  // namespace framedex::mock

@@ -69,6 +69,7 @@ def test_a_definition_has_its_lines_parameters_and_constness(tmp_path: Path) -> 
         "struct S { void m(Options o = {}, int b = 1) { (this->*p)(1); } };",
         "struct S { template <class T, enable_if_t<ok<T>>* = nullptr> void m() {} };",
         "struct S { void m() { g([cb(std::move(cb)), x{std::move(x)}]() mutable { cb(); }); } };",
+        "struct S { void m() { g([this, x{y.f(1, 2)}, z{*w}]() { h(x); }); } };",
         "extern template class V<int>;\nstruct S { void m() {} };",
         "#define HELPER(x) \\\n  do { \\\n  } while (0\nstruct S { void m() {} };",
         "struct S {\n  MLIR_DEFINE_TYPE_ID(S)\n  void m() {} };",
@@ -116,6 +117,11 @@ def test_a_flag_hides_nothing_of_what_follows(tmp_path: Path) -> None:
     text = 'ABSL_FLAG(std::vector<a, b>, sizes, f({1, 2}), "one, " "two");\n\nnamespace n {\nint g() { return 1; }\n}\n'
     found = definitions_of(tmp_path, text)
     assert "n::g" in [d.name for d in found]
+
+
+@pytest.mark.parametrize("text", ["int a[] = {b, c{d}};", "f(a, T{b});", "x[f(a, T{b})] = 1;", "[a, b{}]() {}"])
+def test_braces_that_are_no_captures_are_left_as_they_are(text: str) -> None:
+    assert scrub(text.encode()) == text.encode()
 
 
 def test_directives_and_comments_are_blanked() -> None:

@@ -1,0 +1,207 @@
+"""The frames of the gist that framedex grew out of, beside those of a recording: `python docs/seed_frames.py INDEX`.
+
+The gist (2021) shows the C++ stack from `jnp.device_put(1)` down to the allocation on the TPU. JAX 0.4.13 takes the
+same way with `jax.device_put` (`call A`), and the very way of the gist when its client is called (`call B`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import CallFilter, FrameRow, FunctionRow, Location, Trace
+
+ALLOCATE = "TpuExecutor_Allocate"
+# The commit of XLA that jaxlib 0.4.13 was built from.
+XLA_COMMIT = "12de6ec958419b57be248d0acd2d9f757e71748c"
+XLA_URL = f"https://github.com/openxla/xla/blob/{XLA_COMMIT}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One frame: its name in the gist (empty: it had none), ours by call, where XLA defines that, and what it does.
+
+    Names of ours are without `xla::`, scopes and template arguments; a place is `file:line` in XLA at XLA_COMMIT.
+    """
+
+    gist: str
+    names: dict[str, str]
+    places: dict[str, str]
+    does: str
+
+
+def _same(name: str, place: str, does: str, gist: str | None = None) -> Step:
+    calls = ("A", "B")
+    return Step(name if gist is None else gist, dict.fromkeys(calls, name), dict.fromkeys(calls, place), does)
+
+
+_CLIENT = "xla/pjrt/pjrt_stream_executor_client.cc"
+_STREAM_EXECUTOR = "xla/stream_executor/stream_executor_pimpl.cc"
+STEPS = (
+    _same(
+        "PyTreeDef::Unflatten",
+        "xla/python/pytree.cc:328",
+        "`tree_map` builds its result: a tree with the structure of the first one, over an iterable of new leaves.",
+    ),
+    _same(
+        "PyTreeDef::UnflattenImpl",
+        "xla/python/pytree.cc:280",
+        "Walks the structure and asks the iterable for one leaf after the other. Each is made by Python code, so the"
+        " stack goes back up into Python here.",
+    ),
+    Step(
+        "PyClient::BufferFromPyval",
+        {"A": "PyArray::BatchedDevicePut", "B": "PyClient::BufferFromPyval"},
+        {"A": "xla/python/py_array.cc:664", "B": "xla/python/py_client.cc:224"},
+        "Where Python enters the client: takes the device and the value. JAX's own road is the batched one.",
+    ),
+    _same(
+        "DevicePut",
+        "xla/python/py_values.cc:289",
+        "Looks up the handler of the value's Python type.",
+    ),
+    Step(
+        "HandleNumpyArray",
+        {"A": "HandleNumpyScalar", "B": "HandleNumpyArray"},
+        {"A": "xla/python/py_values.cc:149", "B": "xla/python/py_values.cc:199"},
+        "The handler: finds the bytes, their type and their strides. A's value is a NumPy scalar by now, B's an array.",
+    ),
+    _same(
+        "PjRtClient::MakeArrayFromHostBuffer",
+        "xla/python/pjrt_ifrt/pjrt_client.cc:55",
+        "The IFRT layer, which the gist's JAX had not yet: an array over one PJRT buffer.",
+        gist="",
+    ),
+    _same(
+        "PjRtStreamExecutorClient::BufferFromHostBuffer",
+        f"{_CLIENT}:903",
+        "The overload without a layout calls the one with it.",
+    ),
+    _same(
+        "PjRtStreamExecutorClient::BufferFromHostBuffer",
+        f"{_CLIENT}:681",
+        "Chooses the layout on the device, makes room for it there, and hands the copying to a thread.",
+        gist="",
+    ),
+    _same(
+        "AllocateDestinationBuffer",
+        f"{_CLIENT}:365",
+        "Allocates, and ties the memory to the events after which it may be read.",
+    ),
+    _same(
+        "TransferManager::AllocateScopedShapedBuffer",
+        "xla/service/transfer_manager.cc:318",
+        "Asks how many bytes each array of the shape takes on the device, and allocates each.",
+    ),
+    _same(
+        "StreamExecutorMemoryAllocator::Allocate",
+        f"{_STREAM_EXECUTOR}:889",
+        "Finds the executor of the device. Nothing is kept in a pool: each buffer is an allocation.",
+    ),
+    _same(
+        "StreamExecutor::Allocate",
+        f"{_STREAM_EXECUTOR}:496",
+        "Checks the limit on the device's memory, and counts.",
+    ),
+    _same(
+        "TpuExecutor::Allocate",
+        "xla/stream_executor/tpu/tpu_executor.cc:170",
+        "StreamExecutor's face of a TPU core: calls the function of that name that was found in `libtpu.so`.",
+    ),
+    _same(
+        ALLOCATE,
+        "",
+        "The library. Here it is framedex's mock, which records the call and allocates from its own device memory.",
+        gist="CurrentStackTrace (the gist's own)",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A step and the frame that was recorded for it; None where it is missing."""
+
+    step: Step
+    name: str
+    frame: FrameRow | None
+    place: str
+
+    @property
+    def url(self) -> str:
+        """The definition on GitHub; empty for what is not XLA's."""
+        path, _, line = self.place.partition(":")
+        return f"{XLA_URL}/{path}#L{line}" if path else ""
+
+
+def allocations(index: Index) -> dict[str, Trace]:
+    """The stacks of the calls A and B of `demo/seed_trace.py`. Raises FramedexError where they were not recorded."""
+    found = index.calls(CallFilter(function=ALLOCATE))
+    traces = [trace for call in found if (trace := index.trace(call.id))]
+    if len(traces) < 2:
+        raise FramedexError("demo/seed_trace.py was not recorded.", "Record it with jaxlib 0.4.13: make seed-trace")
+    return dict(zip("AB", traces[-2:], strict=True))
+
+
+def rows(trace: Trace, call: str) -> list[Row]:
+    """The steps of a call with its frames, in the order of the gist: outermost first."""
+    remaining = list(trace.frames)
+    result = []
+    for step in STEPS:
+        name = step.names[call]
+        place = next((i for i, frame in enumerate(remaining) if short_name(frame.function) == name), None)
+        frame = None if place is None else remaining[place]
+        if place is not None:
+            del remaining[: place + 1]
+        result.append(Row(step, name, frame, step.places[call]))
+    return result
+
+
+def short_name(function: FunctionRow) -> str:
+    """`xla::(anonymous namespace)::HandleNumpyScalar<int, int>` -> `HandleNumpyScalar`."""
+    name = function.name.partition("<")[0]
+    for scope in ("xla::ifrt::", "xla::", "stream_executor::tpu::", "stream_executor::", "(anonymous namespace)::"):
+        name = name.removeprefix(scope)
+    return name
+
+
+def shown(location: Location) -> str:
+    """`file:line [how it is known]`."""
+    return f"{location.path}:{location.line} [{location.how}]"
+
+
+def table(index: Index) -> Iterator[str]:
+    """The lines that `make seed-trace` prints: for each call the gist's frames, ours, their places and links."""
+    for call, trace in allocations(index).items():
+        yield ""
+        yield f"Call {call}: {CALLS[call]}"
+        for row in rows(trace, call):
+            yield f"  {row.step.gist or '-':47} {row.name if row.frame else 'MISSING'}"
+            for line in _details(row):
+                yield f"{'':52}{line}"
+
+
+def _details(row: Row) -> Iterator[str]:
+    if row.frame is None:
+        return
+    defined, at = row.frame.function.location, row.frame.location
+    if defined is not None:
+        yield shown(defined)
+    if at is not None and (at.path, at.line) != (defined and (defined.path, defined.line)):
+        yield f"at {shown(at)}"
+    if row.url:
+        yield row.url
+
+
+CALLS = {
+    "A": "jax.device_put(1)",
+    "B": "tree_map(lambda x: client.buffer_from_pyval(np.asarray(x, np.int32), device), 1)",
+}
+
+
+if __name__ == "__main__":
+    with Index.open(Path(sys.argv[1])) as opened:
+        print("\n".join(table(opened)))

@@ -1,0 +1,33 @@
+"""The ways in which a JAX enters the TPU runtime: through the PJRT C API today, through the TPU C API of the
+StreamExecutor world in jaxlib 0.4.13, the one stock wheel that still has it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+LEGACY_JAXLIB = "0.4.13"
+# Without TPU_LOAD_LIBRARY a second process fails on a lock file of the whole machine; JAX 0.4.13 has no FFI to trace.
+_LEGACY_VARIABLES = {"JAX_USE_PJRT_C_API_ON_TPU": "0", "TPU_LOAD_LIBRARY": "1", "FRAMEDEX_FFI": "0"}
+_LEGACY_PLATFORMS = {"JAX_PLATFORMS": "tpu,cpu"}
+
+
+class Runtime(enum.Enum):
+    """How the program's JAX enters the TPU runtime; the value is the mock's function that checks its settings."""
+
+    PJRT = "framedex_check_mock"
+    TPU_EXECUTOR = "framedex_check_legacy_mock"
+
+    @property
+    def settings(self) -> str:
+        """The options of `framedex run` that say what machine the mock is for this runtime."""
+        if self is Runtime.TPU_EXECUTOR:
+            return "--device, --devices and --hbm"
+        return "--device, --devices, --hosts, --host-id, --slices, --hbm and --fail"
+
+    def variables(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """What makes JAX take this way, to be added to the environment; platforms that the user named stay."""
+        if self is Runtime.PJRT:
+            return {}
+        platforms = {} if environment.get("JAX_PLATFORMS") else _LEGACY_PLATFORMS
+        return _LEGACY_VARIABLES | platforms

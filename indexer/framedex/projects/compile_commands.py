@@ -1,0 +1,56 @@
+"""compile_commands.json: how each translation unit is compiled, for clangd.
+
+The form is that of Clang's "JSON Compilation Database Format Specification".
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from framedex.projects.model import Project, is_c, is_compiled
+
+# Clang refuses keys that it does not know, so ours is told from others by where its objects would be.
+_OUTPUT = "framedex-cmake/"
+_BEGINNING = 400
+
+
+def compile_commands_text(project: Project) -> str:
+    """The file's text: an entry per translation unit, or per header where the tree has nothing else.
+
+    Headers need none: clangd compiles them as the most similar translation unit.
+    """
+    units = [path for path in project.tree.files if is_compiled(path)]
+    common = _common_arguments(project)
+    lines = [_entry(project, path, common) for path in units or project.tree.files]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def is_own(path: Path) -> bool:
+    """Whether this is a file that `compile_commands_text` made. Raises OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return f'{{"output": "{_OUTPUT}'.encode() in file.read(_BEGINNING)
+
+
+def _entry(project: Project, path: str, common: list[str]) -> str:
+    if is_c(path):
+        compiler = ["cc"]
+    elif is_compiled(path):
+        compiler = ["c++", f"-std=c++{project.standard}", "-x", "c++"]
+    else:
+        compiler = ["c++", f"-std=c++{project.standard}", "-x", "c++-header"]
+    file = str(project.tree.root / path)
+    return json.dumps(
+        {
+            "output": f"{_OUTPUT}{path}.o",
+            "directory": str(project.tree.root),
+            "file": file,
+            "arguments": [*compiler, *common, "-c", file],
+        }
+    )
+
+
+def _common_arguments(project: Project) -> list[str]:
+    own = [f"-I{project.tree.root / root}" for root in project.roots.own]
+    foreign = [argument for root in project.roots.foreign for argument in ("-isystem", root)]
+    return [*own, *foreign, *(f"-D{define}" for define in project.defines)]

@@ -1,0 +1,64 @@
+"""Which files of a tree belong to its project."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from fnmatch import translate
+from pathlib import Path
+
+from framedex.projects.model import SourceTree
+from framedex.sources import find_files, language_of
+
+# What GoogleTest's users, Bazel and LLVM call their tests.
+_TEST = re.compile(r"(?:.*/)?(?:(?:tests?|testdata|unittests?)/.*|[^/]*_(?:test|tests|unittest)\.[^/]*)", re.DOTALL)
+
+
+def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: bool) -> SourceTree:
+    """The C and C++ files below `root`, without its tests unless they are wanted.
+
+    `excluded` are patterns of paths relative to the root, with `*`, `?` and `[...]`; one that fits a folder leaves out
+    all below it. What lies in `output`, where it is a folder of the tree's, is no part of the tree.
+    """
+    real = os.path.realpath(root)
+    is_excluded = _matcher([*excluded, *_own_folder(real, os.path.realpath(output))])
+    counts = {"tests": 0, "excluded": 0, "unnamed": 0}
+    files: set[str] = set()
+    unreadable: list[str] = []
+    for found in find_files(Path(real), unreadable.append):
+        if language_of(found.path) != "cpp":
+            continue
+        path = _relative(found.path, real)
+        if is_excluded(path):
+            counts["excluded"] += 1
+        elif not with_tests and _TEST.fullmatch(path):
+            counts["tests"] += 1
+        elif not _is_text(path):
+            counts["unnamed"] += 1
+        else:
+            files.add(path)
+    return SourceTree(Path(real), tuple(sorted(files)), unreadable=tuple(unreadable), **counts)
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], object]:
+    both = [translate(form) for pattern in patterns for form in (pattern, f"{pattern.rstrip('/')}/*")]
+    return re.compile("|".join(both)).match if both else lambda _: False
+
+
+def _own_folder(root: str, output: str) -> list[str]:
+    inside = os.path.relpath(output, root)
+    return [] if inside == "." or inside.startswith("..") else [re.sub(r"([*?[])", r"[\1]", inside)]
+
+
+def _relative(path: str, root: str) -> str:
+    prefix = root.rstrip("/") + "/"
+    return path[len(prefix) :] if path.startswith(prefix) else os.path.relpath(path, root)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

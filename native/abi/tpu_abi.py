@@ -1,0 +1,126 @@
+"""The legacy TPU C API as data: what a jaxlib of before the PJRT C API looks up in `libtpu.so` by name.
+
+Reads the JSON description (functions, parameters, structs, enums; see the `about` entry of the file for its units).
+Offsets and sizes are bytes on x86-64 LP64.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "tpu_c_api_jaxlib_0.4.13.json"
+STATUS = "TF_Status*"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter; one that the header leaves unnamed is called after its place."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that jaxlib looks up."""
+
+    name: str
+    returns: str
+    parameters: tuple[Parameter, ...]
+
+    def has(self, name: str, *types: str) -> bool:
+        """Whether there is a parameter of that name and of one of these types."""
+        return any(parameter.name == name and parameter.type in types for parameter in self.parameters)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A struct member. `name` is None for an anonymous union, whose members are `members`."""
+
+    name: str | None
+    type: str
+    offset: int
+    members: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True)
+class Struct:
+    """A struct that callers and library share."""
+
+    name: str
+    size: int
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field | None:
+        """The member of that name, or None."""
+        return next((field for field in self.fields if field.name == name), None)
+
+
+@dataclass(frozen=True)
+class TpuAbi:
+    """The API as one jaxlib knows it. `values` are numbers that the API gives a meaning without an enum of its own."""
+
+    jaxlib: str
+    functions: tuple[Function, ...]
+    structs: dict[str, Struct]
+    enums: dict[str, dict[str, int]]
+    typedefs: dict[str, str]
+    opaque: tuple[str, ...]
+    values: dict[str, dict[str, int]]
+
+
+def load(path: Path = DATA) -> TpuAbi:
+    """Read the description."""
+    data = json.loads(path.read_text())
+    return TpuAbi(
+        data["jaxlib"],
+        tuple(_function(entry) for entry in data["functions"]),
+        {
+            name: Struct(name, entry["size"], tuple(map(_field, entry["fields"])))
+            for name, entry in data["structs"].items()
+        },
+        data["enums"],
+        data["typedefs"],
+        tuple(data["opaque"]),
+        data["related_values"],
+    )
+
+
+def structs_in_order(abi: TpuAbi) -> Iterator[Struct]:
+    """The structs, each after those that it holds by value."""
+    done: set[str] = set()
+
+    def visit(struct: Struct) -> Iterator[Struct]:
+        if struct.name in done:
+            return
+        done.add(struct.name)
+        for field in _flat(struct.fields):
+            if held := abi.structs.get(field.type.partition("[")[0]):
+                yield from visit(held)
+        yield struct
+
+    for struct in abi.structs.values():
+        yield from visit(struct)
+
+
+def _flat(fields: tuple[Field, ...]) -> Iterator[Field]:
+    for field in fields:
+        yield field
+        yield from _flat(field.members)
+
+
+def _function(entry: dict[str, Any]) -> Function:
+    parameters = tuple(
+        Parameter(parameter["name"] or f"argument_{place}", parameter["type"])
+        for place, parameter in enumerate(entry["params"])
+    )
+    return Function(entry["name"], entry["returns"], parameters)
+
+
+def _field(entry: dict[str, Any]) -> Field:
+    members = tuple(map(_field, entry.get("fields", ())))
+    return Field(entry["name"], entry["type"], entry["offset"], members)

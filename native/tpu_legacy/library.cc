@@ -1,0 +1,30 @@
+#include "recorder/recorder.h"
+#include "tpu_legacy/api.h"
+
+namespace framedex::tpu_legacy {
+namespace {
+
+TpuApi make_api() {
+  TpuApi api = unimplemented();
+  add_status_functions(api);
+  add_platform_functions(api);
+  add_topology_functions(api);
+  add_executor_functions(api);
+  add_stream_functions(api);
+  add_transfer_functions(api);
+  add_compiler_functions(api);
+  add_executable_functions(api);
+  return api;
+}
+
+}  // namespace
+
+const TpuApi& api() {
+  static const TpuApi api = [] {
+    recorder::start_from_environment();
+    return make_api();
+  }();
+  return api;
+}
+
+}  // namespace framedex::tpu_legacy

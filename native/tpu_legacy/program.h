@@ -1,0 +1,25 @@
+// Programs: compiled and run by the package tpu_legacy beside this library, on jaxlib's own CPU client.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pjrt/mock/python.h"
+#include "tpu_c_api.h"
+
+namespace framedex::tpu_legacy {
+
+class Program {
+ public:
+  // Compiles a serialised HloModuleProto. False with the reason in `status`, also where there is no Python.
+  bool compile(std::string_view module, TF_Status* status);
+  // Runs the program on the arrays at these addresses and gives the bytes of each result, row-major. False with the
+  // reason in `status`.
+  bool execute(const std::vector<const void*>& arguments, std::vector<std::string>& results, TF_Status* status) const;
+
+ private:
+  mock::python::Held execute_;
+};
+
+}  // namespace framedex::tpu_legacy

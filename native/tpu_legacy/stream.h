@@ -1,0 +1,8 @@
+// Streams of a core.
+#pragma once
+
+#include "tpu_c_api.h"
+
+struct SE_Stream {
+  SE_StreamExecutor* executor;
+};

@@ -1,0 +1,150 @@
+"""The LSP4IJ template holds only what LSP4IJ reads, and says what the server says.
+
+The keys are those of LSP4IJ 0.20: docs/UserDefinedLanguageServerTemplate.md, and the classes that read templates
+(ServerTemplate, LanguageServerTemplate) and installers (InstallerTaskRegistry and the factories of its tasks).
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import click
+
+from framedex.commands.main import cli
+from framedex.settings import Settings, setting_keys
+from framedex.sources.files import LANGUAGES
+from framedex_server.documents.open_documents import TRACE_LANGUAGE, TRACE_SUFFIX
+from framedex_server.settings import EditorSettings
+from tests.editors.sessions import EDITORS
+from tests.editors.test_configurations import COMMAND
+
+JETBRAINS = EDITORS / "jetbrains"
+TEMPLATE = JETBRAINS / "framedex"
+
+FILES = {
+    *("template.json", "settings.json", "settings.schema.json", "initializationOptions.json", "experimental.json"),
+    *("clientSettings.json", "workspaceFolderSettings.json", "installer.json", "README.md"),
+}
+TEMPLATE_KEYS = {
+    *("id", "name", "url", "programArgs", "workingDir", "env", "expandConfiguration", "disablePromotionFor"),
+    *("languageMappings", "fileTypeMappings"),
+}
+SYSTEMS = {"default", "windows", "mac", "unix"}
+TASK_KEYS = {
+    "exec": {"id", "name", "command", "timeout", "workingDir", "ignoreStderr", "onFail", "onSuccess"},
+    "configureServer": {"id", "name", "command", "update", "onFail", "onSuccess"},
+}
+MACROS = {"$PROJECT_DIR$", "$USER_HOME$"}
+
+
+def load(name: str) -> Any:
+    return json.loads((TEMPLATE / name).read_text())
+
+
+def test_every_file_is_one_that_is_read() -> None:
+    assert {"template.json"} <= {path.name for path in TEMPLATE.iterdir()} <= FILES
+
+
+def test_the_template_has_only_keys_that_are_read() -> None:
+    template = load("template.json")
+
+    assert set(template) <= TEMPLATE_KEYS
+    assert template["id"] and template["name"] and set(template["programArgs"]) <= SYSTEMS
+    assert set(template["env"]) <= {"includeSystemEnvironmentVariables", "variables"}
+    assert isinstance(template["expandConfiguration"], bool)
+    for mapping in template["fileTypeMappings"]:
+        assert set(mapping) == {"fileType", "languageId"}
+        # Names of file types that an IDE does not know are dropped without a word, with their patterns.
+        assert set(mapping["fileType"]) == {"patterns"}
+
+
+def test_it_starts_the_server() -> None:
+    assert load("template.json")["programArgs"]["default"].split() == COMMAND
+
+
+def test_it_is_for_every_kind_of_file_that_the_server_answers_for() -> None:
+    patterns = {
+        pattern: mapping["languageId"]
+        for mapping in load("template.json")["fileTypeMappings"]
+        for pattern in mapping["fileType"]["patterns"]
+    }
+    suffixes = {suffix: "c" if suffix == ".c" else language for suffix, language in LANGUAGES.items()}
+
+    assert patterns == {
+        f"*{suffix}": language for suffix, language in suffixes.items() if language in {"cpp", "c", "python"}
+    } | {f"*{TRACE_SUFFIX}": TRACE_LANGUAGE}
+    assert all(len(fnmatch.filter([f"a{pattern[1:]}" for pattern in patterns], pattern)) == 1 for pattern in patterns)
+
+
+def test_the_settings_are_ones_that_the_server_understands() -> None:
+    values = load("settings.json")
+
+    settings, problems = Settings.from_mapping(values["framedex"], Path("/"), "the template")
+    editor, more = EditorSettings.of(settings)
+
+    assert [*problems, *more] == []
+    assert editor.code_lens, "it stands in for the call hierarchy in C++ files"
+
+
+def test_the_schema_has_every_setting_of_the_server_with_its_type_and_default() -> None:
+    section = load("settings.schema.json")["properties"]["framedex"]
+    editor = section["properties"]["editor"]
+    types = {bool: "boolean", int: "integer"}
+
+    assert sorted(section["properties"]) == setting_keys()
+    assert {key: (each["type"], each["default"]) for key, each in editor["properties"].items()} == {
+        each.name.replace("_", "-"): (types[type(each.default)], each.default) for each in fields(EditorSettings)
+    }
+    assert not section["additionalProperties"] and not editor["additionalProperties"]
+
+
+def tasks(installer: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The tasks of an installer with their kinds, each before those that may follow it."""
+    pending = [installer["check"], installer["run"]]
+    while pending:
+        ((kind, task),) = pending.pop().items()
+        yield kind, task
+        pending += [task[key] for key in ("onFail", "onSuccess") if key in task]
+
+
+def test_the_installer_has_only_tasks_and_keys_that_are_run() -> None:
+    installer = load("installer.json")
+
+    assert set(installer) <= {"id", "name", "executeOnStartServer", "properties", "check", "run"}
+    for kind, task in tasks(installer):
+        assert set(task) <= TASK_KEYS[kind], task
+        assert task["name"]
+
+
+def test_the_installers_commands_survive_how_they_are_run() -> None:
+    """Commands are split at spaces without regard to quotes, and whatever is said on stderr counts as a failure."""
+    for kind, task in tasks(load("installer.json")):
+        words = task["command"] if kind == "exec" else [task["command"]]
+        assert isinstance(words, list)
+        assert set(re.findall(r"\$[^$]*\$", " ".join(words))) <= MACROS
+        assert kind != "exec" or task["ignoreStderr"]
+
+
+def test_whatever_the_installer_sets_up_is_the_same_server() -> None:
+    commands = [task["command"] for kind, task in tasks(load("installer.json")) if kind == "configureServer"]
+
+    assert len(commands) == 2
+    assert all(command.rpartition("/")[2].split() == COMMAND for command in commands)
+
+
+def test_the_external_tools_run_verbs_that_exist_on_the_file_at_hand() -> None:
+    for tool in ElementTree.parse(JETBRAINS / "tools" / "framedex.xml").getroot().findall("tool"):
+        options = {option.get("name"): option.get("value", "") for option in tool.findall("exec/option")}
+        filters = [each.get("value", "") for each in tool.findall("filter/option") if each.get("name") == "REGEXP"]
+
+        assert options["COMMAND"] == COMMAND[0]
+        assert cli.get_command(click.Context(cli), options["PARAMETERS"].split()[0])
+        assert '"$FilePath$' in options["PARAMETERS"], "paths may have spaces"
+        assert filters and all("$FILE_PATH$" in each and "$LINE$" in each for each in filters)
