@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.console import json_option, note, print_json, print_lines
+from framedex.commands.console import json_option, load_settings, note, print_json, print_lines
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.errors import FramedexError
 from framedex.index import Index, find_index
@@ -19,7 +19,6 @@ from framedex.interchange.detect import read
 from framedex.interchange.model import TextStack
 from framedex.interchange.resolve import Binaries, Found, Resolver
 from framedex.plaintext import printable
-from framedex.settings import Settings
 from framedex.sources.pathmap import PathMap
 
 Explained = tuple[TextStack, tuple[Found, ...]]
@@ -37,16 +36,14 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     index: train.py 2>&1 | framedex explain
     """
     text, folder = _text(file)
-    path = index_path or find_index(Path.cwd())
-    settings, problems = Settings.load(Path.cwd())
+    settings = load_settings(Path.cwd())
+    path = index_path or settings.index or find_index(Path.cwd())
     there = PathMap(settings.path_map).there
-    for problem in problems:
-        note(problem)
     reading = read(text)
     if path is None:
         explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))
     else:
-        with Index.open(path) as index:
+        with Index.open(path, links=settings.links) as index:
             explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries(), there))
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
