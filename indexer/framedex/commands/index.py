@@ -30,7 +30,9 @@ _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minute
 
 
 @click.command(name="index")
-@click.argument("captures", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument(
+    "captures", metavar="[CAPTURE]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
 @click.option(
     "--source",
     "sources",
