@@ -186,8 +186,14 @@ class SourceTables:
         return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
 
     def unlocated_functions(self) -> list[UnplacedFunction]:
-        """The native functions, glue left out, of which no place in any source is known."""
-        return self._functions("fn.file IS NULL AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''")
+        """The native functions, glue left out, of which no place in any source is known, or not any more."""
+        lost = (
+            "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
+            " AND NOT EXISTS (SELECT 1 FROM frames WHERE function = fn.id AND how = 'exact')"
+        )
+        return self._functions(
+            f"(fn.file IS NULL OR {lost}) AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
+        )
 
     def _functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(

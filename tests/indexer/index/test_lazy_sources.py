@@ -36,6 +36,20 @@ def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project,
     assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
+def test_functions_of_a_folder_that_was_forgotten_are_looked_for_in_the_others(project: Project, tree: Path) -> None:
+    moved = tree.with_name("moved")
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        tree.rename(moved)
+        with store.transaction():
+            store.sources.remove_root(str(tree))
+            store.sources.add_root(str(moved))
+        report = find_needed_sources(store, Silence())
+
+    assert 0 < report.parsed < 5
+    assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
+
+
 def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         needed = find_needed_sources(store, Silence())
