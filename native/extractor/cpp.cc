@@ -24,10 +24,9 @@ bool is_keyword(std::string_view name) {
   return keywords.count(name) > 0;
 }
 
-std::string joined(std::string_view path, std::string_view name) {
-  std::string text(path);
-  if (!text.empty() && !name.empty()) text += "::";  // without a name: an inline namespace, opened by a macro
-  return text.append(name);
+std::string joined(std::string path, std::string_view name) {
+  if (!path.empty() && !name.empty()) path += "::";  // without a name: an inline namespace, opened by a macro
+  return std::move(path.append(name));
 }
 
 // `operator bool`, and not `operator new`.
@@ -199,7 +198,7 @@ void CppExtraction::add_namespace(TSNode node) {
     part.remove_prefix(skip_space(part, 0));
     part = part.substr(0, part.find_last_not_of(' ') + 1);
     if (!starts_with(part, "inline ") && !part.empty()) {
-      path = joined(path, part);
+      path = joined(std::move(path), part);
       lookup = part;
     }
     i = stop + 2;
@@ -218,7 +217,7 @@ void CppExtraction::add_class(TSNode node) {
     return;
   }
   std::string path = outer.path;
-  for (const std::string& part : written.path) path = joined(path, part);
+  for (const std::string& part : written.path) path = joined(std::move(path), part);
   const int definition = add(path, written.path.back(), "class", node, {});
   scopes_.enter({end, ScopeKind::kClass, definition, std::move(path), written.path.back()});
 }
@@ -254,7 +253,7 @@ bool CppExtraction::add_function(TSNode node) {
     name.path = macro_path(name.path[0], declared.parameters);
   }
   std::string path = name.is_global ? "" : outer.path;
-  for (const std::string& part : name.path) path = joined(path, part);
+  for (const std::string& part : name.path) path = joined(std::move(path), part);
   const char* kind = is_in_class || name.path.size() > 1 ? "method" : "function";
   std::string lookup = lookup_of(name.path, outer);
   const int definition = add(path, lookup, kind, node, declared.parameters);
@@ -294,7 +293,7 @@ bool CppExtraction::add_declaration(TSNode node) {
   const bool is_friend = ts_node_start_byte(node) < friend_end_;
   const Scope& around = is_friend ? scopes_.around_classes() : outer;
   std::string path = around.path;
-  for (const std::string& part : name.path) path = joined(path, part);
+  for (const std::string& part : name.path) path = joined(std::move(path), part);
   const int definition = add(std::move(path), lookup_of(name.path, around), "declaration", node, declared.parameters);
   found_.definitions[definition].is_const = is_const(syntax_, source_, declared.function);
   return true;
@@ -368,9 +367,10 @@ int CppExtraction::add(std::string name, std::string lookup, const char* kind, T
   definition.line = first_line(node);
   definition.end_line = last_line(node);
   definition.is_broken = ts_node_has_error(node);
-  if (!is_null(parameters)) {
+  const std::string_view written = is_null(parameters) ? std::string_view() : text_of(source_, parameters);
+  if (!written.empty() && written.size() <= kLongestParameters) {
     definition.has_parameters = true;
-    definition.parameters = on_one_line(text_of(source_, parameters));
+    definition.parameters = on_one_line(written);
     if (starts_with(definition.parameters, "( ")) definition.parameters.erase(1, 1);
   }
   found_.definitions.push_back(std::move(definition));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -34,6 +35,23 @@ int64_t modified(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
+// Files get their times from a clock that ticks every few milliseconds. Within the tick of the last write another one
+// would change neither time nor size, and nobody would ever read the file again: so the tick has to pass first. False
+// where the file is written all the time.
+bool wait_until_settled(int descriptor, struct stat& status) {
+  constexpr int64_t kLongest = 20'000'000;
+  constexpr timespec kPause = {0, 1'000'000};
+  for (int64_t waited = 0; waited < kLongest; waited += kPause.tv_nsec) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    const int64_t age = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - modified(status);
+    if (age > 0 || age < -kLongest) return true;  // a time in the future tells nothing
+    nanosleep(&kPause, nullptr);
+    if (fstat(descriptor, &status) != 0) return false;
+  }
+  return false;
+}
+
 std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
 
 // Up to one byte more than the largest file; an empty text and a problem where it cannot be read.
@@ -49,6 +67,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
                                                     : "It cannot be read: it is no ordinary file.");
     return {};
   }
+  const bool is_settled = wait_until_settled(descriptor.number(), before);
   file.modified = modified(before);
   file.size = static_cast<uint64_t>(before.st_size);
   // The size is what it was a moment ago; the end is where reading ends.
@@ -66,9 +85,10 @@ std::string read(const std::string& path, ExtractedFile& file) {
     if (length == text.size() && length <= kLargestFile) text.resize(std::min(2 * length, kLargestFile + 1));
   }
   text.resize(length);
-  if (fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
+  if (!is_settled || fstat(descriptor.number(), &after) != 0 || modified(before) != modified(after) ||
       before.st_size != after.st_size) {
     file.problems.push_back("It changed while it was read; index it again.");
+    file.modified = 0;  // which it never is, so that it will be read again
   }
   return text;
 }

@@ -70,9 +70,10 @@ void PythonExtraction::add_definition(TSNode node, ScopeKind kind, const char* d
   definition.line = first_line(node);
   definition.end_line = last_line(node);
   definition.is_broken = ts_node_has_error(node);
-  if (!is_null(parameters)) {
+  const std::string_view written = is_null(parameters) ? std::string_view() : text_of(source_, parameters);
+  if (!written.empty() && written.size() <= kLongestParameters) {
     definition.has_parameters = true;
-    definition.parameters = collapsed(text_of(source_, parameters));
+    definition.parameters = collapsed(written);
   }
   const int index = static_cast<int>(found_.definitions.size());
   const char* suffix = kind == ScopeKind::kClass ? "." : ".<locals>.";

@@ -1,6 +1,7 @@
 #ifndef FRAMEDEX_EXTRACTOR_SCOPES_H_
 #define FRAMEDEX_EXTRACTOR_SCOPES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +11,11 @@ namespace framedex::extractor {
 
 inline constexpr std::string_view kAnonymous = "(anonymous namespace)";
 inline constexpr std::string_view kLambda = "(lambda)";
+
+// Characters. Names of scopes within scopes grow with the square of a file, which would let a small one take all
+// memory; the longest in XLA and JAX have 313 and 1,347.
+inline constexpr std::size_t kLongestPath = 512;
+inline constexpr std::size_t kLongestParameters = 2048;
 
 enum class ScopeKind { kNamespace, kClass, kFunction };
 
@@ -30,8 +36,11 @@ class Scopes {
   void leave(uint32_t position) {
     while (open_.size() > 1 && open_.back().end <= position) open_.pop_back();
   }
+  // A scope with too long a path is left out of the paths of what is in it.
   void enter(Scope scope) {
     if (scope.end > open_.back().end) scope.end = open_.back().end;
+    if (scope.path.size() > kLongestPath) scope.path = open_.back().path;
+    if (scope.lookup.size() > kLongestPath) scope.lookup.clear();
     open_.push_back(std::move(scope));
   }
   const Scope& inner() const { return open_.back(); }

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
@@ -127,9 +127,17 @@ def _folders(parent: Path) -> Iterator[Path]:
 class Indexes:
     """The indexes of a session, asked from the protocol loop and answered on the thread that owns them."""
 
-    def __init__(self, choice: IndexChoice, report: Report) -> None:
+    def __init__(
+        self,
+        choice: IndexChoice,
+        report: Report,
+        links_for: Callable[[Path], Mapping[str, str]] = lambda path: {},
+    ) -> None:
+        """`links_for` gives the URL templates that the settings have for an index."""
         self._choice = choice
         self._report = report
+        self._links_for = links_for
+        self._links: dict[Path, Mapping[str, str]] = {}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -241,14 +249,16 @@ class Indexes:
             return None
 
     def _current(self, path: Path) -> Index:
-        """The index at `path`, opened again if its file is no longer the one that is open."""
+        """The index at `path`, opened again if its file is no longer the one that is open, or its settings are not."""
         index = self._open.get(path)
-        if index is not None and not index.replaced():
+        links = self._links_for(path)
+        if index is not None and links == self._links[path] and not index.replaced():
             return index
         self._forget(path)
         from framedex.index import Index
 
-        self._open[path] = Index.open(path, PATIENCE)
+        self._open[path] = Index.open(path, PATIENCE, links)
+        self._links[path] = links
         return self._open[path]
 
     def _forget(self, path: Path) -> None:

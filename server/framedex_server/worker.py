@@ -3,7 +3,8 @@
 It is a process of its own so that a hover waits neither for the interpreter's lock nor for memory, and so that what
 breaks while it reads binaries and captures does not end the server. Requests and answers are JSON, one per line:
 
-    {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...], "lazy": true}
+    {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...],
+     "rules": [[BEFORE, AFTER]...], "lazy": true}
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
     {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
@@ -118,11 +119,14 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.index.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
+    from framedex.settings import PathRule
 
     with Store(Path(request["index"]), Patience(PATIENCE)) as store:
         find = find_needed_sources if request["lazy"] else find_sources
         captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
-        report = ingest_captures(store, captures, sources, progress, find)
+        # A workspace without rules may have a project inside that has some: those that the index remembers stay.
+        rules = [PathRule(before, Path(after)) for before, after in request["rules"]] or None
+        report = ingest_captures(store, captures, sources, progress, find, rules)
     return {
         "captures": len(report.captures),
         "calls": sum(capture.calls for capture in report.captures),

@@ -156,3 +156,17 @@ def test_folders_come_go_and_are_renamed_at_run_time(client: RawClient, tmp_path
     ):
         client.send({"method": "workspace/didChangeWorkspaceFolders", "params": {"event": change}})
     assert "3 recorded calls" in (hover_text(client, recording) or "")
+
+
+def test_hovers_link_to_missing_files_as_the_settings_say(client: RawClient, recording: Recording) -> None:
+    """Given a callee whose file is not here, when the settings change where such files are, the hover's link does."""
+    links = {"/build": "https://one.example/{path}?l={line}"}
+    capabilities = {**SHOWS, "textDocument": {"hover": {"contentFormat": ["markdown"]}}}
+    client.initialize(recording.root, capabilities=capabilities, initializationOptions={"framedex": {"links": links}})
+    position = {"line": recording.device_put_enters_cpp - 1, "character": 0}
+    params = {"textDocument": {"uri": recording.library.as_uri()}, "position": position}
+    assert "https://one.example/moved.cc?l=20" in str(client.request("textDocument/hover", params, 1)["result"])
+    changed = {"links": {"/build": "https://two.example/{path}?l={line}"}}
+    client.send({"method": "workspace/didChangeConfiguration", "params": {"settings": {"framedex": changed}}})
+    client.wait_for("workspace/codeLens/refresh")
+    assert "https://two.example/moved.cc?l=20" in str(client.request("textDocument/hover", params, 2)["result"])

@@ -47,6 +47,7 @@ def index_request(recording: Recording, sources: Path) -> dict[str, Any]:
         "index": str(recording.index),
         "captures": [],
         "sources": [str(sources)],
+        "rules": [],
         "lazy": False,
     }
 

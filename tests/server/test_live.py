@@ -12,6 +12,7 @@ import pytest
 from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
 from framedex.ingest import Silence, find_sources
+from framedex.settings import PathRule
 from tests.indexer.one_put import record_one_put
 from tests.running import PROGRAMS
 from tests.server.raw_client import RawClient
@@ -154,3 +155,14 @@ def test_a_program_is_recorded_on_command(client: RawClient, tmp_path: Path) -> 
     assert client.wait_for("window/logMessage")["params"]["message"]
     assert client.reply_to(1)["result"] == 0
     assert len(capture_folders(captures_below(tmp_path))) == 1
+
+
+def test_the_rules_for_paths_that_a_client_sets_go_into_the_index(client: RawClient, recording: Recording) -> None:
+    rule = {"from": "/build", "to": str(recording.root)}
+    options = {"framedex": {"path-map": [rule]}}
+    client.initialize(recording.root, capabilities=PROGRESS, initializationOptions=options)
+    client.send({"id": 1, "method": "workspace/executeCommand", "params": {"command": "framedex.index"}})
+    see_work_through(client)
+    assert client.reply_to(1)["result"] is not None
+    with Store(recording.index) as store:
+        assert list(store.sources.path_rules()) == [PathRule("/build", recording.root)]

@@ -20,11 +20,11 @@ from framedex.errors import FramedexError
 from framedex.model import CaptureRow
 from framedex.settings import Settings
 
-INDEX_FOLDER = ".framedex"
-
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.database import Patience
+
+INDEX_FOLDER = ".framedex"
 
 _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from framedex import words
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.render import problem_lines
 from framedex.commands.terminal import Line, text_line
+from framedex.index.values import storable
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
 from framedex.plaintext import printable
 
@@ -26,7 +27,8 @@ def doctor(index_path: Path | None, as_json: bool) -> None:
     with open_index(index_path) as index:
         captures = [capture for capture in index.captures() if capture.problems]
         sources = index.source_health()
-    sources = replace(sources, problems=(*sources.problems, *_unreadable(sources.roots)))
+        read = index.read_sources()
+    sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
     if as_json:
         print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})
         return
@@ -35,17 +37,18 @@ def doctor(index_path: Path | None, as_json: bool) -> None:
         note("No source folder is known. Next: `framedex index --source FOLDER`.")
 
 
-def _unreadable(roots: Sequence[str]) -> Iterator[SourceProblem]:
+def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
+    """What is below the source folders, but not in the index."""
     from framedex.sources import find_files  # with the extractor, which other verbs do without
 
     folders: list[str] = []
-    for root in roots:
-        if Path(root).is_dir():
-            for _ in find_files(Path(root), folders.append):
-                pass
+    there = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]
     if folders:
         message = "It cannot be read, and what is in it is left out; check its permissions."
         yield SourceProblem(message, len(folders), tuple(folders[:3]), "folder")
+    if missing := [path for path in dict.fromkeys(there) if path not in read and storable(path) == path]:
+        message = "It has not been read yet, so what it defines is not found; `framedex index` reads it."
+        yield SourceProblem(message, len(missing), tuple(missing[:3]))
 
 
 def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:

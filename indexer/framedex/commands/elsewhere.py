@@ -6,16 +6,17 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from framedex.commands.console import known_index
 from framedex.errors import FramedexError
 from framedex.settings import Settings
 
 
 def source_folders(settings: Settings, index_path: Path | None) -> list[str]:
     """The source folders of the settings and of the index, if there is one; real paths."""
-    from framedex.index import Index, find_index
+    from framedex.index import Index
 
     known = [str(folder) for folder in settings.sources]
-    path = index_path or settings.index or find_index(Path.cwd())
+    path = known_index(index_path, settings)
     if path is not None:
         try:
             with Index.open(path) as index:

@@ -43,7 +43,7 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     if path is None:
         explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))
     else:
-        with Index.open(path) as index:
+        with Index.open(path, links=settings.links) as index:
             explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries(), there))
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})

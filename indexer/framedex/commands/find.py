@@ -10,6 +10,7 @@ import click
 
 from framedex.commands.console import json_option, note, open_index, print_json, print_lines
 from framedex.commands.terminal import Line, Span, place_line
+from framedex.errors import FramedexError
 from framedex.model import FoundSymbol
 from framedex.plaintext import printable
 
@@ -25,6 +26,8 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its name inside something that has
     Client in its own. The best fit comes first, and among equals what was recorded.
     """
+    if not text.strip():
+        raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
     with open_index(index_path) as index:
         found = index.find_symbols(text, limit + 1)
     shown = found[:limit]

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 @click.command(name="index")
-@click.argument("captures", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument(
+    "captures", metavar="[CAPTURE]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False)
+)
 @click.option(
     "--source",
     "sources",

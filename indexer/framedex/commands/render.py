@@ -8,6 +8,7 @@ from framedex import words
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, LinkedCalls, Location, StackHit
 from framedex.plaintext import printable
+from framedex.tracetext import stale_labels
 
 
 def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
@@ -89,7 +90,7 @@ def _summary_lines(
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
     yield (
-        *place_line(place, hows),
+        *place_line(place, [*hows, *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
     for name, calls, duration in summary.boundaries:

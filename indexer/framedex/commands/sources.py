@@ -132,7 +132,7 @@ def _root_lines(state: RootState) -> Iterator[Line]:
     if state.component is not None:
         words_of_it.append(f"{COMPONENTS[state.component]}'s sources")
     if not state.is_there:
-        words_of_it.append("missing; what was read from it is kept")
+        words_of_it.append("missing; what was read from it is kept until `framedex sources remove`")
     if checkout is not None and checkout.commit:
         changed = " with changes" if checkout.is_changed else ""
         words_of_it.append(f"at {short(checkout.commit)}{changed}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +14,7 @@ from framedex.commands.files import parse_place
 from framedex.commands.render import where_lines
 from framedex.errors import FramedexError
 from framedex.index import Index
-from framedex.model import FunctionRow, How, Location
+from framedex.model import FunctionRow, How, Location, StackHit, Stale
 from framedex.plaintext import printable, restore
 
 Caller = tuple[FunctionRow, Location | None]
@@ -37,7 +38,8 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         callers = _callers(index, path, wanted.line)
         hits = index.stacks_through(path, wanted.line, limit)
         lines = counts if wanted.line is None else [wanted.line]
-        places = {line: index.published(Location(path, line, How.EXACT)) for line in lines}
+        stale = Stale.UNKNOWN if _is_changed(hits or index.stacks_through(path, limit=1)) else None
+        places = {line: index.published(Location(path, line, How.EXACT, stale=stale)) for line in lines}
         linked = [] if wanted.line is None else index.linked_calls(path, wanted.line)
     if as_json:
         print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
@@ -45,6 +47,14 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
     print_lines(where_lines(places, counts, summary, callers, hits, linked))
     if not hits:
         note(f"No recorded call passes {place}.")
+    if stale is not None:
+        note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+
+
+def _is_changed(hits: Sequence[StackHit]) -> bool:
+    """Whether the file that stacks pass is not as it was, and nobody knows where its lines have gone."""
+    places = [hit.frame.location for hit in hits]
+    return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
 
 
 def _callers(index: Index, path: str, line: int | None) -> dict[Caller, int]:

@@ -3,21 +3,16 @@
 `Store` writes, `Index` answers; `schema.py` describes the tables for those who open the file with other tools.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from framedex.index.database import find_index
 from framedex.index.reader import Index
+from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.index.store import Store
 
 __all__ = ["Index", "Store", "find_index"]
 
-
-def __getattr__(name: str) -> Any:
-    # Readers, the language server first of all, must start quickly: numpy and sqlite-utils come with the writer only.
-    if name == "Store":
-        from framedex.index.store import Store
-
-        return Store
-    raise AttributeError(name)
+# Readers, the language server first of all, must start quickly: numpy and sqlite-utils come with the writer only.
+__getattr__ = exports(__name__, {"store": ("Store",)})

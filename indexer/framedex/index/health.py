@@ -31,6 +31,12 @@ def source_roots(reader: Reader) -> list[SourceRoot]:
     return [SourceRoot(path, files) for path, files in rows]
 
 
+def read_sources(reader: Reader) -> frozenset[str]:
+    """The paths of the source files of this machine that were read."""
+    query = "SELECT f.path FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+    return frozenset(path for (path,) in reader.rows(query))
+
+
 def knows_source(reader: Reader, path: str) -> bool:
     """Whether a source file is in the index, or would be if it was there when its tree was read."""
     row = reader.row(
@@ -54,11 +60,15 @@ def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
 
 
 def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
-    files: dict[str, list[str]] = {}
+    alike: dict[str, list[tuple[str, str]]] = {}
     found = "SELECT f.path, s.problems FROM source_files s JOIN files f ON f.id = s.file"
     for path, problems in reader.rows(f"{found} WHERE s.problems <> '[]' ORDER BY f.path"):
         for problem in json.loads(problems):
-            files.setdefault(_NUMBER.sub("…", problem), []).append(path)
+            alike.setdefault(_NUMBER.sub("…", problem), []).append((problem, path))
+    files = {
+        met[0][0] if len({problem for problem, _ in met}) == 1 else message: [path for _, path in met]
+        for message, met in alike.items()
+    }
     broken = reader.rows(f"{found} WHERE s.errors > 0 ORDER BY s.errors DESC, f.path")
     if broken:
         files["Places in it are not understood: unusual macros, or syntax errors."] = [path for path, _ in broken]

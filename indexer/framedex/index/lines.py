@@ -39,7 +39,7 @@ def line_then(reader: Reader, path: str, line: int) -> int:
 
     Where nobody knows what has changed, lines keep their numbers.
     """
-    moved = _lines_since(reader, path)
+    moved = lines_since(reader, path)
     if moved is None:
         return line
     then = moved.backward(line)
@@ -48,7 +48,7 @@ def line_then(reader: Reader, path: str, line: int) -> int:
 
 def nearest_line_then(reader: Reader, path: str, line: int) -> int:
     """The same, or where it would have been."""
-    moved = _lines_since(reader, path)
+    moved = lines_since(reader, path)
     return line if moved is None else moved.backward(line).line
 
 
@@ -58,7 +58,8 @@ def change_since(reader: Reader, path: str) -> Change | None:
     return None if state is None or is_unchanged(path, state) else reader.places.change_since(path, state)
 
 
-def _lines_since(reader: Reader, path: str) -> LineMap | None:
+def lines_since(reader: Reader, path: str) -> LineMap | None:
+    """From the lines of a file when it was last recorded to those now; None where they are the same, or unknown."""
     state = _state_then(reader, path)
     return None if state is None else reader.places.lines_since(path, state)
 
@@ -76,7 +77,7 @@ def _state_then(reader: Reader, path: str) -> FileState | None:
 
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:
     """The lines of a file that calls passed through, with the number of those calls."""
-    moved = _lines_since(reader, path)
+    moved = lines_since(reader, path)
     rows = reader.rows(
         "SELECT line, sum(calls) FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?) GROUP BY line", path
     )

@@ -8,6 +8,16 @@ from framedex.model import Definition, FunctionRow
 _MOST_FUNCTIONS = 16
 _MOST_DEFINITIONS = 2_000
 
+DEFINITIONS_NAMED = (
+    "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
+    " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
+    " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
+    "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
+    "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
+    " ORDER BY f.path, d.line"
+)
+"""Rows for `definition`, by short name and language; of a file that a source tree and a map have, the tree's."""
+
 
 def functions_named(reader: Reader, name: str) -> list[FunctionRow]:
     """The recorded functions of exactly this readable name that have a place, most calls first."""
@@ -22,15 +32,13 @@ def functions_named(reader: Reader, name: str) -> list[FunctionRow]:
 
 def definitions_named(reader: Reader, short_name: str, language: str) -> list[tuple[str, Definition]]:
     """The (path, definition) pairs with this short name in the source files of a language, by path and line."""
-    rows = reader.rows(
-        "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
-        " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
-        " WHERE d.short_name = ? AND s.language = ? ORDER BY f.path, d.line LIMIT ?",
-        short_name,
-        language,
-        _MOST_DEFINITIONS,
-    )
-    return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+    rows = reader.rows(f"{DEFINITIONS_NAMED} LIMIT ?3", short_name, language, _MOST_DEFINITIONS)
+    return [(path, definition(*columns)) for path, *columns in rows]
+
+
+def definition(name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int) -> Definition:
+    """A definition from its columns, without its calls."""
+    return Definition(name, kind, parameters, line, end_line, bool(is_const))
 
 
 def files_named(reader: Reader, name: str) -> list[str]:

@@ -11,7 +11,7 @@ from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
 from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.health import knows_source, source_health, source_roots
+from framedex.index.health import knows_source, read_sources, source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader
@@ -125,6 +125,10 @@ class Index:
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
         return source_health(self._reader)
+
+    def read_sources(self) -> frozenset[str]:
+        """The paths of the source files that were read."""
+        return read_sources(self._reader)
 
     def source_maps(self) -> list[SourceMapInfo]:
         """The source maps whose definitions are known."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from framedex.index import placing, source_maps
 from framedex.index.database import translated
+from framedex.index.lookup import DEFINITIONS_NAMED, definition
 from framedex.index.places import location
 from framedex.index.records import (
     FramePlacement,
@@ -185,8 +186,14 @@ class SourceTables:
         return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
 
     def unlocated_functions(self) -> list[UnplacedFunction]:
-        """The native functions, glue left out, of which no place in any source is known."""
-        return self._functions("fn.file IS NULL AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''")
+        """The native functions, glue left out, of which no place in any source is known, or not any more."""
+        lost = (
+            "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
+            " AND NOT EXISTS (SELECT 1 FROM frames WHERE function = fn.id AND how = 'exact')"
+        )
+        return self._functions(
+            f"(fn.file IS NULL OR {lost}) AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
+        )
 
     def _functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(
@@ -210,17 +217,7 @@ class SourceTables:
 
         Of a file that a source tree and a map have it is the tree's.
         """
-        rows = self._rows(
-            "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
-            " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
-            " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
-            "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
-            "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
-            " ORDER BY f.path, d.line",
-            short_name,
-            language,
-        )
-        return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+        return [(path, definition(*columns)) for path, *columns in self._rows(DEFINITIONS_NAMED, short_name, language)]
 
     def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
         """The frames of these functions that have no exact line, once for each function that they were seen to call."""
@@ -244,10 +241,7 @@ class SourceTables:
             " ORDER BY d.line, d.id",
             path,
         )
-        return [
-            Definition(name, kind, parameters, line, end_line, bool(is_const), call_sites(sites))
-            for name, kind, parameters, line, end_line, is_const, sites in rows
-        ]
+        return [replace(definition(*columns), calls=call_sites(sites)) for *columns, sites in rows]
 
     def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
         """The definitions of a file with their short names, without their calls."""
@@ -256,7 +250,7 @@ class SourceTables:
             " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
             path,
         )
-        return [(row[0], Definition(row[1], row[2], row[3], row[4], row[5], bool(row[6]))) for row in rows]
+        return [(short_name, definition(*columns)) for short_name, *columns in rows]
 
     def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
         """Record where frames are whose recorded files are others here; those not named are where they were recorded.

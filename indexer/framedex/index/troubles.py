@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from framedex.index.lines import change_since
+from framedex.index.lines import change_since, lines_since
 from framedex.index.rows import Reader, file_id
 from framedex.model import FileTrouble, Join
 from framedex.words import clock, count
@@ -15,10 +16,14 @@ _MOST_SITES = 50
 def file_troubles(reader: Reader, path: str) -> list[FileTrouble]:
     """The troubles of a file, those of the whole file first; none where nothing was recorded in it."""
     file = file_id(reader, path)
-    recorded = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", file)
-    if recorded is None or recorded[0] is None:
+    first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", file)
+    if first is None or first[0] is None:
         return []
-    return [*_stale(reader, file, path), *_without_symbols(reader, file), *_ambiguous_sites(reader, file)]
+    recorded = [*_without_symbols(reader, file), *_ambiguous_sites(reader, file)]
+    moved = lines_since(reader, path)
+    if moved is not None:
+        recorded = [replace(trouble, line=moved.forward(trouble.line).line) for trouble in recorded]
+    return [*_stale(reader, file, path), *recorded]
 
 
 def _stale(reader: Reader, file: int | None, path: str) -> list[FileTrouble]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from framedex.index.records import Placement, UnplacedFunction
@@ -20,9 +21,11 @@ _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> None:
     """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
 
+    Definitions in source folders that are missing count where no other fits: a checkout may have been moved.
     Runs in the caller's transaction.
     """
     functions = tables.unplaced_functions()
+    missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     placements = []
     with progress.task("Finding definitions", len(functions)) as advance:
         for function in functions:
@@ -30,7 +33,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
             if function.record.language is Language.PYTHON:
                 placements.append(_place_python(function, definitions))
             else:
-                placements.append(_place_native(function, definitions) or _place_generated(tables, function))
+                placements.append(_place_native(function, definitions, missing) or _place_generated(tables, function))
             advance(1)
     tables.place_functions(placements, find_calls(tables, placements, binaries, progress))
 
@@ -50,10 +53,16 @@ def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> P
     return Placement(function.id, location, nearest.end_line if nearest else 0)
 
 
-def _place_native(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement | None:
-    here = _around(function.seen_at, definitions)
-    how, found = match(_symbol(function), here or definitions)
-    return _placement(function, how, found) if how is not None and found else None
+def _place_native(
+    function: UnplacedFunction, definitions: Sequence[Found], missing: tuple[str, ...]
+) -> Placement | None:
+    candidates = _around(function.seen_at, definitions) or definitions
+    here = [found for found in candidates if not found[0].startswith(missing)]
+    for fitting in (here, candidates) if missing else (candidates,):
+        how, found = match(_symbol(function), fitting)
+        if how is not None and found:
+            return _placement(function, how, found)
+    return None
 
 
 def _place_generated(tables: SourceTables, function: UnplacedFunction) -> Placement:

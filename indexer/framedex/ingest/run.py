@@ -78,13 +78,13 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         _command(capture),
         frames,
         problems,
-        identity,
-        signature,
-        follow_objects(capture),
-        find_links(capture),
-        name_ffi(capture, namer),
-        find_builds(capture),
-        began if isinstance(began, int) else None,
+        identity=identity,
+        signature=signature,
+        lifetimes=follow_objects(capture),
+        links=find_links(capture),
+        ffi=name_ffi(capture, namer),
+        builds=find_builds(capture),
+        began=began if isinstance(began, int) else None,
     )
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
 

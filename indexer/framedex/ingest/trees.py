@@ -42,7 +42,10 @@ def find_trees(store: Store, progress: Progress, report: TreeReport) -> Trees:
         for root in store.sources.roots():
             if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where it may not look
                 trees.missing.append(root)
-                report.problems.append(f"The source folder {root} is missing; what was read from it is kept.")
+                report.problems.append(
+                    f"The source folder {root} is missing; what was read from it is kept until"
+                    " `framedex sources remove`."
+                )
                 continue
             for file in find_files(Path(root), report.unreadable):
                 if storable(file.path) != file.path:

@@ -1,20 +1,21 @@
-"""From a frame in a text to its source on this machine: by its path, else through the index and the binaries.
+"""From a frame in a text to its source: by its path, else through the index and the binaries.
 
 A crash of JAX has frames with nothing but a symbol (absl, gdb without debug information), or nothing but a binary and
 an offset (the sanitizers). A path may be one of a build machine (`external/xla/...`) or a file name alone (py-spy).
+Files of this machine count; where none is meant, a source map's, or a public repository's.
 Nothing is guessed: what could be several places is handed out as candidates.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
-from framedex.model import How, Language, Location, NativeSymbol
+from framedex.model import How, Language, Location, NativeSymbol, is_local
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
@@ -27,7 +28,10 @@ _MOST_BINARIES = 16
 @dataclass(frozen=True, slots=True)
 class Found:
     """Where a frame is: `location` is None where nothing is known. `function` is its best name, `outward` the places
-    of its callers that the text names."""
+    of its callers that the text names.
+
+    A location whose file is not here has a `url`, or the path of a source map.
+    """
 
     frame: TextFrame
     function: str
@@ -94,10 +98,20 @@ class Resolver:
         if place is None or not place.line:
             return ()
         paths = self._files(place.path)
-        return tuple(Location(path, place.line, how if len(paths) == 1 else How.CANDIDATES) for path in paths)
+        if not paths and self._index is not None:
+            public = self._index.published(Location(place.path, place.line, how))
+            return (public,) if public.url else ()
+        return self._labelled(Location(path, place.line, how) for path in paths)
+
+    def _labelled(self, locations: Iterable[Location]) -> tuple[Location, ...]:
+        """The locations with their public addresses; several are candidates, whatever else is known of each."""
+        found = list(locations)[:_MOST_CANDIDATES]
+        if len(found) > 1:
+            found = [Location(place.path, place.line, How.CANDIDATES) for place in found]
+        return tuple(found if self._index is None else map(self._index.published, found))
 
     def _files(self, name: str) -> tuple[str, ...]:
-        """The files here that a path in a text may mean; several where it says too little."""
+        """The files that a path in a text may mean; several where it says too little."""
         if name not in self._paths:
             self._paths[name] = tuple(self._look_for(name))[:_MOST_CANDIDATES]
         return self._paths[name]
@@ -116,11 +130,17 @@ class Resolver:
             return ()
         from framedex.sources.locate import TreeFiles
 
-        known = TreeFiles(path for path in self._index.files_named(name.rpartition("/")[2]) if _is_file(path))
-        same = known.same_file(name)
         # A file name alone, as py-spy prints it, fits several; where a path was given, more than the name has to fit.
         is_bare = "/" not in name
-        return (same,) if same is not None else known.named(name) if is_bare else ()
+        paths = self._index.files_named(name.rpartition("/")[2])
+        # What stands before the colon is the source map, and no folder of the file's.
+        mapped = {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)}
+        for files in ({path: path for path in paths if _is_file(path)}, mapped):
+            known = TreeFiles(files)
+            same = known.same_file(name)
+            if found := (same,) if same is not None else known.named(name) if is_bare else ():
+                return tuple(files[path] for path in found)
+        return ()
 
     def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
         symbols = self._binaries.symbols(self._with_module(frame)) if self._binaries is not None else ()
@@ -156,25 +176,19 @@ class Resolver:
         symbol = demangle(text)
         name = readable(symbol)
         places = dict.fromkeys(found.location for found in index.functions_named(name) if found.location)
-        recorded = [place for place in places if _is_file(place.path)]
-        if recorded:
-            several = len(recorded) > 1
-            return (
-                tuple(Location(p.path, p.line, How.CANDIDATES) for p in recorded[:_MOST_CANDIDATES])
-                if several
-                else tuple(recorded)
-            )
+        for is_readable in (_is_file, _is_mapped):
+            if recorded := [place for place in places if is_readable(place.path)]:
+                return self._labelled(recorded)
         # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
         unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
-        how, found = match(
-            NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None),
-            index.definitions_named(short_name(unqualified), "cpp"),
-        )
-        if how is None:
-            return ()
-        return tuple(
-            Location(path, definition.line, how) for path, definition in found[:_MOST_CANDIDATES] if _is_file(path)
-        )
+        wanted = NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None)
+        definitions = index.definitions_named(short_name(unqualified), "cpp")
+        for is_readable in (_is_file, _is_mapped):
+            how, found = match(wanted, [each for each in definitions if is_readable(each[0])])
+            if how is not None:
+                return self._labelled(Location(path, definition.line, how) for path, definition in found)
+        # Recorded where nobody has the file, which may be public.
+        return self._labelled(place for place in places if place.url)
 
 
 def _how(frame: TextFrame) -> How:
@@ -188,3 +202,8 @@ def _is_file(path: str) -> bool:
     from framedex.sources.files import found_file
 
     return found_file(path) is not None
+
+
+def _is_mapped(path: str) -> bool:
+    """Whether a path is one of a source map."""
+    return not is_local(path)

@@ -163,7 +163,7 @@ class SourceTotals:
 class SourceProblem:
     """Something wrong with source files, or folders: how many have it, and the paths of a few.
 
-    `message` leaves numbers out; `unit` is what is counted.
+    `message` leaves out the numbers in which they differ; `unit` is what is counted.
     """
 
     message: str

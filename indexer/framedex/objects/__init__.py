@@ -1,7 +1,8 @@
 """The objects of the runtime that calls speak of: which of a call's values are objects, and how long each one lived."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from framedex.lazy import exports
 from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
 
 if TYPE_CHECKING:
@@ -19,11 +20,7 @@ __all__ = [
     "function_named",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # Those who show names need the table only; following lifetimes takes numpy.
-    if name in __all__:
-        from framedex.objects import lifetimes
-
-        return getattr(lifetimes, name)
-    raise AttributeError(name)
+# Those who show names need the table only; following lifetimes takes numpy.
+__getattr__ = exports(
+    __name__, {"lifetimes": ("Lifetimes", "RecordedObject", "Violation", "ViolationKind", "follow_objects")}
+)

@@ -7,16 +7,14 @@ several, the calls that run before and after decide, whose names the binary has 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from framedex.binaries.names import LAMBDA, parse_name
 from framedex.model import How
-from framedex.sources.calls import Span, WrittenCall
+from framedex.sources.calls import Span, WrittenCall, is_macro
 
-_SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")  # a macro
 _MOST_HOPS = 3
 _MOST_NEIGHBOURS = 40  # sites to look at around a candidate
 _NEARER = 0.85  # what the next neighbour in the binary counts, to the one before it
@@ -148,7 +146,7 @@ class _Body:
 
     def by_macro(self, callee: Called) -> list[WrittenCall]:
         """The calls of macros that call the callee."""
-        macros = [site for site in self._all if site.kind == "call" and _SHOUTED.fullmatch(site.callee)]
+        macros = [site for site in self._all if site.kind == "call" and is_macro(site.callee)]
         return [site for site in macros if self._reaches(site.callee, callee, _MOST_HOPS)]
 
     def through(self, callee: Called, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
@@ -157,7 +155,7 @@ class _Body:
             site
             for site in self._all
             if site.kind != "operator"
-            and not _SHOUTED.fullmatch(site.callee)
+            and not is_macro(site.callee)
             and site.callee != callee.name
             and self._is_opened(site)
         ]
@@ -173,7 +171,7 @@ class _Body:
             return _lines(candidates)
         # CHECK, LOG and their kind pass on __LINE__.
         passed = self._caller.numbers(instruction)
-        told = [site for site in candidates if site.line in passed and _SHOUTED.fullmatch(site.callee)]
+        told = [site for site in candidates if site.line in passed and is_macro(site.callee)]
         if len(_lines(told)) == 1:
             return _lines([*told, *candidates])
         compiled = self._caller.compiled

@@ -26,6 +26,11 @@ _NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|fa
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
+def is_macro(name: str) -> bool:
+    """Whether this is a name as macros have them: in capitals."""
+    return _SHOUTED.fullmatch(name) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
@@ -92,7 +97,7 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
         elif site.kind == "call":
             # A debugger has the name of a method, but the beginning of a function's, which may be qualified.
             line -= _lines_of_qualifiers(source, at)
-            if _SHOUTED.fullmatch(site.callee):
+            if is_macro(site.callee):
                 macro_end, macro_line = end, site.line
         numbers = _numbers(source[at:end]) if arguments else frozenset()
         calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers)))

@@ -39,28 +39,18 @@ class LineMap:
 
     def __init__(self, blocks: Sequence[Block], old_size: int, new_size: int) -> None:
         """`blocks` in order; the sizes are numbers of lines."""
-        self._blocks = blocks
-        self._sizes = old_size, new_size
-        self._old_starts = [block.old for block in blocks]
-        self._new_starts = [block.new for block in blocks]
+        self._old = [block.old for block in blocks]
+        self._new = [block.new for block in blocks]
+        self._lengths = [block.size for block in blocks]
+        self._old_size, self._new_size = old_size, new_size
 
     def forward(self, line: int) -> MovedLine:
         """Where a line of the old text is in the new one."""
-        block, following = _around(self._blocks, self._old_starts, line - 1)
-        if block and line - 1 < block.old + block.size:
-            return MovedLine(line - block.old + block.new, is_gone=False)
-        end_old, end_new = (block.old + block.size, block.new + block.size) if block else (0, 0)
-        next_new = following.new if following else self._sizes[1]
-        return MovedLine(_nearest(line - 1 - end_old, end_new, next_new, self._sizes[1]), is_gone=True)
+        return _moved(line, self._old, self._new, self._lengths, self._new_size)
 
     def backward(self, line: int) -> MovedLine:
         """Where a line of the new text was in the old one; `is_gone`: it was not there."""
-        block, following = _around(self._blocks, self._new_starts, line - 1)
-        if block and line - 1 < block.new + block.size:
-            return MovedLine(line - block.new + block.old, is_gone=False)
-        end_old, end_new = (block.old + block.size, block.new + block.size) if block else (0, 0)
-        next_old = following.old if following else self._sizes[0]
-        return MovedLine(_nearest(line - 1 - end_new, end_old, next_old, self._sizes[0]), is_gone=True)
+        return _moved(line, self._new, self._old, self._lengths, self._old_size)
 
 
 def map_lines(old: str, new: str) -> LineMap:
@@ -69,10 +59,18 @@ def map_lines(old: str, new: str) -> LineMap:
     return LineMap(_joined(_matches(before, after)), len(before), len(after))
 
 
-def _around(blocks: Sequence[Block], starts: Sequence[int], index: int) -> tuple[Block | None, Block | None]:
-    """The last block that starts at or before a line, and the one after it."""
-    after = bisect_right(starts, index)
-    return (blocks[after - 1] if after else None), (blocks[after] if after < len(blocks) else None)
+def _moved(line: int, here: Sequence[int], there: Sequence[int], lengths: Sequence[int], size: int) -> MovedLine:
+    """Where a line is in the other text, of `size` lines; `here` and `there` are where runs of equal lines begin."""
+    index = line - 1
+    following = bisect_right(here, index)
+    begin, offset = 0, index
+    if following:
+        start, other, length = here[following - 1], there[following - 1], lengths[following - 1]
+        if index < start + length:
+            return MovedLine(index - start + other + 1, is_gone=False)
+        begin, offset = other + length, index - start - length
+    end = there[following] if following < len(there) else size
+    return MovedLine(_nearest(offset, begin, end, size), is_gone=True)
 
 
 def _nearest(offset: int, begin: int, end: int, size: int) -> int:

@@ -15,6 +15,8 @@ from urllib.parse import quote
 
 from pygls.uris import to_fs_path
 
+from framedex_server.documents.unsaved import UnsavedEdits
+
 TRACE_LANGUAGE = "framedex-trace"
 TRACE_SUFFIX = ".fdtrace"
 
@@ -39,6 +41,7 @@ class OpenDocuments:
         self._language_of = language_of
         self._roots = roots
         self._uris: dict[str, str] = {}
+        self.edits = UnsavedEdits(self._live_text)
 
     def opened(self, uri: str) -> None:
         """Note that the client has opened `uri`."""
@@ -48,7 +51,9 @@ class OpenDocuments:
 
     def closed(self, uri: str) -> None:
         """Note that the client has closed `uri`."""
-        self._uris = {path: known for path, known in self._uris.items() if known != uri}
+        for path in [path for path, known in self._uris.items() if known == uri]:
+            del self._uris[path]
+            self.edits.forget(path)
 
     def uri_of(self, path: str) -> str:
         """The URI under which the client knows, or would open, the file with the real path `path`."""
@@ -71,13 +76,17 @@ class OpenDocuments:
         return _with_plain_newlines(text)
 
     def line(self, path: str, line: int) -> str:
-        """The 1-based line of the file with the real path `path`, without its newline; empty if there is none."""
-        uri = self._uris.get(path)
-        text = self._text_of(uri) if uri is not None else None
+        """The text now on a 1-based line of the file with the real path `path`, without its newline; empty if none."""
+        text = self._live_text(path)
         if text is None:
             return _read_line(path, line)[:_LONGEST_LINE]
         lines = _with_plain_newlines(text).split("\n")
+        line = self.edits.shown_line(path, line)
         return lines[line - 1][:_LONGEST_LINE] if 0 < line <= len(lines) else ""
+
+    def _live_text(self, path: str) -> str | None:
+        uri = self._uris.get(path)
+        return self._text_of(uri) if uri is not None else None
 
     def _as_the_client_sees(self, path: str) -> str:
         """The path below a workspace folder that was opened through a symbolic link; other paths as they are."""

@@ -90,7 +90,7 @@ def register(server: LanguageServer, session: Session) -> None:
             return None
         if session.texts.may_hold(place.uri):
             document = await session.texts.of(place.uri)
-            frames = document.frames_on(place.line - 1) if document is not None else ()
+            frames = document.frames_on(place.shown) if document is not None else ()
             return await session.ask(place.path, lambda index: in_text(session, place, index, frames))
         return await session.ask(place.path, lambda index: in_source(session, place, index))
 
@@ -127,7 +127,7 @@ def in_text(
     """The functions of the frames on a line of a trace document or log."""
     items = []
     for found in map(resolver(session, place.uri, index, session.binaries).find, frames):
-        if found.location is not None:
+        if found.location is not None and is_source(found.location.path):
             there = Anchor(found.location.path, found.location.line)
             functions = index.functions_at(there.path, there.line)
             named = [each for each in functions if each.name == found.function]

@@ -14,6 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.chosen import PickedCapture
+from framedex_server.documents.open_documents import path_of
 from framedex_server.features.requests import Json, capture_json, integer_in, position_in
 from framedex_server.features.session import Place, Session
 
@@ -124,9 +125,7 @@ def _document(session: Session, params: Any) -> str:
     """The file whose index is meant: that of the document named, else of the first workspace folder."""
     match params:
         case {"textDocument": {"uri": str(uri)}}:
-            place = session.place(types.TextDocumentIdentifier(uri), types.Position(0, 0))
-            if place is not None:
-                return place.path
+            return path_of(uri) or session.any_document()
     return session.any_document()
 
 

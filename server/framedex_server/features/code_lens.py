@@ -27,10 +27,10 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=True))
     async def lenses(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-        place = session.source_place(params.text_document, types.Position(0, 0))
-        if place is None or not session.settings_at(place.path).code_lens:
+        path = session.source_path(params.text_document)
+        if path is None or not session.settings_at(path).code_lens:
             return None
-        return await session.ask(place.path, lambda index: on_functions(session, place.path, index))
+        return await session.ask(path, lambda index: on_functions(session, path, index))
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(lens: types.CodeLens) -> types.CodeLens:
@@ -48,6 +48,7 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
     return [
         types.CodeLens(session.line_range(path, line), data={"path": path, "function": function})
         for line, function in functions
+        if session.documents.edits.is_shown(path, line)
     ]
 
 

@@ -2,7 +2,7 @@
 
 That form is what VS Code and JetBrains share. Paths of other machines, and symbols without a path, are looked up in the
 index at once, since not every client asks for a link to be resolved; of several candidates the link leads to the first,
-and definition offers all.
+and definition offers all. A file that is not here is linked to in its public repository.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import is_source, path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.frame_lines import resolver
 from framedex_server.features.session import Session
@@ -56,7 +56,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
             if len(symbols) > MOST_SYMBOLS:
                 continue
         location = find(frame).location
-        if location is not None:
+        if location is not None and (location.url is not None or is_source(location.path)):
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:
             break
@@ -64,10 +64,13 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
 
 
 def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
+    known = [] if location.how == "exact" else [f"known as: {location.how.value}"]
+    if location.url is not None:
+        known.insert(0, "the file is not here")
     return types.DocumentLink(
         range=where,
-        target=f"{session.documents.uri_of(location.path)}#L{location.line}",
-        tooltip=None if location.how == "exact" else f"known as: {location.how.value}",
+        target=location.url or f"{session.documents.uri_of(location.path)}#L{location.line}",
+        tooltip="; ".join(known) or None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from framedex_server.documents.open_documents import path_of
+from framedex_server.documents.open_documents import is_source, path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.session import Session
 from framedex_server.features.targets import Target, Targets, answer
@@ -27,14 +27,14 @@ _MOST_SHOWN = 4
 
 
 async def definition(session: Session, uri: str, position: types.Position) -> Targets:
-    """The source of the frame at a position, every candidate for it too; None where its line has none."""
+    """The source of the frame at a position, every candidate for it too; None where its line has none that is here."""
     document = await session.texts.of(uri)
     if document is None:
         return None
     found = await _found_at(session, document, uri, position)
     if found is None or found.location is None:
         return None
-    places = [found.location, *found.candidates]
+    places = [place for place in (found.location, *found.candidates) if is_source(place.path)]
     targets = [Target(place.path, place.line, place.line, place.line) for place in places]
     return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
 
@@ -128,7 +128,7 @@ def _place(markup: Markup, location: Location) -> str:
     from framedex.model import How
 
     how = "" if location.how is How.EXACT else f" [{location.how.value}]"
-    return f"{markup.code(f'{location.path}:{location.line}')}{how}"
+    return f"{markup.link(markup.code(f'{location.path}:{location.line}'), location.url)}{how}"
 
 
 def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:

@@ -168,7 +168,7 @@ def _links(session: Session, markup: Markup, place: Place, summary: LineSummary)
     """Links to the latest trace and to all calls, for a client that has these commands and allows links to them."""
     about = {
         "textDocument": {"uri": place.uri},
-        "position": {"line": place.line - 1, "character": place.character},
+        "position": {"line": place.shown, "character": place.character},
     }
     offered = [
         ("open trace", OPEN_TRACE, {**about, "call": summary.latest_call}),

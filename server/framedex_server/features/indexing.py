@@ -107,7 +107,7 @@ class Indexing:
             self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
 
         title = f"framedex: recording {script.name}"
-        return await with_progress(self._server, title, None, lambda _: record(script, folder, told))
+        return await with_progress(self._server, title, lambda _: record(script, folder, told))
 
     async def _watch(self) -> None:
         while True:
@@ -138,16 +138,18 @@ class Indexing:
         return by_index
 
     async def _index(self, index: Path, captures: Sequence[Path], lazy: bool) -> dict[str, Any] | None:
+        settings = self._session.folder_settings_at(index)
         request = {
             "do": "index",
             "index": str(index),
             "captures": [str(capture) for capture in captures],
-            "sources": [str(source) for source in self._session.folder_settings_at(index).sources],
+            "sources": [str(source) for source in settings.sources],
+            "rules": [[rule.before, str(rule.after)] for rule in settings.path_map],
             "lazy": lazy,
         }
         try:
             result = await with_progress(
-                self._server, "framedex: indexing", None, lambda told: self._worker.run(request, told)
+                self._server, "framedex: indexing", lambda told: self._worker.run(request, told)
             )
         except FramedexError as error:
             self._session.report(error)

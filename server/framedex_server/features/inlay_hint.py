@@ -24,11 +24,12 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hints(params: types.InlayHintParams) -> list[types.InlayHint] | None:
-        place = session.source_place(params.text_document, params.range.start)
-        if place is None or not session.settings_at(place.path).inlay_hints:
+        path = session.source_path(params.text_document)
+        if path is None or not session.settings_at(path).inlay_hints:
             return None
-        last = params.range.end.line + 1
-        return await session.ask(place.path, lambda index: on_lines(session, place.path, place.line, last, index))
+        edits = session.documents.edits
+        first, last = (edits.nearest_saved_line(path, at.line + 1) for at in (params.range.start, params.range.end))
+        return await session.ask(path, lambda index: on_lines(session, path, first, last, index))
 
 
 def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
@@ -42,4 +43,5 @@ def on_lines(session: Session, path: str, first: int, last: int, index: Index) -
             padding_left=True,
         )
         for mark in marks
+        if session.documents.edits.is_shown(path, mark.line)
     ]

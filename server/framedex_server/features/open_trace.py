@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.documents.open_documents import TRACE_SUFFIX
+from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
 from framedex_server.features.requests import position_in
 from framedex_server.features.session import Session
 
@@ -31,8 +31,11 @@ def register(server: LanguageServer, session: Session) -> None:
         params = position_in(wanted)
         call = wanted.get("call")
         place = session.place(params.text_document, params.position)
-        if place is None or not isinstance(call, int | None):
+        if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
             raise JsonRpcInvalidParams(f"{OPEN_TRACE} takes one object: textDocument, position, and maybe a call.")
+        if place is None:
+            _tell(server, "Nothing was recorded there.")
+            return None
         try:
             written = await session.ask_at(
                 place,

@@ -23,15 +23,14 @@ LONGEST_SILENCE = 5.0
 async def with_progress(
     server: LanguageServer,
     title: str,
-    token: types.ProgressToken | None,
     work: Callable[[Told], Awaitable[Result]],
 ) -> Result:
-    """The result of work that the client sees, under its own token if it gave one.
+    """The result of work that the client sees, if it shows progress.
 
     Raises JsonRpcRequestCancelled where the client cancels the progress: pygls would never answer a command that ends
     with CancelledError.
     """
-    token = token if token is not None else await _token(server)
+    token = await _token(server)
     if token is None:
         return await work(lambda task, done, total: None)
     progress = server.work_done_progress

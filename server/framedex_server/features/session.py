@@ -45,11 +45,15 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What a client asks about: the document's URI and real path, the line, 1-based, and the column in its units."""
+    """What a client asks about: the document's URI and real path, the line, 1-based, and the column in its units.
+
+    The line is the file's; the one that the client shows, 0-based, is `shown`.
+    """
 
     uri: str
     path: str
     line: int
+    shown: int
     character: int
 
 
@@ -164,13 +168,22 @@ class Session:
         return types.MarkupKind.Markdown in ((hover and hover.content_format) or ())
 
     def place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
-        """The line asked about; None if its document is not a file."""
+        """The line asked about; None if its document is not a file, or the file has no such line as yet."""
         path = path_of(document.uri)
-        return Place(document.uri, path, position.line + 1, position.character) if path is not None else None
+        if path is None:
+            return None
+        line: int | None = position.line + 1
+        if not self.texts.may_hold(document.uri):  # texts with stacks are read as they are shown
+            line = self.documents.edits.saved_line(path, position.line + 1)
+        return None if line is None else Place(document.uri, path, line, position.line, position.character)
 
     def source_place(self, document: types.TextDocumentIdentifier, position: types.Position) -> Place | None:
         """The line of a source file that is asked about; None in a trace document, or in what is no file."""
         return None if self.documents.is_trace(document.uri) else self.place(document, position)
+
+    def source_path(self, document: types.TextDocumentIdentifier) -> str | None:
+        """The real path of a source file; None for a trace document, or what is no file."""
+        return None if self.documents.is_trace(document.uri) else path_of(document.uri)
 
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""
@@ -208,8 +221,9 @@ class Session:
 
     def line_range(self, path: str, line: int) -> types.Range:
         """The range of the text on a 1-based line of a file; empty at its start if the file cannot be read."""
-        return self.text_range(line, self.documents.line(path, line))
+        return self.text_range(self.documents.edits.shown_line(path, line), self.documents.line(path, line))
 
     def extent_range(self, path: str, first: int, last: int) -> types.Range:
         """The range from the start of line `first` to the end of line `last`, 1-based and inclusive."""
-        return types.Range(types.Position(first - 1, 0), self.line_range(path, last).end)
+        start = types.Position(self.documents.edits.shown_line(path, first) - 1, 0)
+        return types.Range(start, self.line_range(path, last).end)

@@ -7,6 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.sources.files import LANGUAGES
 from framedex_server.documents.open_documents import path_of
 from framedex_server.features.session import Session
 
@@ -16,7 +17,7 @@ PATTERNS = (
     *(f"**/{name}" for name in SETTINGS),
     "**/.framedex/index.db*",
     "**/.framedex/captures/*/capture.json",
-    "**/*.{py,pyi,c,cc,cpp,cxx,cu,h,hh,hpp,hxx,cuh,inl,ipp,proto,td}",
+    f"**/*.{{{','.join(suffix.removeprefix('.') for suffix in LANGUAGES)}}}",
 )
 
 

@@ -51,7 +51,7 @@ def register(server: LanguageServer, session: Session) -> None:
                 found.setdefault((symbol.name, str(symbol.data)), symbol)
         if not _resolves(server):
             for symbol in found.values():
-                _at_line(symbol)
+                _at_line(session, symbol)
         return session.in_parts(params.partial_result_token, list(found.values()))
 
     @server.feature(types.WORKSPACE_SYMBOL_RESOLVE)
@@ -109,10 +109,10 @@ def _at(session: Session, name: str, kind: types.SymbolKind, place: Location, to
     )
 
 
-def _at_line(symbol: types.WorkspaceSymbol) -> None:
+def _at_line(session: Session, symbol: types.WorkspaceSymbol) -> None:
     """Give a symbol the start of its line as its range."""
     data: Any = symbol.data
-    start = types.Position(data["line"] - 1, 0)
+    start = types.Position(session.documents.edits.shown_line(data["path"], data["line"]) - 1, 0)
     symbol.location = types.Location(symbol.location.uri, types.Range(start, start))
 
 

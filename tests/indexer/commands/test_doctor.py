@@ -63,3 +63,19 @@ def test_folders_that_cannot_be_read_are_counted(project: Path) -> None:
         (project / "src" / "locked").chmod(0o700)
     assert "1 folder: It cannot be read" in told.stdout and str(project / "src" / "locked") in told.stdout
     assert f"The folder {project / 'src' / 'locked'} cannot be read" in indexing.stdout
+
+
+def test_files_that_were_not_read_yet_are_counted(project: Path) -> None:
+    assert "has not been read yet" not in run("doctor")[1]
+    (project / "src" / "new.py").write_text("def new():\n    pass\n")
+    out = run("doctor")[1]
+    assert "1 file: It has not been read yet" in out and str(project / "src" / "new.py") in out
+
+
+def test_numbers_that_are_the_same_for_all_are_told(project: Path) -> None:
+    for name, content in (("a.py", b"x = '\xff'\n"), ("b.py", b"xy = '\xff'\n"), ("large.cc", b"int x;\n" * 700_000)):
+        (project / "src" / name).write_bytes(content)
+    run("index")
+    out = run("doctor")[1]
+    assert "1 file: It is larger than 4 MiB" in out
+    assert "2 files: It is not valid UTF-8 (first at byte …)" in out

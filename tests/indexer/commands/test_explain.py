@@ -94,3 +94,10 @@ def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch
     result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\u202e\n')
     assert "\x1b" not in result.stdout
     assert "\\x1b[31m\\u202e" in result.stdout
+
+
+def test_the_index_is_that_of_the_settings(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.ingest(project.library.parent)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "framedex.toml").write_text(f"index = {json.dumps(str(project.index))}\n")
+    assert f"{project.library_source}:" in explain(text=FRAMES).stdout

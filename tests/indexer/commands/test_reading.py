@@ -131,6 +131,26 @@ def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
     assert "No recorded call" in run("where", "demo.py:3").stderr
 
 
+def test_where_says_that_a_file_has_changed(indexed: Project) -> None:
+    """Given no git that knows the old text, then every answer about the file is marked, also that nothing passes."""
+    before = indexed.program.read_text()
+    try:
+        indexed.program.write_text(f"# new\n{before}")
+        passed, unpassed, whole = (run("where", place) for place in ("demo.py:11", "demo.py:3", "demo.py"))
+    finally:
+        indexed.program.write_text(before)
+
+    assert f"{indexed.program}:11 [file changed since]  2 calls" in passed.stdout
+    assert "[file changed since]  4 calls" in whole.stdout
+    for result in (passed, unpassed, whole):
+        assert "has changed since the recording: its lines may have moved" in result.stderr
+
+
+def test_an_empty_name_is_refused(indexed: Project) -> None:
+    result = run("find", " ")
+    assert result.exit_code == 1 and "empty name" in result.stderr
+
+
 def test_callers_are_shown_by_the_line_of_their_call(indexed: Project) -> None:
     """Given `transfer`, called from two lines of `main`, then neither is the line where `main` begins."""
     sites = [indexed.line("transfer(1)"), indexed.line("transfer(2)")]

@@ -267,3 +267,23 @@ def test_a_shipped_map_does_not_replace_one_that_was_imported(project: Project, 
         assert convert(project.index) == before is not None
     finally:
         shipped.unlink()
+
+
+def test_a_crash_text_leads_through_a_map_to_the_public_repository(tree: Path, source_map: Path) -> None:
+    commit = git(tree, "rev-parse", "HEAD")
+    shutil.rmtree(tree)
+    run("sources", "import", source_map)
+    Path("crash.log").write_text(
+        "    @     0x7f1bb00a8eed        112  glue::twice()\n"
+        "#1  0x4 in glue::convert(int) () at /build/machine/glue/glue.cc:2\n"
+    )
+    result = run("explain", "crash.log")
+    assert f"{ADDRESS}/blob/{commit}/glue/glue.cc#L3 [definition, not here]" in result
+    assert f"{ADDRESS}/blob/{commit}/glue/glue.cc#L2 [not here]" in result
+
+
+def test_a_crash_text_leads_to_files_rather_than_into_a_map(tree: Path, source_map: Path) -> None:
+    run("sources", "import", source_map)
+    run("index", "--source", tree)
+    Path("crash.log").write_text("    @     0x7f1bb00a8eed        112  glue::twice()\n")
+    assert f"{tree}/glue/glue.cc:3 [definition]\n" in run("explain", "crash.log")

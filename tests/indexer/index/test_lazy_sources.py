@@ -36,6 +36,33 @@ def test_the_lines_of_recorded_functions_come_from_a_few_files(project: Project,
     assert _convert(project) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
 
 
+def test_functions_of_a_folder_that_was_forgotten_are_looked_for_in_the_others(project: Project, tree: Path) -> None:
+    moved = tree.with_name("moved")
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        tree.rename(moved)
+        with store.transaction():
+            store.sources.remove_root(str(tree))
+            store.sources.add_root(str(moved))
+        report = find_needed_sources(store, Silence())
+
+    assert 0 < report.parsed < 5
+    assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
+
+
+def test_a_checkout_that_was_moved_is_found_where_it_is_now(project: Project, tree: Path) -> None:
+    """Given that the folder of before is not removed, then what is kept of it stands behind what is here."""
+    moved = tree.with_name("moved")
+    with Store(project.index) as store:
+        find_sources(store, Silence())
+        tree.rename(moved)
+        with store.transaction():
+            store.sources.add_root(str(moved))
+        find_sources(store, Silence())
+
+    assert _convert(project) == Location(str(moved / "glue.cc"), 2, How.DEFINITION)
+
+
 def test_the_rest_is_read_later_and_nothing_twice(project: Project, tree: Path) -> None:
     with Store(project.index) as store:
         needed = find_needed_sources(store, Silence())
@@ -109,7 +136,7 @@ def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None
 
     assert health.roots == (str(tree),)
     problems = {problem.message: problem for problem in health.problems}
-    assert problems["It is larger than … MiB and was not parsed."].count == 2
+    assert problems["It is larger than 4 MiB and was not parsed."].count == 2
     assert problems["It is a binary file and was not parsed."].examples == (str(tree / "binary.cc"),)
     assert any("not valid UTF-8" in message for message in problems)
     assert (

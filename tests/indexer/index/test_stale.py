@@ -135,3 +135,29 @@ def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> 
         read, recorded = (each.message for each in index.source_health().problems if each.examples == here)
         assert "`framedex index` reads it again" in read
         assert "git tells where its lines are now" in recorded
+
+
+def test_marks_of_lines_and_functions_are_where_these_are_now(tracked: Project) -> None:
+    """Given lines added above and one line changed, marks move with the text and the changed line has none."""
+    path = str(tracked.program)
+    with tracked.ingest() as index:
+        lines = [mark.line for mark in index.line_marks(path, 1, 99)]
+        functions = dict(index.recorded_functions_in(path))
+        edit(tracked.program, "import os\n\n" + PROGRAM.replace("return put(value)", "return put(value + 1)"))
+
+        assert 2 in lines
+        assert [mark.line for mark in index.line_marks(path, 1, 99)] == [line + 2 for line in lines if line != 2]
+        assert [mark.line for mark in index.line_marks(path, 5, 99)] == [line + 2 for line in lines if line > 2]
+        assert dict(index.recorded_functions_in(path)) == {line + 2: each for line, each in functions.items()}
+
+
+def test_calls_in_the_source_are_where_they_are_now(tracked: Project) -> None:
+    path = str(tracked.program)
+    with tracked.ingest(tracked.folder) as index:
+        (before,) = index.static_callees(path, 1)
+        edit(tracked.program, "import os\n\n" + PROGRAM)
+
+        (after,) = index.static_callees(path, 3)
+        assert after.line == before.line + 2
+        ((_, then, _),), ((_, now, last),) = before.targets, after.targets
+        assert (now.line, last) == (then.line + 2, now.line + 1)

@@ -2,6 +2,7 @@
 
 import os
 import random
+import threading
 import time
 from pathlib import Path
 
@@ -104,3 +105,53 @@ def test_files_are_taken_in_on_threads_and_an_abandoned_run_ends(tmp_path: Path)
     run = extract_files(paths, threads=2)
     next(run)
     del run
+
+
+def test_a_file_written_right_after_it_was_read_is_known_to_have_changed(tmp_path: Path) -> None:
+    """Given a second version of the same size, then its time is never that of the first."""
+    path = tmp_path / "a.py"
+    for _ in range(50):
+        path.write_text("def first(): pass\n")
+        parsed = parse_file(path)
+        path.write_text("def other(): pass\n")
+        assert path.stat().st_mtime_ns != parsed.modified
+        assert [definition.name for definition in parsed.definitions] == ["first"]
+
+
+def test_a_file_that_is_written_while_it_is_read_will_be_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("def f(): pass\n" * 20_000)
+    done = threading.Event()
+
+    def write() -> None:
+        while not done.is_set():
+            path.touch()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        read = [parse_file(path) for _ in range(5)]
+    finally:
+        done.set()
+        writer.join()
+    for file in read:
+        assert file.problems in ((), ("It changed while it was read; index it again.",))
+        assert (file.modified == 0) == bool(file.problems)
+    assert not parse_file(path).problems
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.py", "x = " + "lambda:" * 10_000 + "1\n"),
+        ("b.py", "x = " + "lambda x=" * 5_000 + "1" + ":1" * 5_000 + "\n"),
+        ("a.cc", "class a {" * 5_000 + "int f() { return 1; }" + "};" * 5_000),
+        ("b.cc", "int f() { return " + "[]{ return " * 5_000 + "1" + "; }" * 5_000 + "; }"),
+        ("a.proto", "message A {" * 5_000 + "}" * 5_000),
+    ],
+)
+def test_scopes_within_scopes_do_not_grow_names_without_bounds(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    definitions = parse_file(tmp_path / name).definitions
+    assert len(definitions) >= 5_000
+    assert max(len(definition.name) + len(definition.parameters or "") for definition in definitions) < 4_000

@@ -1,0 +1,90 @@
+"""Unsaved edits: the index knows the lines of files, a client asks about those on its screen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from framedex.sources.moving import LineMap
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """The text and the state of the file that were compared, and what has moved; None for nothing that is known."""
+
+    text: str
+    state: tuple[int, int]
+    lines: LineMap | None
+
+
+class UnsavedEdits:
+    """Which line of a file each line of the open document is, and back; lines are 1-based.
+
+    `text_of` gives the live text of the document that a client has open of a file, by its real path. Safe to ask from
+    any thread.
+    """
+
+    def __init__(self, text_of: Callable[[str], str | None]) -> None:
+        self._text_of = text_of
+        self._compared: dict[str, _Compared] = {}
+
+    def saved_line(self, path: str, line: int) -> int | None:
+        """The line of the file that a shown line is; None if it was typed, or changed, since the file was saved."""
+        lines = self._lines(path)
+        if lines is None:
+            return line
+        saved = lines.backward(line)
+        return None if saved.is_gone else saved.line
+
+    def nearest_saved_line(self, path: str, line: int) -> int:
+        """The same, or the line of the file nearest to where it would be."""
+        lines = self._lines(path)
+        return line if lines is None else lines.backward(line).line
+
+    def shown_line(self, path: str, line: int) -> int:
+        """Where a line of the file is shown, or would be."""
+        lines = self._lines(path)
+        return line if lines is None else lines.forward(line).line
+
+    def is_shown(self, path: str, line: int) -> bool:
+        """Whether a line of the file is still in the document as it was."""
+        lines = self._lines(path)
+        return lines is None or not lines.forward(line).is_gone
+
+    def forget(self, path: str) -> None:
+        """Note that the client has closed the document."""
+        self._compared.pop(path, None)
+
+    def _lines(self, path: str) -> LineMap | None:
+        text = self._text_of(path)
+        if text is None:
+            return None
+        try:
+            status = os.stat(path)  # noqa: PTH116 - for every place that is shown
+        except (OSError, ValueError):
+            return None
+        state = status.st_mtime_ns, status.st_size
+        known = self._compared.get(path)
+        if known is None or known.text is not text or known.state != state:
+            known = self._compared[path] = _Compared(text, state, _edits(path, text))
+        return known.lines
+
+
+def _edits(path: str, text: str) -> LineMap | None:
+    try:
+        saved = Path(path).read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):  # in another encoding every line with an accent would pass for changed
+        return None
+    if saved == text:
+        return None
+    from framedex.sources.moving import map_lines
+
+    return map_lines(_plain(saved), _plain(text))
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

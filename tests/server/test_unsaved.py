@@ -1,0 +1,75 @@
+"""Questions about documents with edits that are not saved: answers are about the lines that the reader sees."""
+
+from __future__ import annotations
+
+import pytest
+from lsprotocol import types
+
+from framedex_server.documents.unsaved import UnsavedEdits
+from tests.server.asking import EDITORS, Connect, at, definition, hover, open_document, own, places, settled
+from tests.server.recording import Recording
+
+pytestmark = pytest.mark.asyncio
+
+TYPED = "# typed\n# and not saved: 🚀\n"
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_questions_are_about_the_lines_that_are_shown(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    """Given two lines typed at the top, then a line has its recording two lines further down, and typed ones none."""
+    client = await connect(recording.root, editor)
+    saved = recording.main_calls_make_input
+    before = await hover(client, recording.demo, saved)
+    open_document(client, recording.demo.as_uri(), TYPED + recording.demo.read_text())
+    assert before is not None and await hover(client, recording.demo, saved + 2) == before
+    assert await hover(client, recording.demo, 1) is None
+    assert await definition(client, recording.demo, 2) == []
+    assert await definition(client, recording.demo, saved + 2) == [
+        ("demo.py", recording.make_input_calls_device_put + 2)
+    ]
+    declared = await client.text_document_declaration_async(
+        types.DeclarationParams(*at(recording.library, recording.device_put_enters_cpp))
+    )
+    assert places(declared) == [("demo.py", recording.make_input_calls_device_put + 2)]
+
+
+async def test_a_hover_is_shown_on_the_line_asked_about(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    open_document(client, recording.demo.as_uri(), TYPED + recording.demo.read_text())
+    document, position = at(recording.demo, recording.main_calls_make_input + 2)
+    found = await client.text_document_hover_async(types.HoverParams(document, position))
+    assert found is not None and found.range is not None and found.range.start.line == position.line
+
+
+async def test_steps_lenses_and_hints_follow_the_edits(recording: Recording, connect: Connect) -> None:
+    """Given typed lines above, and a recorded line that was changed, then that one has no hint and the others move."""
+    (recording.root / "pyproject.toml").write_text(
+        "[tool.framedex]\neditor = { code-lens = true, inlay-hints = true }\n"
+    )
+    client = await connect(recording.root)
+    await settled(client, recording.root)
+    text = recording.demo.read_text().replace("y = make_input(1)", "y = make_input(2)")
+    open_document(client, recording.demo.as_uri(), TYPED + text)
+    document = types.TextDocumentIdentifier(recording.demo.as_uri())
+    lenses = await client.text_document_code_lens_async(types.CodeLensParams(document)) or []
+    assert [lens.range.start.line + 1 for lens in lenses] == [3, 5, 9]
+    whole = types.Range(types.Position(0, 0), types.Position(20, 0))
+    hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, whole)) or []
+    assert [hint.position.line + 1 for hint in hints] == [7, 11, 13]
+    position = await own(client, "stepOut", recording.demo, recording.make_input_calls_device_put + 2)
+    assert position is not None
+
+
+async def test_what_is_saved_needs_no_mapping(recording: Recording) -> None:
+    text = recording.demo.read_text()
+    edits = UnsavedEdits({str(recording.demo): text}.get)
+    assert [edits.saved_line(str(recording.demo), line) for line in (1, 5, 99)] == [1, 5, 99]
+
+
+async def test_a_file_in_another_encoding_keeps_its_lines(recording: Recording) -> None:
+    """Given a file that is no UTF-8, its lines as an editor shows them cannot be told from changed ones."""
+    recording.demo.write_bytes("x = 'é'\ny = 1\n".encode("latin-1"))
+    edits = UnsavedEdits({str(recording.demo): "x = 'é'\ny = 1\n"}.get)
+    assert edits.saved_line(str(recording.demo), 1) == 1
