@@ -239,6 +239,9 @@ class Indexes:
         was_open = path in self._open
         try:
             return question(self._current(path))
+        except OverflowError as error:  # a number that no row of any index can have
+            _log.info("%s", error)
+            return None
         except FramedexError as error:
             if not isinstance(error, LockedIndexError):
                 self._forget(path)

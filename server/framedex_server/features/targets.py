@@ -38,9 +38,11 @@ class Target:
         return Target(location.path, location.line, begin.line, function.end_line)
 
 
-def answer(session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool) -> Targets:
-    """The targets as a client takes them, each once; None if there are none."""
-    distinct = list(dict.fromkeys(targets))[:MOST_TARGETS]
+def answer(
+    session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
+) -> Targets:
+    """The targets as a client takes them, each once and at most as many; None if there are none."""
+    distinct = list(dict.fromkeys(targets))[:most]
     if not distinct:
         return None
     if with_links:
