@@ -53,6 +53,10 @@ class DamagedIndexError(FramedexError):
     """The file is no database, or a broken one."""
 
 
+class EmptyIndexError(FramedexError):
+    """There is nothing in the file as yet: an indexer has only just made it, or one was stopped there."""
+
+
 class LockedIndexError(FramedexError):
     """Another process has the file for itself, for longer than the patience."""
 
@@ -79,7 +83,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         connection = _connect_reading(path, patience)
         try:
             if is_blank(connection):
-                raise FramedexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
+                raise EmptyIndexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
             check_version(connection, path)
         except BaseException:
             connection.close()
