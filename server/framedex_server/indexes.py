@@ -230,7 +230,9 @@ class Indexes:
 
         was_open = path in self._open
         try:
-            return question(self._current(path))
+            index = self._current(path)
+            with index.reading():
+                return question(index)
         except FramedexError as error:
             if not isinstance(error, LockedIndexError):
                 self._forget(path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +11,7 @@ from types import TracebackType
 from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
-from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.database import PATIENCE, connect_reading, translated
 from framedex.index.health import knows_source, source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
@@ -105,6 +106,15 @@ class Index:
     def state(self) -> tuple[int, ...]:
         """What is different after others have written to the file, or put another in its place."""
         return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is asked inside is answered from one state of the index, and of the files; other threads wait.
+
+        For those who ask often: what one such block has found out, the next ones remember while it holds.
+        """
+        with translated(self.path), self._reader.memory.held(self._reader.connection):
+            yield
 
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
