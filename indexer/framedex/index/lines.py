@@ -155,13 +155,12 @@ def recorded_files(reader: Reader, ending: str) -> list[str]:
 
 def is_recorded(reader: Reader, path: str) -> bool:
     """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
-    row = reader.row(
+    query = (
         "SELECT 1 FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?1) UNION ALL"
         " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
-        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = (SELECT id FROM files WHERE path = ?1) LIMIT 1",
-        path,
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = (SELECT id FROM files WHERE path = ?1) LIMIT 1"
     )
-    return row is not None
+    return reader.memory.recall(("is recorded", path), lambda: reader.row(query, path)) is not None
 
 
 def inward(reader: Reader, path: str, line: int) -> list[Step]:
