@@ -240,7 +240,9 @@ class Indexes:
 
         was_open = path in self._open
         try:
-            return question(self._current(path))
+            index = self._current(path)
+            with index.reading():
+                return question(index)
         except OverflowError as error:  # a number that no row of any index can have
             _log.info("%s", error)
             return None
