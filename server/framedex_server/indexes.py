@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
 from pathlib import Path
@@ -41,8 +41,8 @@ PATIENCE = 0.5
 class IndexChoice:
     """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
 
-    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `clock` seconds that never
-    go back.
+    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `links_for` their URL
+    templates for what an index says, `clock` seconds that never go back.
     """
 
     def __init__(
@@ -51,8 +51,10 @@ class IndexChoice:
         roots: Callable[[], Sequence[Path]],
         clock: Callable[[], float] = time.monotonic,
         set_for: Callable[[Path], Path | None] = lambda root: None,
+        links_for: Callable[[Path], Mapping[str, str]] = lambda index: {},
     ) -> None:
         self.fixed = fixed
+        self.links_for = links_for
         self._roots = roots
         self._clock = clock
         self._set_for = set_for
@@ -132,6 +134,7 @@ class Indexes:
         self._report = report
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
+        self._links: dict[Path, Mapping[str, str]] = {}
         self._used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
         self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
@@ -241,14 +244,16 @@ class Indexes:
             return None
 
     def _current(self, path: Path) -> Index:
-        """The index at `path`, opened again if its file is no longer the one that is open."""
+        """The index at `path`, opened again if its file or its links are no longer those it was opened with."""
         index = self._open.get(path)
-        if index is not None and not index.replaced():
+        links = self._choice.links_for(path)
+        if index is not None and not index.replaced() and self._links.get(path) == links:
             return index
         self._forget(path)
         from framedex.index import Index
 
-        self._open[path] = Index.open(path, PATIENCE)
+        self._open[path] = Index.open(path, PATIENCE, links)
+        self._links[path] = links
         return self._open[path]
 
     def _forget(self, path: Path) -> None:

@@ -91,7 +91,12 @@ class FramedexServer(LanguageServer):
         )
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)
-        choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
+        choice = IndexChoice(
+            index,
+            self._roots,
+            set_for=lambda folder: settings.at(folder).index,
+            links_for=lambda file: settings.at(file).links,
+        )
         self.indexes = Indexes(choice, self._report)
         # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
         self.protocol.leave = self._leave_process

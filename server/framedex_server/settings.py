@@ -66,6 +66,7 @@ class FolderSettings:
     sources: tuple[Path, ...] = ()
     index: Path | None = None
     path_map: tuple[PathRule, ...] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 class Configuration:
@@ -101,7 +102,7 @@ class Configuration:
             editor, wrong = EditorSettings.of(settings)
             origin = f"{settings.file}: " if settings.file else ""
             self._tell([*problems, *(f"{origin}{problem}" for problem in wrong)])
-            found = FolderSettings(editor, settings.sources, settings.index, settings.path_map)
+            found = FolderSettings(editor, settings.sources, settings.index, settings.path_map, settings.links)
             # Documents are known by their real paths, folders by those that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
         self._folders = folders
