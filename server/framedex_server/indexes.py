@@ -41,8 +41,8 @@ PATIENCE = 0.5
 class IndexChoice:
     """Where to look for an index: `fixed` if the user named one, else around the document and the `roots`.
 
-    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `clock` seconds that never
-    go back.
+    `roots` gives the workspace folders, `set_for` the index that the settings name for one, `clock` seconds that
+    never go back.
     """
 
     def __init__(

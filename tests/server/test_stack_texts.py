@@ -215,6 +215,21 @@ class TestTheRest:
             line_with(log, "in main"): f"{recording.demo.as_uri()}#L8",
         }
 
+    async def test_a_file_that_is_not_here_is_linked_to_in_public_and_opened_nowhere(
+        self, recording: Recording, connect: Connect
+    ) -> None:
+        (recording.root / "framedex.toml").write_text(
+            '[links]\n"/build/machine" = "https://git.example.org/{path}?line={line}"\n'
+        )
+        log = recording.root / "crash.log"
+        log.write_text("#0 0x4 in f() /build/machine/a.cc:3:1\n")
+        client = await connect(recording.root)
+        await settled(client, recording.root)
+        (link,) = await client.text_document_document_link_async(types.DocumentLinkParams(document(log))) or ()
+        assert link.target == "https://git.example.org/a.cc?line=3"
+        assert await definition(client, log, 1) == []
+        assert "https://git.example.org/a.cc?line=3" in (await hover(client, log, 1) or "")
+
     async def test_selection_grows_from_a_piece_to_the_document(
         self, recording: Recording, connect: Connect, log: Path
     ) -> None:
