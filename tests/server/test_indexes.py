@@ -107,11 +107,10 @@ async def test_a_locked_index_that_is_open_is_asked_once(
 ) -> None:
     """Given an open index, when another process takes it for itself, then no second wait follows the first."""
     _without_log(recording.index)
-    asked = 0
+    asked: list[Index] = []
 
     def captures(index: Index) -> int:
-        nonlocal asked
-        asked += 1
+        asked.append(index)
         return len(index.captures())
 
     def ask() -> int | None:
@@ -122,12 +121,12 @@ async def test_a_locked_index_that_is_open_is_asked_once(
     holder = sqlite3.connect(recording.index, isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
     assert ask() is None
-    assert asked == 2
     assert len(problems) == 1 and "another process" in problems[0]
 
     holder.execute("ROLLBACK")
     holder.close()
     assert ask() == 1
+    assert asked == [asked[0]] * 2, "it was opened anew, and so waited for again"
 
 
 def _without_log(index: Path) -> None:

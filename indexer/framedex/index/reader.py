@@ -376,7 +376,7 @@ class Index:
 
         For a function that is interpreter or glue itself: its direct callers.
         """
-        return functions.callers(self._reader, function_id)
+        return list(self.remembered(("callers", function_id), lambda: functions.callers(self._reader, function_id)))
 
     def direct_callers(self, function_id: int) -> list[Edge]:
         """The functions one frame outward of this one, most calls first."""
@@ -387,7 +387,7 @@ class Index:
 
         For a function that is interpreter or glue itself: its direct callees.
         """
-        return functions.callees(self._reader, function_id)
+        return list(self.remembered(("callees", function_id), lambda: functions.callees(self._reader, function_id)))
 
     def direct_callees(self, function_id: int) -> list[Edge]:
         """The functions one frame inward of this one, most calls first."""

@@ -100,15 +100,15 @@ class OpenDocuments:
 
 def is_source(path: str) -> bool:
     """Whether a path can be opened here: DWARF names files of the machine that built a binary."""
-    if not path.startswith("/"):  # of a source map, or relative to a folder that nobody knows
-        return False
-    if path.startswith("/proc/"):  # a compiler's own working folder, which is not this process's
-        return False
     return _times(path) is not None
 
 
 def _times(path: str) -> tuple[int, int] | None:
-    """When a file was modified (ns), and its size; None for what is none: captures may name pipes and devices too."""
+    """When a source was modified (ns), and its size; None for what is no file: captures name pipes and devices too."""
+    if not path.startswith("/"):  # of a source map, or relative to a folder that nobody knows
+        return None
+    if path.startswith("/proc/"):  # a compiler's own working folder, which is not this process's
+        return None
     try:
         status = os.stat(path)  # noqa: PTH116 - for every frame that an answer looks at
     except (OSError, ValueError):
@@ -146,11 +146,11 @@ def _read_text(path: str) -> str:
 
 
 def _read_line(path: str, line: int) -> str:
-    times = _times(path) if line >= 1 and is_source(path) else None
+    times = _times(path) if line >= 1 else None
     return "" if times is None else _line_of_file(path, line, times)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=8192)
 def _line_of_file(path: str, line: int, _: tuple[int, int]) -> str:
     """A line of a file as it was at a time: answers tell of the same few lines, far inside their files."""
     try:

@@ -223,7 +223,7 @@ def _item(
     session: Session, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
 ) -> types.CallHierarchyItem:
     begin = function.location
-    known = Path(function.module).name
+    known = function.module.rpartition("/")[2]
     if begin is not None and _document(function):
         anchor = Anchor(begin.path, begin.line)
         last = max(begin.line, function.end_line)

@@ -188,8 +188,7 @@ class Session:
     def word_at(self, place: Place) -> str:
         """The identifier at a place; empty if there is none."""
         text = self.documents.line(place.path, place.line)
-        start = types.Position(0, place.character)
-        column = self._server.workspace.position_codec.position_from_client_units([text], start).character
+        column = min(self.column_in(text, place.character), len(text))
         return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
 
     @cached_property

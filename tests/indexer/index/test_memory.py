@@ -1,0 +1,86 @@
+"""What is remembered of an index holds until somebody writes there, or a file that it is about changes."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from framedex.index.memory import Memory
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "index.db"
+    with sqlite3.connect(path, isolation_level=None) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE things(value)")
+        connection.execute("INSERT INTO things VALUES (1)")
+    connection.close()
+    yield path
+
+
+@pytest.fixture
+def reader(database: Path) -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(database, isolation_level=None)
+    yield connection
+    connection.close()
+
+
+def test_something_is_made_once_while_nothing_changes(reader: sqlite3.Connection) -> None:
+    memory, made = Memory(), []
+    for _ in range(2):
+        with memory.held(reader):
+            memory.recall("thing", lambda: made.append(1))
+    assert made == [1]
+
+
+def test_it_is_made_anew_after_somebody_has_written(database: Path, reader: sqlite3.Connection) -> None:
+    memory = Memory()
+
+    def things() -> int:
+        with memory.held(reader):
+            return memory.recall("things", lambda: int(reader.execute("SELECT count(*) FROM things").fetchone()[0]))
+
+    assert things() == 1
+    with sqlite3.connect(database, isolation_level=None) as writer:
+        writer.execute("INSERT INTO things VALUES (2)")
+    writer.close()
+    assert things() == 2
+
+
+def test_one_answer_sees_one_state_of_the_index(database: Path, reader: sqlite3.Connection) -> None:
+    with Memory().held(reader), sqlite3.connect(database, isolation_level=None) as writer:
+        before = reader.execute("SELECT count(*) FROM things").fetchone()
+        writer.execute("INSERT INTO things VALUES (2)")
+        assert reader.execute("SELECT count(*) FROM things").fetchone() == before
+    writer.close()
+
+
+@pytest.mark.parametrize("change", ["write", "remove", "make"])
+def test_it_is_made_anew_after_a_file_has_changed_that_what_it_rests_on_looked_at(
+    reader: sqlite3.Connection, tmp_path: Path, change: str
+) -> None:
+    source = tmp_path / "source.py"
+    if change != "make":
+        source.write_text("before")
+    memory = Memory()
+
+    def size() -> int | None:
+        status = memory.file(str(source))
+        return None if status is None else status.size
+
+    def told() -> str:
+        with memory.held(reader):
+            return memory.recall("told", lambda: f"{memory.recall('size', size)} bytes")
+
+    before = told()
+    source.unlink() if change == "remove" else source.write_text("it is longer now")
+    assert told() != before
+
+
+def test_nothing_is_kept_where_no_state_is_held() -> None:
+    memory, made = Memory(), []
+    memory.recall("thing", lambda: made.append(1))
+    memory.recall("thing", lambda: made.append(1))
+    assert made == [1, 1]
