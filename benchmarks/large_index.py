@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -105,6 +106,8 @@ def main() -> None:
         print(f"the sources: {_seconds(began)}")
         began = time.monotonic()
         print(f"{add_definitions(store, folder, options.source, options.definitions):,} definitions: {_seconds(began)}")
+    # Else a server in this folder would index the recording that the copies were made of, while it is measured.
+    shutil.rmtree(folder / ".framedex" / "captures")
     size = (folder / ".framedex" / "index.db").stat().st_size
     print(f"the index: {size / 2**30:.1f} GiB")
 

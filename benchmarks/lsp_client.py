@@ -60,6 +60,11 @@ class Client:
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
+    def processor_seconds(self) -> float:
+        """What the server has used of the processor's time up to now, in all its threads."""
+        threads = Path(f"/proc/{self._process.pid}/task").iterdir()
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+
     def leave(self) -> None:
         self.request("shutdown", None)
         self.notify("exit", None)

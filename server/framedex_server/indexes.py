@@ -138,6 +138,8 @@ class Indexes:
         self._report = report
         self._links_for = links_for
         self._links: dict[Path, Mapping[str, str]] = {}
+        self.filled: set[Path] = set()
+        """The indexes that this session is writing: that one is empty as yet is nothing to tell."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
@@ -234,17 +236,24 @@ class Indexes:
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
         """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
-        from framedex.index.database import LockedIndexError
+        from framedex.index.database import EmptyIndexError, LockedIndexError
 
         was_open = path in self._open
         try:
-            return question(self._current(path))
+            index = self._current(path)
+            with index.reading():
+                return question(index)
+        except OverflowError as error:  # a number that no row of any index can have
+            _log.info("%s", error)
+            return None
         except FramedexError as error:
             if not isinstance(error, LockedIndexError):
                 self._forget(path)
                 if was_open:
                     # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
                     return self._ask(path, question, tell)
+            if isinstance(error, EmptyIndexError) and path in self.filled:
+                return None
             self._tell_once(path, error, tell)
             return None
 

@@ -13,7 +13,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote
@@ -149,7 +149,7 @@ class FramedexServer(LanguageServer):
     def _roots(self) -> list[Path]:
         workspace = self.workspace
         uris = [folder.uri for folder in workspace.folders.values()] or [workspace.root_uri or ""]
-        return [Path(path) for path in map(to_fs_path, uris) if path]
+        return [folder for folder in map(_folder, uris) if folder is not None]
 
     def _text_of(self, uri: str) -> str | None:
         document = self.workspace.text_documents.get(unquote(uri))
@@ -158,6 +158,12 @@ class FramedexServer(LanguageServer):
     def _language_of(self, uri: str) -> str | None:
         document = self.workspace.text_documents.get(unquote(uri))
         return document.language_id if document is not None else None
+
+
+@lru_cache(maxsize=64)
+def _folder(uri: str) -> Path | None:
+    path = to_fs_path(uri)
+    return Path(path) if path else None
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CLIENTS_OWN = ("server", "trace")
 """Keys of the section `framedex` that are for the editor's extension itself."""
 
+_MOST_KNOWN = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
@@ -80,12 +82,19 @@ class Configuration:
         self._report = report
         self._told: set[str] = set()
         self._folders: dict[Path, FolderSettings] = {}
+        self._known: dict[str, FolderSettings] = {}
 
     def at(self, path: Path | str) -> FolderSettings:
         """What holds for a file or folder: what is set for the innermost workspace folder around it, else the first."""
-        around = [root for root in self._folders if Path(path).is_relative_to(root)]
-        root = max(around, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
-        return self._folders[root] if root is not None else FolderSettings()
+        known = self._known.get(str(path))
+        if known is None:
+            around = [root for root in self._folders if Path(path).is_relative_to(root)]
+            root = max(around, key=lambda each: len(each.parts), default=next(iter(self._folders), None))
+            known = self._folders[root] if root is not None else FolderSettings()
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[str(path)] = known
+        return known
 
     def read(self, given: Mapping[Path, object]) -> None:
         """Read every folder's files anew; `given` is what the client has set for each, as JSON."""
@@ -105,7 +114,7 @@ class Configuration:
             found = FolderSettings(editor, settings.sources, settings.index, settings.path_map, settings.links)
             # Documents are known by their real paths, folders by those that the client opened.
             folders |= {root: found, Path(os.path.realpath(root)): found}
-        self._folders = folders
+        self._folders, self._known = folders, {}
 
     def _tell(self, problems: Sequence[str]) -> None:
         for problem in problems:

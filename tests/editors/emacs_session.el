@@ -61,6 +61,18 @@
 (push (cons 'definition (step-in)) report)
 (push (cons 'next (step-in)) report)
 
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(push (cons 'steps (vconcat (mapcar (lambda (command) (funcall command) (here))
+                                    '(framedex-step-in framedex-step-in framedex-step-in framedex-step-out))))
+      report)
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(cl-letf (((symbol-function 'completing-read) (lambda (_ choices &rest _) (caar choices))))
+  (push (cons 'capture (framedex--read-capture "Which: ")) report))
+(framedex-open-trace)
+(push (cons 'opened_trace (here)) report)
+
 (defun step-into-first ()
   (xref-find-definitions "")
   ;; Several answers are listed; a person presses RET on the first.
@@ -83,6 +95,11 @@
 (go-to-line (session 'lines 'trace))
 (start-eglot)
 (push (cons 'from_trace (step-in)) report)
+
+(find-file (session 'log))
+(go-to-line (session 'lines 'log))
+(start-eglot)
+(push (cons 'from_log (step-in)) report)
 
 (with-temp-file (session 'report)
   (insert (json-encode report)))

@@ -87,6 +87,35 @@ local function play()
   local clients = vim.lsp.get_clients and vim.lsp.get_clients() or vim.lsp.get_active_clients()
   report.servers = #clients
 
+  edit(session.demo, session.lines.main_calls_make_input)
+  report.steps = {}
+  for _, command in ipairs({ "step_in", "step_in", "step_out", "step_out" }) do
+    table.insert(report.steps, moved_by(function()
+      vim.cmd("Framedex " .. command)
+    end))
+  end
+  report.opened_trace = moved_by(framedex.open_trace)
+
+  edit(session.demo, session.lines.main_calls_make_input)
+  vim.ui.select = function(choices, options, take)
+    report.captures = vim.tbl_map(options.format_item, choices)
+    take(choices[#choices])
+  end
+  local told
+  vim.lsp.handlers["window/showMessage"] = function(_, message)
+    told = message.message
+  end
+  local function told_by(action)
+    told = nil
+    action()
+    wait_for("the message", function()
+      return told
+    end)
+    return told
+  end
+  report.picked = told_by(framedex.pick_capture)
+  report.compared = told_by(framedex.compare_captures)
+
   edit(session.trace, session.lines.trace)
   report.trace_filetype = vim.bo.filetype
   report.from_trace = moved_by(vim.lsp.buf.definition)

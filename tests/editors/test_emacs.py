@@ -72,3 +72,17 @@ def test_a_load_without_eglot_says_where_to_get_it() -> None:
 def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:
     assert seen["trace_mode"] == "framedex-trace-mode"
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -> None:
+    assert [(place["file"], place["line"]) for place in seen["steps"]] == [
+        ("demo.py", 5),
+        ("library.py", 4),
+        ("client.cc", 4),
+        ("library.py", 4),
+    ]
+
+
+def test_captures_are_offered_and_a_trace_is_opened(seen: dict[str, Any]) -> None:
+    assert seen["capture"] == 1
+    assert seen["opened_trace"]["file"] == "call-3.fdtrace"

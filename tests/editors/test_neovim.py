@@ -58,3 +58,19 @@ def test_a_walk_goes_through_trees_of_their_own_with_one_server(seen: dict[str, 
 def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:
     assert seen["trace_filetype"] == "framedex-trace"
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
+    assert [(place["file"], place["line"]) for place in seen["steps"]] == [
+        ("demo.py", 5),
+        ("library.py", 4),
+        ("demo.py", 5),
+        ("demo.py", 8),
+    ]
+    assert seen["opened_trace"]["file"] == "call-3.fdtrace"
+
+
+def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
+    assert seen["captures"][-1].endswith("python demo.py")
+    assert seen["picked"] == "framedex: answers are of python demo.py alone."
+    assert seen["compared"].startswith("demo.py:8, before → after:")

@@ -9,7 +9,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import Connect, at
+from tests.server.asking import Connect, at, settled
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -124,3 +124,11 @@ async def test_data_that_is_not_the_servers_own_gives_nothing(
     main.data = data
     assert await outgoing(client, main) == []
     assert await incoming(client, main) == []
+
+
+async def test_the_limit_of_the_settings_counts_here_too(recording: Recording, connect: Connect) -> None:
+    (recording.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { limit = 1 }\n")
+    client = await connect(recording.root)
+    await settled(client, recording.root)
+    (main,) = await prepare(client, recording.demo, recording.main_calls_make_input)
+    assert [call.to.detail for call in await outgoing(client, main)] == ["5 calls (1 more not shown) · demo.py"]

@@ -135,3 +135,17 @@ def _without_log(index: Path) -> None:
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
+
+
+async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
+    indexes: Indexes, tmp_path: Path, problems: list[str]
+) -> None:
+    path = tmp_path / ".framedex" / "index.db"
+    path.parent.mkdir()
+    path.touch()
+    indexes.filled.add(path)
+    assert await answering(indexes, tmp_path / "demo.py") is None
+    assert problems == []
+    indexes.filled.discard(path)
+    assert await answering(indexes, tmp_path / "demo.py") is None
+    assert [problem.endswith("is empty.") for problem in problems] == [True]

@@ -137,6 +137,14 @@ def test_an_unknown_method_is_answered(client: RawClient, tmp_path: Path) -> Non
     assert client.request("framedex/nonsense", {"a": 1}, "one")["error"]["code"] == METHOD_NOT_FOUND
 
 
+def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, recording: Recording) -> None:
+    client.initialize(recording.root)
+    assert client.request("framedex/traceDocument", {"call": 1 << 70}, 1)["result"] is None
+    lens = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
+    odd = {**lens, "data": {"path": str(recording.demo), "function": 1 << 70}}
+    assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "not recorded any more"
+
+
 def test_a_request_after_shutdown_is_refused(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     client.request("shutdown", None, 1)

@@ -83,6 +83,16 @@ class TestDefinitionAndHover:
         assert await definition(client, log, line_with(log, "BufferFromHost")) == [("client.cc", 4)]
         assert "[definition]" in (await hover(client, log, line_with(log, "BufferFromHost")) or "")
 
+    async def test_the_call_hierarchy_begins_at_a_frame_whose_name_is_shortened(
+        self, recording: Recording, connect: Connect, log: Path
+    ) -> None:
+        """Given absl's `f()` for a function with parameters, then the hierarchy begins at the recorded function."""
+        client = await connect(recording.root)
+        where = types.Position(line_with(log, "xla::Client::BufferFromHost()") - 1, 40)
+        params = types.CallHierarchyPrepareParams(document(log), where)
+        (item,) = await client.text_document_prepare_call_hierarchy_async(params) or ()
+        assert item.name == "xla::Client::BufferFromHost"
+
     async def test_a_path_of_another_machine_is_found_by_its_name_where_that_is_all_there_is(
         self, recording: Recording, connect: Connect
     ) -> None:

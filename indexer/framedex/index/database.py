@@ -20,6 +20,8 @@ PATIENCE = 5.0
 
 _MAGIC = b"SQLite format 3\0"
 _PAUSE = 0.05
+_CACHE = 16 << 10
+"""KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
 
 Result = TypeVar("Result")
 
@@ -53,18 +55,26 @@ class DamagedIndexError(FramedexError):
     """The file is no database, or a broken one."""
 
 
+class EmptyIndexError(FramedexError):
+    """There is nothing in the file as yet: an indexer has only just made it, or one was stopped there."""
+
+
 class LockedIndexError(FramedexError):
     """Another process has the file for itself, for longer than the patience."""
 
 
 def find_index(start: Path) -> Path | None:
     """The nearest `.framedex/index.db` in `start` or a folder above it."""
-    start = start.absolute()
-    for folder in (start, *start.parents):
-        candidate = folder / ".framedex" / "index.db"
+    # As text: an editor's every question asks this about a path of ten folders.
+    folder = str(start.absolute())
+    while True:
+        candidate = os.path.join(folder, ".framedex", "index.db")  # noqa: PTH118
         if os.path.isfile(candidate):  # noqa: PTH113 - Path.is_file raises where it may not look
-            return candidate
-    return None
+            return Path(candidate)
+        outer = os.path.dirname(folder)  # noqa: PTH120
+        if outer == folder:
+            return None
+        folder = outer
 
 
 def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
@@ -79,7 +89,7 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         connection = _connect_reading(path, patience)
         try:
             if is_blank(connection):
-                raise FramedexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
+                raise EmptyIndexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
             check_version(connection, path)
         except BaseException:
             connection.close()
@@ -186,6 +196,7 @@ def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
 def _open(uri: str, patience: float) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA query_only = 1")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
     return connection
 
 

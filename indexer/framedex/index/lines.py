@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
-from framedex.index.places import is_unchanged, state_of
+from framedex.index.places import state_of
 from framedex.index.rows import (
     CAPTURE_COLUMNS,
     LATEST_FIRST,
@@ -55,23 +55,25 @@ def nearest_line_then(reader: Reader, path: str, line: int) -> int:
 def change_since(reader: Reader, path: str) -> Change | None:
     """What has changed in a file since it was last recorded, or else indexed; None for nothing that is known."""
     state = _state_then(reader, path)
-    return None if state is None or is_unchanged(path, state) else reader.places.change_since(path, state)
+    return None if state is None or reader.is_unchanged(path, state) else reader.places.change_since(path, state)
 
 
 def lines_since(reader: Reader, path: str) -> LineMap | None:
     """From the lines of a file when it was last recorded to those now; None where they are the same, or unknown."""
     state = _state_then(reader, path)
-    return None if state is None else reader.places.lines_since(path, state)
+    if state is None or reader.is_unchanged(path, state):
+        return None
+    return reader.places.lines_since(path, state)
 
 
 def _state_then(reader: Reader, path: str) -> FileState | None:
     # Frames of older recordings may be about other states of the file: the last one counts.
-    row = reader.row(
+    query = (
         "SELECT modified, size, blob FROM file_versions WHERE file = (SELECT id FROM files WHERE path = ?1)"
         " UNION ALL SELECT modified, size, blob FROM source_files s WHERE file = (SELECT id FROM files WHERE path = ?1)"
-        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1",
-        path,
+        " AND NOT EXISTS (SELECT 1 FROM file_versions v WHERE v.file = s.file) ORDER BY modified DESC LIMIT 1"
     )
+    row = reader.memory.recall(("state", path), lambda: reader.row(query, path))
     return None if row is None else state_of(*row)
 
 
@@ -154,13 +156,12 @@ def recorded_files(reader: Reader, ending: str) -> list[str]:
 
 def is_recorded(reader: Reader, path: str) -> bool:
     """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
-    row = reader.row(
+    query = (
         "SELECT 1 FROM line_calls WHERE file = (SELECT id FROM files WHERE path = ?1) UNION ALL"
         " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
-        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = (SELECT id FROM files WHERE path = ?1) LIMIT 1",
-        path,
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = (SELECT id FROM files WHERE path = ?1) LIMIT 1"
     )
-    return row is not None
+    return reader.memory.recall(("is recorded", path), lambda: reader.row(query, path)) is not None
 
 
 def inward(reader: Reader, path: str, line: int) -> list[Step]:

@@ -27,12 +27,15 @@ def roads_outward(
     found: list[tuple[Standing, int, int, bool]] = []
     front = {start.node: [start] for start in starts}
     frames = frames_by_id(reader, {start.frame for start in starts})
+    shown: dict[int, bool] = {}
     while front:
         arrivals = _next_readable(reader, front)
-        frames |= frames_by_id(reader, {frame for _, _, frame, _ in arrivals} - frames.keys())
+        reached = {frame for _, _, frame, _ in arrivals}
+        frames |= frames_by_id(reader, reached - frames.keys())
+        shown |= {frame: wanted(frames[frame]) for frame in reached - shown.keys()}
         further: dict[int, list[Standing]] = {}
         for left, node, frame, goes_on in arrivals:
-            if wanted(frames[frame]):
+            if shown[frame]:
                 found += ((start, node, frame, goes_on) for start in front[left])
             else:
                 further.setdefault(node, []).extend(front[left])

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
 from framedex.index.check import check_capture
-from framedex.index.database import PATIENCE, connect_reading
+from framedex.index.database import PATIENCE, connect_reading, translated
 from framedex.index.health import knows_source, read_sources, source_health, source_roots
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
@@ -50,6 +52,8 @@ from framedex.model import (
     Trace,
 )
 from framedex.releases import Build
+
+Kept = TypeVar("Kept")
 
 _MOST_STACKS = 50
 _MOST_SYMBOLS = 100
@@ -105,6 +109,22 @@ class Index:
     def state(self) -> tuple[int, ...]:
         """What is different after others have written to the file, or put another in its place."""
         return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is asked inside is answered from one state of the index, and of the files; other threads wait.
+
+        For those who ask often: what one such block has found out, the next ones remember while it holds.
+        """
+        with translated(self.path), self._reader.memory.held(self._reader.connection):
+            yield
+
+    def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What `make` finds out by asking this index and nothing else; inside `reading`, kept under the key.
+
+        It is shared by all who ask: nobody may change it.
+        """
+        return self._reader.memory.recall(("asked", key), make)
 
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
@@ -318,7 +338,11 @@ class Index:
 
     def functions_at(self, path: str, line: int) -> list[FunctionRow]:
         """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
-        return functions.functions_at(self._reader, path, lines.nearest_line_then(self._reader, path, line))
+        found = self.remembered(
+            ("functions at", path, line),
+            lambda: functions.functions_at(self._reader, path, lines.nearest_line_then(self._reader, path, line)),
+        )
+        return list(found)
 
     def function(self, function_id: int) -> FunctionRow | None:
         """The function with this id."""
@@ -390,7 +414,10 @@ class Index:
 
     def ffi_uses(self, path: str, line: int) -> list[FfiUse]:
         """The FFI targets that are called at a line, or whose handlers' source it is in."""
-        return ffi.uses_at(self._reader, path, self._then(path, line))
+        uses = self.remembered(
+            ("FFI uses", path, line), lambda: ffi.uses_at(self._reader, path, self._then(path, line))
+        )
+        return list(uses)
 
     def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
         """The registered functions of the FFI handlers that were made from any of these functions."""

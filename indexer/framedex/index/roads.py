@@ -40,11 +40,14 @@ def roads_inward(
     starts = standing_on(reader, path, line, within, capture, MOST_FOLLOWED)
     front = {start.node: start.frame for start in starts}
     frames: dict[int, FrameRow] = {}
+    shown: dict[int, bool] = {}
     while front:
         arrivals = _next_readable(reader, front)
-        frames |= frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
-        found += (arrival for arrival in arrivals if wanted(frames[arrival.frame]))
-        front = {arrival.node: arrival.origin for arrival in arrivals if not wanted(frames[arrival.frame])}
+        new = frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
+        frames |= new
+        shown |= {frame: wanted(row) for frame, row in new.items()}
+        found += (arrival for arrival in arrivals if shown[arrival.frame])
+        front = {arrival.node: arrival.origin for arrival in arrivals if not shown[arrival.frame]}
     if capture is not None:
         kept = nodes_in(reader, capture, [arrival.node for arrival in found])
         found = [arrival for arrival in found if arrival.node in kept]

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 from framedex.index.database import translated
+from framedex.index.memory import Memory
 from framedex.index.places import Places, location, state_of
 from framedex.index.urls import Urls
 from framedex.index.values import storable, unsigned
-from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, Language, Location, Role
+from framedex.model import CallRow, CaptureRow, FileState, FrameRow, FunctionRow, Language, Location, Role
 
 Row = tuple[Any, ...]
 
@@ -69,6 +70,7 @@ class Reader:
     path: Path
     links: Mapping[str, str] = field(default_factory=dict)
     places: Places = field(default_factory=Places)
+    memory: Memory = field(default_factory=Memory)
 
     def location(
         self,
@@ -81,7 +83,15 @@ class Reader:
     ) -> Location | None:
         """A place from its columns, as its file is now; None where they are NULL."""
         found = location(path, line, how)
-        return None if found is None else self.places.now(found, state_of(modified, size, blob))
+        then = state_of(modified, size, blob)
+        if found is None or then is None or self.is_unchanged(found.path, then):
+            return found
+        return self.places.now(found, then)
+
+    def is_unchanged(self, path: str, then: FileState) -> bool:
+        """Whether a file surely is as it was; also where there is none now."""
+        now = self.memory.file(path)
+        return now is None or (now.modified, now.size) == (then.modified, then.size)
 
     def rows(self, query: str, *parameters: object) -> list[Row]:
         """All rows of a query. Raises FramedexError where the file cannot be read."""
@@ -102,42 +112,52 @@ class Reader:
 
 def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
     """The functions with these ids, by id."""
-    rows = reader.rows(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}", json.dumps(list(ids)))
-    return {function.id: function for function in function_rows(reader, rows)}
+    return reader.memory.recall_all("function", ids, partial(_read_functions, reader))
+
+
+def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FunctionRow]]:
+    query = f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}"
+    return {row[0]: partial(_function_row, reader, row) for row in reader.rows(query, json.dumps(ids))}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
     """The frames with these ids, by id, with their functions and candidates."""
-    wanted = json.dumps(list(ids))
+    return reader.memory.recall_all("frame", ids, partial(_read_frames, reader))
+
+
+def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
+    wanted = json.dumps(ids)
     rows = reader.rows(
         f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, {place_columns('fr')}"
         f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",
         wanted,
     )
     functions = functions_by_id(reader, {row[1] for row in rows})
-    urls = Urls(reader)
-    candidates: dict[int, list[Location]] = {}
+    candidates: dict[int, list[Row]] = {}
     for frame, *place in reader.rows(
         "SELECT x.frame, f.path, x.line, x.how, s.modified, s.size, s.blob FROM candidates x JOIN files f"
         " ON f.id = x.file LEFT JOIN source_files s ON s.file = x.file"
         f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
         wanted,
     ):
-        if found := reader.location(*place):
-            candidates.setdefault(frame, []).append(urls.added(found))
-    return {
-        row[0]: FrameRow(
-            id=row[0],
-            function=functions[row[1]],
-            location=_published(urls, reader.location(*row[6:])),
-            candidates=tuple(candidates.get(row[0], ())),
-            module=row[2] if row[2] is not None else functions[row[1]].module,
-            offset=unsigned(row[3]),
-            inlined=bool(row[4]),
-            returning=bool(row[5]),
-        )
-        for row in rows
-    }
+        candidates.setdefault(frame, []).append(tuple(place))
+    return {row[0]: partial(_frame_row, reader, row, functions[row[1]], candidates.get(row[0], ())) for row in rows}
+
+
+def _frame_row(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
+    reader.memory.rests_on("function", function.id)
+    urls = Urls(reader)
+    places = (reader.location(*place) for place in candidates)
+    return FrameRow(
+        id=row[0],
+        function=function,
+        location=_published(urls, reader.location(*row[6:])),
+        candidates=tuple(urls.added(place) for place in places if place is not None),
+        module=row[2] if row[2] is not None else function.module,
+        offset=unsigned(row[3]),
+        inlined=bool(row[4]),
+        returning=bool(row[5]),
+    )
 
 
 def _published(urls: Urls, location: Location | None) -> Location | None:
@@ -158,13 +178,14 @@ def chain(reader: Reader, leaf: int) -> list[int]:
 
 def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
     """Functions from FUNCTION_COLUMNS."""
-    urls = Urls(reader)
-    functions = [_function_row(reader, row) for row in rows]
-    return [replace(function, location=_published(urls, function.location)) for function in functions]
+    read = {row[0]: partial(_function_row, reader, row) for row in rows}
+    functions = reader.memory.recall_all("function", read, lambda ids: {each: read[each] for each in ids})
+    return [functions[each] for each in read]
 
 
 def _function_row(reader: Reader, row: Row) -> FunctionRow:
     place = reader.location(*row[8:])
+    moved = 0 if place is None or place.moved_from is None else place.line - place.moved_from
     return FunctionRow(
         id=row[0],
         language=Language(row[1]),
@@ -173,8 +194,8 @@ def _function_row(reader: Reader, row: Row) -> FunctionRow:
         symbol=row[4],
         module=row[5],
         unit=row[6],
-        location=place,
-        end_line=(row[7] or 0) + (0 if place is None or place.moved_from is None else place.line - place.moved_from),
+        location=_published(Urls(reader), place),
+        end_line=(row[7] or 0) + moved,
     )
 
 
@@ -229,7 +250,7 @@ def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:
 
 def file_id(reader: Reader, path: str) -> int | None:
     """The id of a path, or None where no frame and no definition is in it."""
-    row = reader.row("SELECT id FROM files WHERE path = ?", path)
+    row = reader.memory.recall(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
     return None if row is None else int(row[0])
 
 

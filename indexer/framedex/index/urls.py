@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,9 +30,11 @@ class Urls:
 
     def added(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and the URL is known."""
+        there = self._reader.memory.file(location.path)
+        if there is not None and there.is_regular:
+            return location
         url = self._url(location)
-        is_here = url is None or os.path.isfile(location.path)  # noqa: PTH113 - Path.is_file raises on odd names
-        return location if is_here else replace(location, url=url)
+        return location if url is None else replace(location, url=url)
 
     def _url(self, location: Location) -> str | None:
         links = self._reader.links
@@ -60,4 +61,4 @@ class Urls:
 
     @cached_property
     def _builds(self) -> list[Build]:
-        return builds(self._reader)
+        return self._reader.memory.recall("builds", lambda: builds(self._reader))

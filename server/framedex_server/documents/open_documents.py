@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
@@ -79,7 +80,7 @@ class OpenDocuments:
         """The text now on a 1-based line of the file with the real path `path`, without its newline; empty if none."""
         text = self._live_text(path)
         if text is None:
-            return _read_line(path, line)[:_LONGEST_LINE]
+            return _read_line(path, line)
         lines = _with_plain_newlines(text).split("\n")
         line = self.edits.shown_line(path, line)
         return lines[line - 1][:_LONGEST_LINE] if 0 < line <= len(lines) else ""
@@ -103,11 +104,16 @@ def is_source(path: str) -> bool:
         return False
     if path.startswith("/proc/"):  # a compiler's own working folder, which is not this process's
         return False
-    # A path from a capture may also name a pipe or a device, which must not be opened.
+    return _times(path) is not None
+
+
+def _times(path: str) -> tuple[int, int] | None:
+    """When a file was modified (ns), and its size; None for what is none: captures may name pipes and devices too."""
     try:
-        return stat.S_ISREG(Path(path).stat().st_mode)
+        status = os.stat(path)  # noqa: PTH116 - for every frame that an answer looks at
     except (OSError, ValueError):
-        return False
+        return None
+    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
 def path_of(uri: str) -> str | None:
@@ -140,10 +146,16 @@ def _read_text(path: str) -> str:
 
 
 def _read_line(path: str, line: int) -> str:
-    if line < 1 or not is_source(path):
-        return ""
+    times = _times(path) if line >= 1 and is_source(path) else None
+    return "" if times is None else _line_of_file(path, line, times)
+
+
+@lru_cache(maxsize=2048)
+def _line_of_file(path: str, line: int, _: tuple[int, int]) -> str:
+    """A line of a file as it was at a time: answers tell of the same few lines, far inside their files."""
     try:
         with Path(path).open("rb") as lines:  # only the line that is wanted is worth decoding
-            return next(islice(lines, line - 1, line), b"").decode("utf-8", "replace").rstrip("\r\n")
+            text = next(islice(lines, line - 1, line), b"").decode("utf-8", "replace").rstrip("\r\n")
+            return text[:_LONGEST_LINE]
     except OSError:
         return ""

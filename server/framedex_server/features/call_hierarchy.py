@@ -130,7 +130,8 @@ def in_text(
         if found.location is not None and is_source(found.location.path):
             there = Anchor(found.location.path, found.location.line)
             functions = index.functions_at(there.path, there.line)
-            named = [each for each in functions if each.name == found.function]
+            # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
+            named = [each for each in functions if each.name == found.function] or _innermost(functions)
             items += [_item(session, function, place.path, there, "") for function in named]
     return items or None
 
@@ -142,7 +143,7 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
         return []
     direct, _ = index.direct_neighbours(function.id)
     calls = []
-    for edge, calls_made in _with_counts(index.callers(function.id)):
+    for edge, calls_made in _with_counts(index.callers(function.id), _limit(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
         sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
@@ -160,7 +161,7 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
     _, direct = index.direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
-    for edge, calls_made in _with_counts(index.callees(function.id)):
+    for edge, calls_made in _with_counts(index.callees(function.id), _limit(session, subject)):
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
@@ -194,9 +195,13 @@ def _function(index: Index, subject: Subject) -> FunctionRow | None:
     return next((each for each in index.find_functions(subject.name) if each.name == subject.name), None)
 
 
-def _with_counts(edges: Sequence[Edge]) -> Iterator[tuple[Edge, str]]:
-    for position, edge in enumerate(edges[:MOST_EDGES], start=1):
-        left_out = f" ({len(edges) - MOST_EDGES} more not shown)" if position == MOST_EDGES < len(edges) else ""
+def _limit(session: Session, subject: Subject) -> int:
+    return min(MOST_EDGES, session.settings_at(subject.origin).limit)
+
+
+def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]:
+    for position, edge in enumerate(edges[:most], start=1):
+        left_out = f" ({len(edges) - most} more not shown)" if position == most < len(edges) else ""
         yield edge, count(edge.calls, "call") + left_out
 
 

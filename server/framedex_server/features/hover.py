@@ -49,21 +49,37 @@ def register(server: LanguageServer, session: Session) -> None:
 def on_source_line(session: Session, place: Place, index: Index) -> types.Hover | None:
     """What was recorded through a source line; None where nothing was."""
     capture = session.chosen.capture_in(index)
-    summary = index.line_summary(place.path, place.line, capture)
-    uses = index.ffi_uses(place.path, place.line)
-    if summary is None and not uses:
-        return None
     markup = Markup(session.markdown_supported)
-    lines = [line for use in uses for line in ffi_lines(markup, use, place)]
-    if summary is not None:
-        if capture is None:
-            linked = index.linked_calls(place.path, place.line)
-            around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
-        else:
-            linked, around = [], _neighbours_in(index, place, capture)
-        lines += _summary(markup, summary, around, linked, capture is not None)
-        lines += _links(session, markup, place, summary)
+    lines = [line for use in index.ffi_uses(place.path, place.line) for line in ffi_lines(markup, use, place)]
+    about = "hover", place.path, place.line, capture, markup
+    recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
+    if recorded is not None:
+        lines += recorded.lines
+        lines += _links(session, markup, place, recorded.latest_call)
+    if not lines:
+        return None
     return _hover(session, markup, lines, session.line_range(place.path, place.line))
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What is told of the calls through a line, and the last of them."""
+
+    lines: Sequence[str]
+    latest_call: int
+
+
+def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
+    summary = index.line_summary(place.path, place.line, capture)
+    if summary is None:
+        return None
+    linked: Sequence[LinkedCalls] = []
+    if capture is None:
+        linked = index.linked_calls(place.path, place.line)
+        around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
+    else:
+        around = _neighbours_in(index, place, capture)
+    return Recorded(tuple(_summary(markup, summary, around, linked, capture is not None)), summary.latest_call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +180,14 @@ def _summary(
     yield f"location: {known}; {which} {clock(capture.started)}, {markup.code(capture.command)}"
 
 
-def _links(session: Session, markup: Markup, place: Place, summary: LineSummary) -> Iterator[str]:
+def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
     """Links to the latest trace and to all calls, for a client that has these commands and allows links to them."""
     about = {
         "textDocument": {"uri": place.uri},
         "position": {"line": place.shown, "character": place.character},
     }
     offered = [
-        ("open trace", OPEN_TRACE, {**about, "call": summary.latest_call}),
+        ("open trace", OPEN_TRACE, {**about, "call": latest_call}),
         ("show all", SHOW_CALLS, about),
     ]
     shown = [

@@ -38,7 +38,8 @@ def boundaries(session: Session, place: Place, index: Index) -> Targets:
     targets = [target for end in ends for target in _innermost(end)]
     elsewhere = [target for target in targets if (target.path, target.line) != (place.path, place.line)]
     links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)
-    return answer(session, session.line_range(place.path, place.line), elsewhere, links)
+    limit = session.settings_at(place.path).limit  # all that were reached are wanted, not the likeliest few
+    return answer(session, session.line_range(place.path, place.line), elsewhere, links, limit)
 
 
 def _innermost(end: BoundaryEnd) -> Iterator[Target]:

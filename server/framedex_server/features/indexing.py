@@ -147,6 +147,7 @@ class Indexing:
             "rules": [[rule.before, str(rule.after)] for rule in settings.path_map],
             "lazy": lazy,
         }
+        self._session.indexes.filled.add(index)
         try:
             result = await with_progress(
                 self._server, "framedex: indexing", lambda told: self._worker.run(request, told)
@@ -154,6 +155,8 @@ class Indexing:
         except FramedexError as error:
             self._session.report(error)
             return None
+        finally:
+            self._session.indexes.filled.discard(index)
         for refused in result["refused"]:
             _log.warning("not indexed: %s", refused)
         self._session.refresh_views()

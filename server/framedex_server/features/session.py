@@ -213,10 +213,9 @@ class Session:
 
     def text_range(self, line: int, text: str) -> types.Range:
         """The range of a 1-based line's text without the blanks around it."""
-        codec = self._server.workspace.position_codec
-        start = codec.client_num_units(text[: len(text) - len(text.lstrip())]) if text.strip() else 0
+        start = len(text) - len(text.lstrip()) if text.strip() else 0
         return types.Range(
-            types.Position(line - 1, start), types.Position(line - 1, codec.client_num_units(text.rstrip()))
+            self.position_in(text, line - 1, start), self.position_in(text, line - 1, len(text.rstrip()))
         )
 
     def line_range(self, path: str, line: int) -> types.Range:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -50,7 +51,8 @@ def static_callees(
     session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]] = ()
 ) -> list[types.CallHierarchyOutgoingCall]:
     """The calls that a definition's text makes, but for those to the `recorded` definitions (path, first line)."""
-    return list(_calls(session, written, index, recorded))[:MOST_CALLS]
+    most = min(MOST_CALLS, session.settings_at(written.origin).limit)
+    return list(islice(_calls(session, written, index, recorded), most))
 
 
 def _calls(

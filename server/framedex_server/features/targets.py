@@ -49,9 +49,11 @@ def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -
     return [target for target, _ in targets]
 
 
-def answer(session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool) -> Targets:
-    """The targets as a client takes them, each once; None if there are none."""
-    distinct = list(dict.fromkeys(targets))[:MOST_TARGETS]
+def answer(
+    session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
+) -> Targets:
+    """The targets as a client takes them, each once and at most as many; None if there are none."""
+    distinct = list(dict.fromkeys(targets))[:most]
     if not distinct:
         return None
     if with_links:
