@@ -68,6 +68,12 @@ async def test_what_is_saved_needs_no_mapping(recording: Recording) -> None:
     assert [edits.saved_line(str(recording.demo), line) for line in (1, 5, 99)] == [1, 5, 99]
 
 
+async def test_lines_that_are_only_indented_anew_stay_what_they_are(recording: Recording) -> None:
+    text = recording.demo.read_text()
+    edits = UnsavedEdits({str(recording.demo): "if True:\r\n" + text.replace("    ", "\t\t").replace("\n", "\r\n")}.get)
+    assert [edits.saved_line(str(recording.demo), line) for line in (1, 2, 9)] == [None, 1, 8]
+
+
 async def test_a_file_in_another_encoding_keeps_its_lines(recording: Recording) -> None:
     """Given a file that is no UTF-8, its lines as an editor shows them cannot be told from changed ones."""
     recording.demo.write_bytes("x = 'é'\ny = 1\n".encode("latin-1"))

@@ -83,8 +83,9 @@ def _edits(path: str, text: str) -> LineMap | None:
         return None
     from framedex.sources.moving import map_lines
 
-    return map_lines(_plain(saved), _plain(text))
+    return map_lines(_unindented(saved), _unindented(text))
 
 
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def _unindented(text: str) -> str:
+    """The lines without the blanks around them: code that is only put into another block still is what ran."""
+    return "\n".join(line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
