@@ -98,21 +98,25 @@ def _edges(reader: Reader, kind: str, here: str, function_id: int) -> list[Edge]
         function_id,
     )
     functions = functions_by_id(reader, {identifier for row in rows for identifier in row[:2]})
+    sites = _sites(reader, kind, here, function_id)
     return [
-        Edge(functions[caller], functions[callee], calls, _sites(reader, kind, caller, callee))
+        Edge(functions[caller], functions[callee], calls, tuple(sites.get((caller, callee), ())))
         for caller, callee, calls in rows
     ]
 
 
-def _sites(reader: Reader, kind: str, caller: int, callee: int) -> tuple[Location, ...]:
-    """The places in the caller from which it was seen to call the callee, most calls first."""
+def _sites(reader: Reader, kind: str, here: str, function_id: int) -> dict[tuple[int, int], list[Location]]:
+    """The places in callers from which they were seen to call, by caller and callee, most calls first."""
+    known = {"caller": "o.function", "callee": "t.function"}[here]
     rows = reader.rows(
-        f"SELECT {place_columns('o')} FROM frames o JOIN {kind}steps s ON s.origin = o.id"
-        f" JOIN frames t ON t.id = s.target {place_tables('o')} WHERE o.function = ? AND t.function = ?"
-        " AND o.file IS NOT NULL GROUP BY o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
-        caller,
-        callee,
+        f"SELECT o.function, t.function, {place_columns('o')} FROM frames o JOIN {kind}steps s ON s.origin = o.id"
+        f" JOIN frames t ON t.id = s.target {place_tables('o')} WHERE {known} = ? AND o.file IS NOT NULL"
+        " GROUP BY o.function, t.function, o.file, o.line, o.how ORDER BY sum(s.calls) DESC, o.line",
+        function_id,
     )
-    places = (reader.location(*row) for row in rows)
     urls = Urls(reader)
-    return tuple(urls.added(place) for place in places if place is not None)
+    found: dict[tuple[int, int], list[Location]] = {}
+    for caller, callee, *place in rows:
+        if location := reader.location(*place):
+            found.setdefault((caller, callee), []).append(urls.added(location))
+    return found
