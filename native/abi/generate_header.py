@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pjrt_abi import Abi, Field, Struct, structs_in_order
+from pjrt_abi import Abi, Field, Struct
+from structs import structs_in_order
 
 
 def header(abi: Abi) -> str:
@@ -25,7 +26,7 @@ def header(abi: Abi) -> str:
             *_enums(abi),
             *_forward_declarations(abi),
             *_typedefs(abi),
-            *(line for struct in structs_in_order(abi) for line in _struct(struct)),
+            *(line for struct in structs_in_order(abi.structs) for line in _struct(struct)),
             "#ifdef __cplusplus",
             "}",
             "#endif",

@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tpu_abi import Field, Function, Struct, TpuAbi, structs_in_order
+from structs import structs_in_order
+from tpu_abi import Field, Function, Struct, TpuAbi
 
 NOTICE = "// The TPU C API as jaxlib {jaxlib} looks it up. Generated from native/abi; do not edit."
 
@@ -22,7 +23,7 @@ def header(abi: TpuAbi) -> str:
         *_enums(abi),
         *(f"struct {name};" for name in sorted({*abi.opaque, *abi.structs})),
         *_typedefs(abi),
-        *(line for struct in structs_in_order(abi) for line in _struct(struct)),
+        *(line for struct in structs_in_order(abi.structs) for line in _struct(struct)),
         "struct TpuApi {",
         *(f"  {function.returns} (*{function.name})({parameters(function)});" for function in abi.functions),
         "};",

@@ -185,26 +185,3 @@ def _points_to_functions(abi: Abi, field: Field) -> bool:
 
 def _pointee(c_type: str) -> str:
     return c_type.removeprefix("const ").rstrip("*")
-
-
-def structs_in_order(abi: Abi) -> Iterator[Struct]:
-    """The structs, each after those that it holds by value."""
-    done: set[str] = set()
-
-    def visit(struct: Struct) -> Iterator[Struct]:
-        if struct.name in done:
-            return
-        done.add(struct.name)
-        for field in _flat(struct.fields):
-            if field.type in abi.structs:
-                yield from visit(abi.structs[field.type])
-        yield struct
-
-    for struct in abi.structs.values():
-        yield from visit(struct)
-
-
-def _flat(fields: tuple[Field, ...]) -> Iterator[Field]:
-    for field in fields:
-        yield field
-        yield from _flat(field.members)

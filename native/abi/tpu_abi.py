@@ -7,7 +7,6 @@ Offsets and sizes are bytes on x86-64 LP64.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -88,29 +87,6 @@ def load(path: Path = DATA) -> TpuAbi:
         tuple(data["opaque"]),
         data["related_values"],
     )
-
-
-def structs_in_order(abi: TpuAbi) -> Iterator[Struct]:
-    """The structs, each after those that it holds by value."""
-    done: set[str] = set()
-
-    def visit(struct: Struct) -> Iterator[Struct]:
-        if struct.name in done:
-            return
-        done.add(struct.name)
-        for field in _flat(struct.fields):
-            if held := abi.structs.get(field.type.partition("[")[0]):
-                yield from visit(held)
-        yield struct
-
-    for struct in abi.structs.values():
-        yield from visit(struct)
-
-
-def _flat(fields: tuple[Field, ...]) -> Iterator[Field]:
-    for field in fields:
-        yield field
-        yield from _flat(field.members)
 
 
 def _function(entry: dict[str, Any]) -> Function:

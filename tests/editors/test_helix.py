@@ -74,7 +74,6 @@ def until(holds: Callable[[], bool], tell: Callable[[], str]) -> None:
     end = time.monotonic() + PATIENCE
     while not holds():
         assert time.monotonic() < end, tell()
-        time.sleep(0.02)
 
 
 @pytest.fixture

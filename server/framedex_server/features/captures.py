@@ -9,13 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.chosen import PickedCapture
 from framedex_server.documents.open_documents import path_of
-from framedex_server.features.requests import Json, capture_json, integer_in, position_in
+from framedex_server.features.requests import Json, capture_json, integer_in, position_in, tell
 from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
@@ -46,13 +45,13 @@ def register(server: LanguageServer, session: Session) -> None:
     async def select_command(params: Any) -> Json | None:
         chosen = await _select(session, params)
         what = f"answers are of {chosen['command']} alone" if chosen else "answers are of all captures"
-        _tell(server, f"framedex: {what}.")
+        tell(server, f"framedex: {what}.")
         return chosen
 
     @server.command(COMPARE_CAPTURES)
     async def compare_command(params: Any) -> Json | None:
         compared = await _compare(session, params)
-        _tell(server, compared["text"] if compared else "framedex: neither capture passed this line.")
+        tell(server, compared["text"] if compared else "framedex: neither capture passed this line.")
         return compared
 
 
@@ -127,7 +126,3 @@ def _document(session: Session, params: Any) -> str:
         case {"textDocument": {"uri": str(uri)}}:
             return path_of(uri) or session.any_document()
     return session.any_document()
-
-
-def _tell(server: LanguageServer, message: str) -> None:
-    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))

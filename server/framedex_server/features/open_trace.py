@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
-from framedex_server.features.requests import position_in
+from framedex_server.features.requests import position_in, tell
 from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def register(server: LanguageServer, session: Session) -> None:
         if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
             raise JsonRpcInvalidParams(f"{OPEN_TRACE} takes one object: textDocument, position, and maybe a call.")
         if place is None:
-            _tell(server, "Nothing was recorded there.")
+            tell(server, "framedex: Nothing was recorded there.")
             return None
         try:
             written = await session.ask_at(
@@ -42,10 +42,10 @@ def register(server: LanguageServer, session: Session) -> None:
                 lambda index: _write(index, latest(session, index, place.path, place.line) if call is None else call),
             )
         except OSError as error:
-            _tell(server, f"The trace could not be written: {error.strerror}.")
+            tell(server, f"framedex: The trace could not be written: {error.strerror}.")
             return None
         if written is None:
-            _tell(server, "Nothing was recorded there.")
+            tell(server, "framedex: Nothing was recorded there.")
             return None
         uri = written.as_uri()
         window = server.client_capabilities.window
@@ -58,8 +58,9 @@ def latest(session: Session, index: Index, path: str, line: int) -> int | None:
     """The latest call of the stack through a line that took longest, else through the function that begins there."""
     hits = session.chosen.stacks_through(index, path, line)
     if not hits:
-        lines = [function.location.line for function in index.functions_at(path, line) if function.location]
-        extent = [function.end_line for function in index.functions_at(path, line)]
+        functions = index.functions_at(path, line)
+        lines = [function.location.line for function in functions if function.location]
+        extent = [function.end_line for function in functions]
         marks = index.line_marks(path, min(lines, default=line), max(extent, default=line))
         busiest = max(marks, key=lambda mark: mark.calls, default=None)
         hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
@@ -76,7 +77,3 @@ def _write(index: Index, call: int | None) -> Path | None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(format_trace(trace), encoding="utf-8", errors="replace")
     return path
-
-
-def _tell(server: LanguageServer, message: str) -> None:
-    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, f"framedex: {message}"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.features.session import Session
@@ -36,6 +37,11 @@ def integer_in(params: Mapping[str, Any], name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise JsonRpcInvalidParams(f"{name} is needed, a number.")
     return value
+
+
+def tell(server: LanguageServer, message: str) -> None:
+    """Show the user what came of a command."""
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
 
 
 def frame_json(session: Session, frame: FrameRow) -> Json:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import pythons
 from tests.pythons import ROOT
+from tests.reading import Call, calls_of
 from tests.running import Run, run
 
 sys.path.append(str(ROOT / "native" / "abi"))
@@ -36,3 +38,16 @@ def run_legacy(legacy_python: str) -> RunLegacy:
         return run(program, *arguments, folder=folder, python=legacy_python, **settings)
 
     return run_it
+
+
+@pytest.fixture(scope="module")
+def result(ran: Run) -> dict[str, Any]:
+    """What the program printed that a module has `ran`."""
+    found: dict[str, Any] = ran.result
+    return found
+
+
+@pytest.fixture(scope="module")
+def calls(ran: Run) -> list[Call]:
+    """What was recorded of it."""
+    return calls_of(ran.capture)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.native.tpu_legacy.conftest import RunLegacy
-from tests.reading import Call, calls_of
+from tests.reading import Call
 from tests.running import Run
 
 MIB = 1 << 20
@@ -20,19 +20,6 @@ def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`legacy_transfers.py` run once on eight cores of 2 MiB."""
     folder = tmp_path_factory.mktemp("cores")
     return run_legacy("legacy_transfers.py", str(TOO_LARGE), folder=folder, FRAMEDEX_HBM=str(2 * MIB))
-
-
-@pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
-    """What it printed."""
-    found: dict[str, Any] = ran.result
-    return found
-
-
-@pytest.fixture(scope="module")
-def calls(ran: Run) -> list[Call]:
-    """What was recorded."""
-    return calls_of(ran.capture)
 
 
 def test_eight_cores_are_two_to_a_chip(result: dict[str, Any]) -> None:

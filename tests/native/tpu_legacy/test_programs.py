@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.native.tpu_legacy.conftest import RunLegacy
-from tests.reading import Call, calls_of
+from tests.reading import Call
 from tests.running import Run
 
 CORES = 8
@@ -17,19 +17,6 @@ CORES = 8
 def ran(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """`legacy_programs.py` run once on eight cores."""
     return run_legacy("legacy_programs.py", folder=tmp_path_factory.mktemp("programs"), FRAMEDEX_DEVICES=str(CORES))
-
-
-@pytest.fixture(scope="module")
-def result(ran: Run) -> dict[str, Any]:
-    """What it printed."""
-    found: dict[str, Any] = ran.result
-    return found
-
-
-@pytest.fixture(scope="module")
-def calls(ran: Run) -> list[Call]:
-    """What was recorded."""
-    return calls_of(ran.capture)
 
 
 def test_results_are_those_of_the_program(result: dict[str, Any]) -> None:
