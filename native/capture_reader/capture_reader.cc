@@ -1,9 +1,11 @@
 #include "capture_reader/capture_reader.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -64,15 +66,27 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
   return files;
 }
 
+struct ThreadStreams {
+  std::optional<StreamReader> ring;
+  StreamReader definitions;
+};
+
 // Joins the streams. Ids are per stream on disk; here equal things from several threads get one number.
 class Decoder {
  public:
   explicit Decoder(std::string folder) : folder_(std::move(folder)) {}
 
   Capture decode() {
-    read_process();
+    // The process may be at work: what refers to something is copied before what it refers to.
     std::error_code error;
-    for (const ThreadFiles& files : thread_files(folder_, &error)) read_thread(files);
+    std::deque<ThreadStreams> threads;
+    for (const ThreadFiles& files : thread_files(folder_, &error)) {
+      std::optional<StreamReader> ring;
+      if (!files.ring.empty()) ring.emplace(files.ring);
+      threads.push_back({std::move(ring), StreamReader(files.definitions)});
+    }
+    read_process();
+    for (; !threads.empty(); threads.pop_front()) read_thread(&threads.front());
     if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
     emit_calls();
     if (damaged_ != 0) problem(std::to_string(damaged_) + " damaged records were left out.");
@@ -164,17 +178,16 @@ class Decoder {
     return entry->second;
   }
 
-  void read_thread(const ThreadFiles& files) {
+  void read_thread(ThreadStreams* streams) {
     Scope scope{static_cast<uint32_t>(capture_.threads.size()), false, {}, {}, {}, {}};
     capture_.threads.push_back({0, ""});
-    read_stream(files.definitions, &scope);
-    if (files.ring.empty()) return;
+    read_stream(streams->definitions, &scope);
+    if (!streams->ring) return;
     scope.is_ring = true;
-    read_stream(files.ring, &scope);
+    read_stream(*streams->ring, &scope);
   }
 
-  void read_stream(const std::string& path, Scope* scope) {
-    StreamReader stream(path);
+  void read_stream(StreamReader& stream, Scope* scope) {
     if (stream.header().thread_id != 0) {
       capture_.threads[scope->thread] = {stream.header().thread_id, stream.header().thread_name};
     }

@@ -40,6 +40,9 @@ struct Record {
   Body body;
 };
 
+class File;
+
+// A stream as it was at one moment, although its writer may be at work.
 class StreamReader {
  public:
   // Reads the file. On failure problems() says why and next() gives nothing.
@@ -53,9 +56,19 @@ class StreamReader {
   bool next(Record* record);
 
  private:
-  bool read_file();
+  // What a segment begins with; in a ring its number, too.
+  struct SegmentStart {
+    RecordHeader header;
+    SegmentRecord segment;
+  };
+
+  bool read_file(const File& file);
   bool check_header();
-  std::vector<size_t> segments_of_ring() const;
+  bool is_ring() const { return header_.kind == StreamKind::kRing; }
+  std::vector<SegmentStart> segment_starts(const File& file) const;
+  std::vector<size_t> written_segments(const std::vector<SegmentStart>& starts) const;
+  size_t end_of_records(const File& file, size_t begin) const;
+  void drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after);
   // Goes on with the next segment, because of a problem or because this one is at its end.
   void leave_segment();
   void leave_damaged_segment(const char* what);

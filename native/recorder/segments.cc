@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -20,6 +22,7 @@ using capture::kSegmentSize;
 namespace {
 
 constexpr size_t kPageSize = 4096;
+constexpr std::string_view kUnfinished = ".new";
 
 std::atomic<SegmentSupplier*> supplier{nullptr};
 
@@ -48,10 +51,25 @@ class AllSignalsBlocked {
 }  // namespace
 
 std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path) {
-  int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  std::string unfinished = path;
+  unfinished += kUnfinished;
+  int file = open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file < 0) return nullptr;
   close(file);
-  return std::make_shared<SegmentFile>(path);
+  return std::make_shared<SegmentFile>(std::move(unfinished));
+}
+
+bool SegmentFile::publish() {
+  std::string path = path_.substr(0, path_.size() - kUnfinished.size());
+  if (rename(path_.c_str(), path.c_str()) != 0) return false;
+  path_ = std::move(path);
+  return true;
+}
+
+void SegmentFile::discard() const {
+  int error = errno;
+  unlink(path_.c_str());
+  errno = error;
 }
 
 SegmentFile::~SegmentFile() {

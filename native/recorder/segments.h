@@ -16,8 +16,12 @@ namespace framedex::recorder {
 // is mapped: file descriptors are the program's.
 class SegmentFile {
  public:
-  // Creates `path`, or returns nullptr with errno set.
+  // Creates `PATH.new`, which publish() calls `path`: readers see no file without its header. nullptr with errno set if
+  // it cannot be made.
   static std::shared_ptr<SegmentFile> create(const std::string& path);
+  bool publish();
+  // Removes the file again, without touching errno.
+  void discard() const;
   explicit SegmentFile(std::string path) : path_(std::move(path)) {}
   ~SegmentFile();
   SegmentFile(const SegmentFile&) = delete;

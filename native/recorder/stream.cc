@@ -1,7 +1,5 @@
 #include "recorder/stream.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 
@@ -20,9 +18,7 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamK
   if (file == nullptr) return nullptr;
   char* segment = file->map(0);
   if (segment == nullptr) {
-    int error = errno;
-    unlink(path.c_str());
-    errno = error;
+    file->discard();
     return nullptr;
   }
   auto* header = reinterpret_cast<StreamHeader*>(segment);
@@ -32,8 +28,12 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamK
   header->thread_id = thread_id;
   thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
-  std::unique_ptr<Stream> stream(new Stream(std::move(file), segment, budget));
+  std::unique_ptr<Stream> stream(new Stream(file, segment, budget));
   if (kind == capture::StreamKind::kRing) stream->enter_segment(segment, 0);
+  if (!file->publish()) {
+    file->discard();
+    return nullptr;
+  }
   return stream;
 }
 

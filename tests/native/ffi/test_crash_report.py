@@ -59,7 +59,7 @@ def test_the_capture_shows_the_run_that_never_returned(tmp_path: Path) -> None:
     site = ended.site_of(last)
     assert site is not None
     assert "step" in [function for _, _, function in site["frames"]]
-    assert not ended.capture.problems
+    assert not ended.recorded.problems
 
 
 @pytest.mark.parametrize("how", ["outside", "after"])

@@ -26,7 +26,7 @@ def only(ended: FfiRun, function: str) -> Call:
 
 def test_the_program_computes_what_it_should(ended: FfiRun) -> None:
     assert ended.result
-    assert not ended.capture.problems
+    assert not ended.recorded.problems
 
 
 def test_dtypes_shapes_and_attributes(ended: FfiRun) -> None:

@@ -110,6 +110,7 @@ def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
             for capture in capture_folders(tmp_path / "captures"):
                 read = read_capture(capture)
                 assert not [problem for problem in read.problems if "damaged" in problem]
+                assert not [stack for stack in read.stacks if stack.reason]
                 sent = sizes(capture)
                 assert sent == sorted(set(sent))
                 turned.add(sent[0] if sent else 0)

@@ -1,0 +1,161 @@
+#include "line_scanner/line_scanner.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace framedex::line_scanner {
+namespace {
+
+constexpr std::size_t kBytes = 256;
+constexpr char kEscape = '\x1b';
+constexpr std::size_t kLongestWord = 4096;
+constexpr std::size_t kMostWords = 64;
+
+enum class Ending : std::uint8_t { kNone, kWordNeedle, kNeedle };
+
+struct Node {
+  std::array<int, kBytes> next{};  // 0, the root, where there is no child
+  int fallback = 0;
+  Ending ending = Ending::kNone;
+};
+
+using Trie = std::vector<Node>;
+
+std::size_t index_of(char byte) { return static_cast<unsigned char>(byte); }
+
+bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
+
+void add(Trie& trie, const std::string& needle, Ending ending) {
+  if (needle.empty() || needle.find('\n') != std::string::npos || needle.find(kEscape) != std::string::npos) {
+    throw std::invalid_argument("a needle is some bytes without line breaks and escape characters");
+  }
+  int node = 0;
+  for (char byte : needle) {
+    int child = trie[static_cast<std::size_t>(node)].next[index_of(byte)];
+    if (child == 0) {
+      child = static_cast<int>(trie.size());
+      trie.emplace_back();
+      trie[static_cast<std::size_t>(node)].next[index_of(byte)] = child;
+    }
+    node = child;
+  }
+  Ending& known = trie[static_cast<std::size_t>(node)].ending;
+  if (ending > known) known = ending;
+}
+
+// Makes every transition a single step: where a node has no child, it goes where the longest end of what was read goes.
+void complete(Trie& trie) {
+  std::vector<std::size_t> queue;
+  for (int child : trie[0].next) {
+    if (child != 0) queue.push_back(static_cast<std::size_t>(child));
+  }
+  for (std::size_t done = 0; done < queue.size(); ++done) {
+    Node& node = trie[queue[done]];
+    const Node& fallback = trie[static_cast<std::size_t>(node.fallback)];
+    if (fallback.ending > node.ending) node.ending = fallback.ending;
+    for (std::size_t byte = 0; byte < kBytes; ++byte) {
+      int& child = node.next[byte];
+      if (child == 0) {
+        child = fallback.next[byte];
+      } else {
+        trie[static_cast<std::size_t>(child)].fallback = fallback.next[byte];
+        queue.push_back(static_cast<std::size_t>(child));
+      }
+    }
+  }
+}
+
+std::size_t line_end(std::string_view text, std::size_t position) {
+  const void* found = std::memchr(text.data() + position, '\n', text.size() - position);
+  return found == nullptr ? text.size() : static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1;
+}
+
+std::size_t length_of_break(std::string_view line) {
+  if (line.empty() || line.back() != '\n') return 0;
+  return line.size() > 1 && line[line.size() - 2] == '\r' ? 2 : 1;
+}
+
+// Where the text goes on behind a control sequence, or behind the escape character alone.
+std::size_t behind_escape(std::string_view text, std::size_t position) {
+  std::size_t end = position + 1;
+  if (end == text.size() || text[end] != '[') return end;
+  ++end;
+  while (end < text.size() && text[end] >= ' ' && text[end] <= '?') ++end;
+  return end < text.size() && text[end] >= '@' && text[end] <= '~' ? end + 1 : end;
+}
+
+}  // namespace
+
+LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles) {
+  Trie trie(1);
+  for (const std::string& needle : needles) add(trie, needle, Ending::kNeedle);
+  for (const std::string& needle : word_needles) add(trie, needle, Ending::kWordNeedle);
+  if (trie.size() >= std::numeric_limits<State>::max()) throw std::invalid_argument("the needles are too long");
+  complete(trie);
+
+  // States are numbered by what they end, so that the scan asks one question a byte.
+  std::vector<State> number(trie.size());
+  State count = 0;
+  for (Ending ending : {Ending::kNone, Ending::kWordNeedle, Ending::kNeedle}) {
+    if (ending == Ending::kWordNeedle) first_with_needle_ = count;
+    if (ending == Ending::kNeedle) first_with_any_ = count;
+    for (std::size_t node = 0; node < trie.size(); ++node) {
+      if (trie[node].ending == ending) number[node] = count++;
+    }
+  }
+  escape_ = count;
+  next_.resize(trie.size() * kBytes);
+  for (std::size_t node = 0; node < trie.size(); ++node) {
+    State* row = &next_[number[node] * kBytes];
+    for (std::size_t byte = 0; byte < kBytes; ++byte)
+      row[byte] = number[static_cast<std::size_t>(trie[node].next[byte])];
+    row[index_of(kEscape)] = escape_;
+  }
+}
+
+std::vector<Line> LineScanner::scan(std::string_view text) const {
+  std::vector<Line> lines;
+  State state = 0;
+  std::size_t position = 0;
+  while (position < text.size()) {
+    const State reached = next_[state * kBytes + index_of(text[position])];
+    if (reached < first_with_needle_) {
+      state = reached;
+      ++position;
+    } else if (reached == escape_) {
+      position = behind_escape(text, position);
+    } else {
+      const std::size_t before = text.rfind('\n', position);
+      lines.push_back(line_at(text, before == std::string_view::npos ? 0 : before + 1, line_end(text, position)));
+      position = lines.back().range.end;
+      state = 0;
+    }
+  }
+  return lines;
+}
+
+Line LineScanner::line_at(std::string_view text, std::size_t begin, std::size_t end) const {
+  const std::size_t stop = end - length_of_break(text.substr(begin, end - begin));
+  const Line undecided{{begin, end}, stop, false, {}};
+  Line line{{begin, end}, stop, true, {}};
+  State state = 0;
+  for (std::size_t position = begin; position < stop; ++position) {
+    state = next_[state * kBytes + index_of(text[position])];
+    if (state < first_with_needle_) {
+      // What is written over, on a terminal, is not part of the line.
+      if (text[position] == '\r') return undecided;
+      continue;
+    }
+    if (state >= first_with_any_) return undecided;
+    Range word{position, position + 1};
+    while (word.begin > begin && !is_blank(text[word.begin - 1])) --word.begin;
+    while (word.end < stop && !is_blank(text[word.end])) ++word.end;
+    if (word.end - word.begin > kLongestWord || line.words.size() == kMostWords) return undecided;
+    if (line.words.empty() || line.words.back().begin != word.begin) line.words.push_back(word);
+  }
+  return line;
+}
+
+}  // namespace framedex::line_scanner

@@ -1,0 +1,51 @@
+#ifndef FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_
+#define FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace framedex::line_scanner {
+
+// Bytes [begin, end) of a text.
+struct Range {
+  std::size_t begin;
+  std::size_t end;
+};
+
+// A line with a needle in it. `range` ends behind its line break, and `stop` is before that. If it is decided by words,
+// these are all the words with a needle, in their order; else there are none.
+struct Line {
+  Range range;
+  std::size_t stop;
+  bool decided_by_words;
+  std::vector<Range> words;
+};
+
+// Finds the lines that hold one of many needles in one pass of an automaton (Aho and Corasick, 1975), whatever their
+// number. Colours (ECMA-48 control sequences) within a needle do not hide it.
+class LineScanner {
+ public:
+  // A line that holds none but `word_needles` is decided by the words around them: what is between blanks.
+  // Throws std::invalid_argument for a needle that is empty or holds a line break or an escape character, and for
+  // needles of more than some 30,000 bytes in all.
+  LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles);
+
+  std::vector<Line> scan(std::string_view text) const;
+
+ private:
+  using State = std::uint16_t;
+
+  Line line_at(std::string_view text, std::size_t begin, std::size_t end) const;
+
+  std::vector<State> next_;      // [state * 256 + byte]
+  State first_with_needle_ = 0;  // states from here on end a needle
+  State first_with_any_ = 0;     // and from here on one that is no word needle
+  State escape_ = 0;             // reached by the escape character alone
+};
+
+}  // namespace framedex::line_scanner
+
+#endif  // FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_

@@ -1,0 +1,74 @@
+"""Which lines have a needle, and what decides them: against the same question asked of each line by itself."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from framedex_native._scanner import LineScanner
+
+NEEDLES = [b"#1", b"@ ", b"aba", b"abab", b"bb:", b"loc("]
+WORD_NEEDLES = [b".c:", b".cc:", b"a.c"]
+ALPHABET = [
+    b"a",
+    b"b",
+    b"b",
+    b"c",
+    b".",
+    b":",
+    b" ",
+    b"#",
+    b"1",
+    b"@",
+    b"\t",
+    b"loc(",
+    b"\x1b[31m",
+    b"\x1b",
+    b"\r",
+    b"\n",
+]
+
+Line = tuple[int, int, int, tuple[bytes, ...] | None]
+
+
+def expected(text: bytes) -> list[Line]:
+    found: list[Line] = []
+    begin = 0
+    for line in re.findall(rb"[^\n]*\n|[^\n]+", text):
+        bare = re.sub(rb"\x1b(?:\[[ -?]*[@-~]?)?", b"", line)
+        if any(needle in bare for needle in (*NEEDLES, *WORD_NEEDLES)):
+            body = re.sub(rb"\r?\n$", b"", line)
+            is_decided = not any(needle in bare for needle in NEEDLES) and b"\x1b" not in body and b"\r" not in body
+            words = tuple(word for word in re.split(rb"[ \t]+", body) if any(each in word for each in WORD_NEEDLES))
+            found.append((begin, begin + len(body), begin + len(line), words if is_decided else None))
+        begin += len(line)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_lines_with_a_needle_are_found(seed: int) -> None:
+    chance = random.Random(seed)
+    text = b"".join(chance.choices(ALPHABET, k=chance.randrange(400)))
+    assert [line[:4] for line in LineScanner(NEEDLES, WORD_NEEDLES).scan(text, {})] == expected(text)
+
+
+def test_what_is_answered_comes_with_its_answer_and_without_one_not_at_all() -> None:
+    scanner = LineScanner([], [b".c:"])
+    answers = {(b"x.c:1",): b"X", (b"y.c:1", b"z.c:1"): b""}
+    assert scanner.scan(b"x.c:1\ny.c:1 z.c:1\ny.c:1", answers) == [
+        (0, 5, 6, (b"x.c:1",), b"X"),
+        (18, 23, 23, (b"y.c:1",), None),
+    ]
+
+
+def test_words_of_no_reasonable_length_or_number_do_not_decide() -> None:
+    scanner = LineScanner([], [b".c:"])
+    assert [line[3] for line in scanner.scan(b"x" * 5000 + b".c:1\n" + b"x.c:1 " * 65 + b"\n", {})] == [None, None]
+
+
+@pytest.mark.parametrize("needle", [b"", b"a\n", b"\x1b[0m"])
+def test_needles_that_cannot_be_found_are_refused(needle: bytes) -> None:
+    with pytest.raises(ValueError, match="a needle is some bytes"):
+        LineScanner([needle], [])
