@@ -20,12 +20,17 @@ def printable(text: str) -> str:
     return "".join(_visible(character, text[index + 1 : index + 2]) for index, character in enumerate(text))
 
 
+def visible(text: str) -> str:
+    """The text for reading alone: as `printable`, but what looks like an escape stays as it is."""
+    return text if text.isascii() and text.isprintable() else "".join(map(_visible, text))
+
+
 def restore(text: str) -> str:
     """The text that `printable` was given."""
     return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
 
 
-def _visible(character: str, following: str) -> str:
+def _visible(character: str, following: str = "") -> str:
     # A backslash that could be read as the start of an escape is escaped itself: that makes `printable` reversible.
     starts_escape = character == "\\" and following in {"x", "u", "U"}
     if not starts_escape and unicodedata.category(character) not in _HIDDEN:

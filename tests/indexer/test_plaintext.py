@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.plaintext import printable, restore
+from framedex.plaintext import printable, restore, visible
 
 HOSTILE = [
     "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
@@ -38,3 +38,9 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
 @pytest.mark.parametrize("text", ["\\x1b", "\\u202e and \u202e", "\\\\x41", "\\U0001f600", "C:\\users"])
 def test_text_that_looks_like_an_escape_comes_back_as_it_was(text: str) -> None:
     assert restore(printable(text)) == text
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "\\x1b", "plain"])
+def test_a_message_can_be_of_parts_that_are_escaped_already(text: str) -> None:
+    assert visible(printable(text)) == printable(text)
+    assert visible(text).isprintable()

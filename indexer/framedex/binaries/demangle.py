@@ -48,8 +48,12 @@ def demangle(mangled: str) -> str:
 
 
 def without_suffix(mangled: str) -> str:
-    """The name of the function that a clone (`f.cold`, `f.isra.0`, `f.llvm.123`) was made from."""
-    return _CLONE.sub("", mangled) or mangled
+    """The name of the function that a clone (`f.cold`, `f.isra.0`, `f.llvm.123`) was made from.
+
+    The version of a symbol (`f@@GLIBC_2.34`) stays: its numbers are no clone's.
+    """
+    name, at, version = mangled.partition("@")
+    return (_CLONE.sub("", name) or name) + at + version
 
 
 @cache

@@ -26,7 +26,8 @@ _LIBC_FILES = re.compile(r"(?:libc|libpthread|ld-linux[\w-]*|ld-musl[\w-]*)[-.\d
 # The interpreter's entry points, when it is linked statically into some other executable.
 _INTERPRETER_NAMES = re.compile(
     r"_PyEval_\w+|PyEval_\w+|_PyFunction_Vectorcall|_?PyObject_(?:Call|Vectorcall|FastCall)\w*|_?PyVectorcall_\w+|"
-    r"Py_(?:RunMain|BytesMain|Main)|pymain_\w+|_?PyRun_\w+|cfunction_\w+|method_vectorcall\w*|slot_tp_\w+|_?PyCFunction_\w+"
+    r"Py_(?:RunMain|BytesMain|Main)|pymain_\w+|_?PyRun_\w+|pyrun_\w+|run_mod|run_eval_code_obj|"
+    r"cfunction_\w+|method_vectorcall\w*|slot_tp_\w+|_?PyCFunction_\w+"
 )
 
 # Plumbing between Python and C++, and between a caller and a stored callable. Prefixes of readable names.
@@ -48,7 +49,7 @@ _GLUE = re.compile(
 def role_of(module_path: str, name: str) -> Role:
     """The role of a native frame; `name` is the readable name (`NativeSymbol.name`), `module_path` its binary."""
     file = PurePosixPath(module_path).name
-    if _INTERPRETER_FILES.fullmatch(file) or name in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
+    if _INTERPRETER_FILES.fullmatch(file) or name.partition("@")[0] in _STARTS or _INTERPRETER_NAMES.fullmatch(name):
         return Role.INTERPRETER
     # A stripped libc names its exported functions only; what is left are its inner steps, most of them on the way in.
     if _LIBC_FILES.fullmatch(file) and (not name or name.startswith(("_dl_", "dl_", "_start", "__libc_start"))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from framedex.commands.console import json_option, print_json, print_lines
 from framedex.commands.files import write_whole
 from framedex.commands.terminal import Line, text_line
 from framedex.errors import FramedexError
+from framedex.plaintext import printable
 from framedex.projects import (
     IncludeRoots,
     Project,
@@ -24,6 +26,7 @@ from framedex.projects import (
     find_include_roots,
     find_tree,
     is_compiled,
+    is_definition,
 )
 
 _SHOWN = 8
@@ -81,10 +84,16 @@ def cmake(
     jaxlib do not. They are for reading and navigating; nothing can be built with them. The include folders are found by
     what the tree's #include lines say. Files that are as they should be already are not touched.
     """
+    for define in defines:
+        if not is_definition(define):
+            raise FramedexError(
+                f"--define {printable(shlex.quote(define))} defines no macro.",
+                "Write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE', on one line.",
+            )
     folder = source if output is None else output
     tree = find_tree(source, folder, excluded, with_tests)
     if not tree.files:
-        raise FramedexError(f"There are no C or C++ files below {source}.", _why_empty(tree))
+        raise _without_files(source, tree)
     if cmakelists.is_unspeakable(str(tree.root)):
         raise FramedexError(f"CMake has no way to name the folder {tree.root}.", "Rename it.")
     project = Project(tree, find_include_roots(tree, includes), standard, defines)
@@ -104,12 +113,29 @@ def cmake(
         print_lines(_lines(project, files))
 
 
-def _why_empty(tree: SourceTree) -> str:
+def _without_files(source: Path, tree: SourceTree) -> FramedexError:
+    left_out = [
+        (tree.excluded, "by --exclude", "Exclude less."),
+        (tree.tests, "as tests", "--tests takes tests in."),
+        (tree.in_output, "as they are in the output folder", "Write elsewhere with -o."),
+        (tree.unnamed, "as their names are no UTF-8", "Rename them."),
+    ]
+    reasons = [(f"{count:,} {why}", remedy) for count, why, remedy in left_out if count]
+    remedies = [remedy for _, remedy in reasons]
+    if tree.outward:
+        remedies.append(f"Links that lead out of it are not followed: {_some(tree.outward)}.")
     if tree.unreadable:
-        return (
-            f"{words.count(len(tree.unreadable), 'folder')} could not be read: {', '.join(tree.unreadable[:_SHOWN])}."
-        )
-    return "Name the folder of a source tree." + (" --tests takes in its tests." if tree.tests else "")
+        remedies.append(f"{words.count(len(tree.unreadable), 'folder')} could not be read: {_some(tree.unreadable)}.")
+    if reasons:
+        message = f"Every C and C++ file below {source} is left out: {', '.join(reason for reason, _ in reasons)}."
+    else:
+        message = f"There are no C or C++ files below {source}."
+    return FramedexError(message, " ".join(remedies) or "Name the folder of a source tree.")
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = len(paths) - _SHOWN
+    return f"{', '.join(paths[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -157,8 +183,10 @@ def _document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
         "sources": len(tree.files),
         "tests": tree.tests,
         "excluded": tree.excluded,
+        "in_output": tree.in_output,
         "unnamed": tree.unnamed,
         "only_in_compile_commands": _unspeakable(tree),
+        "outward_links": list(tree.outward),
         "unreadable": list(tree.unreadable),
         "include_folders": {"own": list(project.roots.own), "foreign": list(project.roots.foreign)},
         "includes": project.roots.includes,
@@ -179,6 +207,8 @@ def _lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
         yield text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests takes them in")
     if tree.excluded:
         yield text_line(f"{words.count(tree.excluded, 'file')} excluded")
+    if tree.in_output:
+        yield text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
     if tree.unnamed:
         yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are no UTF-8")
     if unspeakable := _unspeakable(tree):
@@ -186,6 +216,9 @@ def _lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
             f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, as CMake has no way to name them:"
         )
         yield from _listed(unspeakable)
+    if tree.outward:
+        yield text_line(f"{words.count(len(tree.outward), 'link')} left out, leading out of the tree:")
+        yield from _listed(tree.outward)
     if tree.unreadable:
         yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
         yield from _listed(tree.unreadable)

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.commands.files import working_folder
 from framedex.commands.layout import fit_line
-from framedex.commands.terminal import Line, Terminal, paint, text_line
+from framedex.commands.terminal import Line, Span, Terminal, paint
 from framedex.errors import FramedexError
 from framedex.model import CaptureRow
+from framedex.plaintext import visible
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -46,7 +48,7 @@ def note(text: str) -> None:
 
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
-    for row in fit_line(text_line(text), terminal):
+    for row in fit_line((Span(visible(text)),), terminal):
         click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
@@ -82,31 +84,42 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
     return fitting[-1]
 
 
-def load_settings(folder: Path) -> Settings:
-    """The settings that apply in a folder; what is wrong with them is noted."""
-    settings, problems = Settings.load(folder)
+def settings_here() -> tuple[Settings, list[str]]:
+    """The settings that apply in the working folder, and what is wrong with them; none where it has been deleted."""
+    try:
+        return Settings.load(working_folder())
+    except FramedexError:
+        return Settings(), []
+
+
+def load_settings_here() -> Settings:
+    """The settings that apply in the working folder, if there is one; what is wrong with them is noted."""
+    settings, problems = settings_here()
     for problem in problems:
         note(problem)
     return settings
 
 
 def known_index(given: Path | None, settings: Settings) -> Path | None:
-    """Where the index is: given with --index, else set, else the nearest one; None where there is none."""
+    """Where the index is: given with --index, else set, else the nearest one; None where there is none.
+
+    Raises FramedexError where it is to be looked for from a working folder that has been deleted.
+    """
     from framedex.index import find_index
 
-    return given or settings.index or find_index(Path.cwd())
+    return given or settings.index or find_index(working_folder())
 
 
 def index_path_here(given: Path | None, settings: Settings) -> Path:
-    """Where the index is or will be: the known one, else below this folder."""
-    return known_index(given, settings) or Path.cwd() / INDEX_FOLDER / "index.db"
+    """Where the index is or will be: the known one, else below this folder. Raises as `known_index` does."""
+    return known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
 
 
 def open_index(path: Path | None) -> Index:
     """The known index (`path` is that given with --index). Raises FramedexError where there is none."""
     from framedex.index import Index
 
-    settings = load_settings(Path.cwd())
+    settings = load_settings_here()
     found = known_index(path, settings)
     if found is None:
         raise FramedexError(

@@ -14,7 +14,6 @@ from framedex.commands.render import problem_lines
 from framedex.commands.terminal import Line, text_line
 from framedex.index.values import storable
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
-from framedex.plaintext import printable
 
 _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
 
@@ -53,26 +52,26 @@ def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourcePro
 
 def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
     for capture in captures:
-        yield text_line(f"capture {capture.id}: {printable(capture.path)}", "head")
+        yield text_line(f"capture {capture.id}: {capture.path}", "head")
         yield from problem_lines(capture.problems)
 
 
 def _source_lines(sources: SourceHealth) -> Iterator[Line]:
     for root in sources.roots:
         gone = "" if Path(root).is_dir() else " (missing)"
-        yield text_line(f"source folder {printable(root)}{gone}", "head")
+        yield text_line(f"source folder {root}{gone}", "head")
     for each in sources.maps:
         changed = " (of changed files)" if each.is_dirty else ""
-        yield text_line(f"source map {printable(each.prefix[:-1])}{changed}", "head")
+        yield text_line(f"source map {each.prefix[:-1]}{changed}", "head")
     for totals in sources.totals:
         yield text_line(_totals_text(totals))
     if sources.macros:
         yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to understand what uses them")
     for problem in sources.problems:
-        yield text_line(f"{words.count(problem.count, problem.unit)}: {printable(problem.message)}", "head")
+        yield text_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
         more = problem.count - len(problem.examples)
         for path in problem.examples:
-            yield text_line(f"     {printable(path)}")
+            yield text_line(f"     {path}")
         if more:
             yield text_line(f"     and {more:,} more", "dim")
 

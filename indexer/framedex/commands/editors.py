@@ -1,76 +1,76 @@
-"""Which editor the user has, and how that editor is told a line."""
+"""How an editor is told a line."""
 
 from __future__ import annotations
 
-import shlex
-import shutil
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from framedex.commands.files import Place
-from framedex.errors import FramedexError
+from framedex.commands.editor_choice import CODE, JETBRAINS
+from framedex.commands.files import Place, absolute
 
 Arguments = Callable[[str, int, int], list[str]]
 
-_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "code-server")
-"""VS Code and its relatives, by the names of their command-line programs."""
-
-_REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `export FRAMEDEX_EDITOR=vim`."
+_PLACEHOLDER = re.compile(r"\{(file|line|column)\}")
+_VARIANT = re.compile(r"(?:64)?(?:[.-].*)?$")
 
 
-def editor_command(place: Place, environment: Mapping[str, str]) -> list[str]:
-    """The program and arguments that open the place, for running without a shell.
+def editor_command(editor: Sequence[str], place: Place) -> list[str]:
+    """The program and arguments that open the place in this editor, for running without a shell.
 
-    Raises FramedexError where the environment names no editor, or names one that cannot be read as a command.
+    The path is absolute there, so that no name is taken for an option. Raises FramedexError where it counts from a
+    working folder that has been deleted.
     """
-    editor = _editor(environment)
-    path = str(place.path.absolute())
-    if _program(editor) == "nvim" and "--server" in editor:
-        return [*editor, "--remote-expr", _in_running_neovim(path, place.line, place.column or 1)]
-    if place.line is None:
+    path, line, column = str(absolute(place.path)), place.line, place.column or 1
+    if _has_placeholders(editor):
+        return _filled(editor, {"file": path, "line": str(line or 1), "column": str(column)})
+    if Path(editor[0]).name == "nvim" and "--server" in editor:
+        return [*editor, "--remote-expr", _in_running_neovim(path, line, column)]
+    if line is None:
         return [*editor, path]
-    arguments = _SYNTAX.get(_program(editor), _file_only)
-    added = arguments(path, place.line, place.column or 1)
+    added = _syntax(editor[0])(path, line, column)
     if editor[-1] in {"-g", "--goto"} and added[0] == "--goto":
         added = added[1:]
     return [*editor, *added]
 
 
-def _editor(environment: Mapping[str, str]) -> list[str]:
-    if environment.get("FRAMEDEX_EDITOR"):
-        return _split("FRAMEDEX_EDITOR", environment)
-    if environment.get("NVIM"):  # Neovim tells the programs in its terminals where it listens
-        return ["nvim", "--server", environment["NVIM"]]
-    if environment.get("INSIDE_EMACS"):
-        return ["emacsclient", "--no-wait"]
-    if environment.get("TERM_PROGRAM") == "vscode":
-        path = environment.get("PATH", "")
-        return [next((name for name in _CODE if shutil.which(name, path=path)), _CODE[0])]
-    for variable in ("VISUAL", "EDITOR"):
-        if environment.get(variable):
-            return _split(variable, environment)
-    raise FramedexError("No editor is known: none of FRAMEDEX_EDITOR, VISUAL and EDITOR is set.", _REMEDY)
+def can_tell_lines(editor: Sequence[str]) -> bool:
+    """Whether this editor is told the line of a place, and not the file alone."""
+    return _has_placeholders(editor) or _syntax(editor[0]) is not _file_only
 
 
-def _split(variable: str, environment: Mapping[str, str]) -> list[str]:
-    try:
-        words = shlex.split(environment[variable])
-    except ValueError as error:
-        raise FramedexError(f"${variable} is no command: {error}.", _REMEDY) from error
-    if not words:
-        raise FramedexError(f"${variable} is blank.", _REMEDY)
-    return words
+def _has_placeholders(editor: Sequence[str]) -> bool:
+    return any(map(_PLACEHOLDER.search, editor[1:]))
 
 
-def _program(editor: list[str]) -> str:
-    return Path(editor[0]).name.removesuffix(".sh")
+def _filled(editor: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """The command with the values inside its arguments; the file goes last where no argument says where it goes."""
+    arguments = [_PLACEHOLDER.sub(lambda match: values[match[1]], word) for word in editor[1:]]
+    has_file = any("{file}" in word for word in editor[1:])
+    return [editor[0], *arguments, *([] if has_file else [values["file"]])]
+
+
+def _syntax(program: str) -> Arguments:
+    """That of the program, or of the one that it is a build of: `vim.basic`, `clion64`, `pycharm-community`."""
+    name = Path(program).name
+    return _SYNTAX.get(name) or _SYNTAX.get(_VARIANT.sub("", name), _file_only)
 
 
 def _in_running_neovim(path: str, line: int | None, column: int) -> str:
-    """An expression by which a running Neovim opens the place: its --remote takes files alone."""
+    """An expression by which a running Neovim opens the place: its --remote takes files alone.
+
+    From its terminal it goes to the window that was used before, so that the terminal stays in sight. The path is a
+    string there and no part of a command: no escaping of Neovim's holds for every name.
+    """
     quoted = path.replace("'", "''")
-    commands = [f"'drop ' . fnameescape('{quoted}')", *([f"'call cursor({line},{column})'"] if line else [])]
-    return f"execute([{', '.join(commands)}])"
+    commands = [
+        "'if &buftype ==# \"terminal\" | wincmd p | endif'",
+        "'call win_gotoid(get(win_findbuf(' . n . '), 0, win_getid()))'",
+        "'if bufnr() != ' . n . ' | if &modified && !&hidden | split | endif | buffer ' . n . ' | endif'",
+        "'call setbufvar(' . n . ', \"&buflisted\", 1)'",
+        *([f"'call cursor({line},{column})'", "'normal! zv'"] if line else []),
+    ]
+    return f"{{n -> execute([{', '.join(commands)}])}}(bufadd('{quoted}'))"
 
 
 def _goto(path: str, line: int, column: int) -> list[str]:
@@ -81,7 +81,7 @@ def _colons(path: str, line: int, column: int) -> list[str]:
     return [f"{path}:{line}:{column}"]
 
 
-def _jetbrains(path: str, line: int, column: int) -> list[str]:
+def _options(path: str, line: int, column: int) -> list[str]:
     return ["--line", str(line), "--column", str(column), path]
 
 
@@ -106,11 +106,12 @@ def _file_only(path: str, line: int, column: int) -> list[str]:
 
 
 _SYNTAX: dict[str, Arguments] = {
-    **dict.fromkeys(_CODE, _goto),
+    **dict.fromkeys(CODE, _goto),
     **dict.fromkeys(("hx", "helix", "subl", "zed"), _colons),
-    **dict.fromkeys(("clion", "idea", "pycharm"), _jetbrains),
+    **dict.fromkeys((*JETBRAINS, "kate"), _options),
     **dict.fromkeys(("vim", "nvim", "vi", "gvim", "mvim"), _vim),
     **dict.fromkeys(("emacs", "emacsclient", "kak"), _plus_colon),
     **dict.fromkeys(("nano",), _plus_comma),
     **dict.fromkeys(("less", "micro", "joe", "gedit"), _plus),
+    "nvim-qt": _file_only,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,14 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.console import json_option, known_index, load_settings, note, print_json, print_lines
+from framedex.commands.console import json_option, note, print_json, print_lines
+from framedex.commands.logs import NO_INDEX, opened_resolver, unreadable
 from framedex.commands.terminal import Line, Span, place_line, text_line
-from framedex.errors import FramedexError
-from framedex.index import Index
 from framedex.interchange.detect import read
+from framedex.interchange.escapes import without_escapes
 from framedex.interchange.model import TextStack
-from framedex.interchange.resolve import Binaries, Found, Resolver
+from framedex.interchange.resolve import Found
 from framedex.plaintext import printable
-from framedex.sources.pathmap import PathMap
-
-Explained = tuple[TextStack, tuple[Found, ...]]
 
 
 @click.command()
@@ -35,16 +33,9 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     plain file:line, alone or mixed. Frames that have only a symbol, or a binary and an offset, are looked up in the
     index: train.py 2>&1 | framedex explain
     """
-    text, folder = _text(file)
-    settings = load_settings(Path.cwd())
-    path = known_index(index_path, settings)
-    there = PathMap(settings.path_map).there
-    reading = read(text)
-    if path is None:
-        explained = _explained(reading.stacks, Resolver(None, (folder,), Binaries(), there))
-    else:
-        with Index.open(path, links=settings.links) as index:
-            explained = _explained(reading.stacks, Resolver(index, (folder,), Binaries(), there))
+    reading = read(_text(file))
+    with opened_resolver(index_path, file) as (resolver, index), index.reading() if index else nullcontext():
+        explained = [(stack, tuple(map(resolver.find, stack.frames))) for stack in reading.stacks]
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
         return
@@ -53,30 +44,21 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         note(problem)
     if not explained:
         note("No stack of a format that framedex knows is in this text.")
-    elif path is None and any(found.location is None for _, frames in explained for found in frames):
-        note("There is no index here: frames with only a symbol need one. `framedex index --source DIR` makes it.")
+    elif index is None and any(found.location is None for _, frames in explained for found in frames):
+        note(NO_INDEX)
 
 
-def _text(file: str) -> tuple[str, Path]:
-    """The text, and the folder from which its relative paths may begin. Raises FramedexError where there is none."""
-    if file == "-":
-        return _plain(sys.stdin.buffer.read()), Path.cwd()
+def _text(file: str) -> str:
+    """The text of the log. Raises FramedexError where it cannot be read."""
     try:
-        return _plain(Path(file).read_bytes()), Path(file).absolute().parent
+        return _plain(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FramedexError(
-            f"{printable(file)} cannot be read: {reason}.", "Give a text file, or - for stdin."
-        ) from error
+        raise unreadable(file, error) from error
 
 
 def _plain(content: bytes) -> str:
-    text = content.decode("utf-8", "replace")
+    text = without_escapes(content.decode("utf-8", "replace"))
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _explained(stacks: Sequence[TextStack], resolver: Resolver) -> list[Explained]:
-    return [(stack, tuple(map(resolver.find, stack.frames))) for stack in stacks]
 
 
 def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:

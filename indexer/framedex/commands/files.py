@@ -15,9 +15,12 @@ from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 
-_PLACE = re.compile(r"(?P<path>.+?)(?::(?P<line>\d+)(?::(?P<column>\d+))?)?:?", re.DOTALL)
+_PLACE = re.compile(
+    r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
+    re.DOTALL,
+)
 _URL = re.compile(r"(?:file|framedex)://([^/]*)(/[^#]*)(?:#(.*))?", re.DOTALL)
-_FRAGMENT = re.compile(r"L?(?P<line>\d+)(?:[:,](?P<column>\d+))?", re.ASCII)
+_FRAGMENT = re.compile(r"L?(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +33,10 @@ class Place:
 
 
 def parse_place(text: str) -> Place:
-    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, or a URL as links in terminals have it: `file://HOST/FILE#LINE`.
+    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL as links have it: `file://HOST/FILE#LINE`.
 
-    A file that exists under the whole text is that file. Raises FramedexError for the URL of another machine's file.
+    A file that exists under the whole text is that file. Of a range, `FILE#L12-L20`, the first line counts; 0 is none.
+    Raises FramedexError for the URL of another machine's file.
     """
     if _exists(Path(text)):
         return Place(Path(text), None, None)
@@ -51,7 +55,23 @@ def _parse_url(host: str, path: str, fragment: str | None) -> Place:
 
 def _place(path: str, numbers: re.Match[str] | None) -> Place:
     line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
-    return Place(Path(path), int(line) if line else None, int(column) if column else None)
+    return Place(Path(path), int(line or 0) or None, int(column or 0) or None)
+
+
+def working_folder() -> Path:
+    """The folder that this process is in. Raises FramedexError where that has been deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise FramedexError(
+            "The working folder has been deleted.",
+            "Go to one that is there: `cd FOLDER`, or `cd .` where it has been made anew.",
+        ) from error
+
+
+def absolute(path: Path) -> Path:
+    """A path that begins at the root. Raises FramedexError where it counts from a deleted working folder."""
+    return path if path.is_absolute() else working_folder() / path
 
 
 def write_whole(path: Path, text: str) -> None:

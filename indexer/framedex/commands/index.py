@@ -12,7 +12,7 @@ from framedex.commands.console import (
     INDEX_FOLDER,
     index_path_here,
     json_option,
-    load_settings,
+    load_settings_here,
     note,
     patience,
     print_error,
@@ -20,6 +20,7 @@ from framedex.commands.console import (
     print_lines,
 )
 from framedex.commands.documents import index_document
+from framedex.commands.files import absolute, working_folder
 from framedex.commands.render_index import report_lines
 from framedex.errors import FramedexError
 from framedex.settings import Settings
@@ -61,7 +62,7 @@ def index_captures(
             "--rebuild makes the whole index anew, which --lazy would leave half made.",
             "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
         )
-    settings = load_settings(Path.cwd())
+    settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)
     try:
         report = _update(path, captures, sources, settings, lazy, rebuild)
@@ -70,7 +71,7 @@ def index_captures(
             note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
         else:
             note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
-        ctx.exit(130)
+        raise
     if as_json:
         print_json(index_document(path, report))
     else:
@@ -96,10 +97,11 @@ def _update(
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
-    project = path.absolute().parent.parent if path.absolute().parent.name == INDEX_FOLDER else Path.cwd()
+    folder = absolute(path).parent
+    project = folder.parent if folder.name == INDEX_FOLDER else working_folder()
     roots = [*sources, *settings.sources]
     # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
-    folders = dict.fromkeys((captures_below(project), captures_below(Path.cwd())))
+    folders = dict.fromkeys((captures_below(project), captures_below(working_folder())))
     wanted = captures or tuple(capture for folder in folders for capture in capture_folders(folder))
     if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(

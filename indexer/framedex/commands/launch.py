@@ -19,12 +19,14 @@ from pathlib import Path
 from types import FrameType
 
 import framedex_native
-from framedex.captures import captures_below, captures_of_run, count_records
+from framedex.captures import captures_below, captures_of_run, count_records, read_metadata
+from framedex.commands.files import absolute, working_folder
 from framedex.commands.mock_settings import check_mock
 from framedex.commands.plugins import Plugin
 from framedex.commands.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.selection import selected_by
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -64,10 +66,17 @@ class Outcome:
         calls, threads = sum(count.calls for count in counts), sum(count.threads for count in counts)
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
+        if not calls and (chosen := self._selected_by()):
+            return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
         on = f"{threads:,} thread{'s' if threads != 1 else ''}"
         limited = any(count.was_limited for count in counts)
         missing = " (later calls are missing: --limit was reached)" if limited else ""
         return f"{ended}recorded {calls:,} calls on {on} in {where}{more}{missing}. Next: framedex index"
+
+    def _selected_by(self) -> list[str]:
+        """What selected the calls to record, as `run` writes it: `--include`."""
+        variables = {name for capture in self.captures for name in selected_by(read_metadata(capture))}
+        return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
     def raise_signal(self) -> None:
         """End this process by the signal that ended the program, without a second core file."""
@@ -113,7 +122,7 @@ def check_jaxlib(python: str) -> Runtime:
 
 def launch(what: Launch) -> Outcome:
     """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
-    captures = (what.captures or captures_below(Path.cwd())).absolute()
+    captures = absolute(what.captures or captures_below(working_folder()))
     _make_folder(captures)
     run_id = uuid.uuid4().hex
     try:
@@ -212,7 +221,10 @@ def _why_nothing(plugin: Plugin | None) -> str:
 
 def _short(path: Path) -> str:
     """The path as seen from here, where it is below."""
-    return os.fspath(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    with suppress(FramedexError):
+        here = working_folder()
+        return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
+    return os.fspath(path)
 
 
 def _versions(python: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ _VERBS = {
     "trace": "framedex.commands.trace:trace",
     "where": "framedex.commands.where:where",
     "explain": "framedex.commands.explain:explain",
+    "resolve": "framedex.commands.resolve:resolve",
     "find": "framedex.commands.find:find",
     "callers": "framedex.commands.relations:callers",
     "callees": "framedex.commands.relations:callees",
@@ -50,14 +52,28 @@ class Verbs(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the verb; an error meant for the user is printed with its remedy and ends with status 1."""
+        """Run the verb; an error meant for the user is printed with its remedy and ends with status 1.
+
+        Ctrl-C ends with the status that shells have for it, without a word: whoever pressed it knows.
+        """
         try:
-            return super().invoke(ctx)
+            return self._invoke_with_plain_errors(ctx)
         except FramedexError as error:
-            from framedex.commands.console import print_error  # with the index: verbs that need neither start sooner
+            from framedex.commands.console import print_error
 
             print_error(error)
             ctx.exit(1)
+        except KeyboardInterrupt:
+            ctx.exit(128 + signal.SIGINT)
+
+    def _invoke_with_plain_errors(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except FileNotFoundError:
+            from framedex.commands.files import working_folder
+
+            working_folder()  # raises FramedexError where a relative path had none to begin at
+            raise
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.console import index_path_here, known_index, load_settings, patience, print_lines
+from framedex.commands.console import index_path_here, known_index, load_settings_here, patience, print_lines
 from framedex.commands.files import written_whole
 from framedex.commands.terminal import text_line
 from framedex.errors import FramedexError
@@ -89,7 +89,7 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     from framedex.index import Store
     from framedex.ingest.map_import import import_map
 
-    path = index_path_here(index_path, load_settings(Path.cwd()))
+    path = index_path_here(index_path, load_settings_here())
     with Store(path, patience()) as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
     replaced = imported.replaced
@@ -151,7 +151,7 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     """The index that has the folder; a passing one where none has."""
     from framedex.index import Store
 
-    path = known_index(index_path, load_settings(Path.cwd()))
+    path = known_index(index_path, load_settings_here())
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
         with Store(path, patience()) as store:
             folder = os.path.realpath(root)

@@ -14,11 +14,12 @@ from framedex import words
 from framedex.commands.console import (
     index_path_here,
     json_option,
-    load_settings,
+    load_settings_here,
     note,
     open_index,
     print_json,
     print_lines,
+    settings_here,
 )
 from framedex.commands.source_maps import export_sources, import_sources
 from framedex.commands.terminal import Line, Span, text_line
@@ -37,7 +38,6 @@ from framedex.releases.roots import (
     state_of_root,
     without_root,
 )
-from framedex.settings import Settings
 
 
 @click.group(invoke_without_command=True)
@@ -82,7 +82,7 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
         if storable(os.path.realpath(folder)) != os.path.realpath(folder):
             raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
-    with Store(index_path_here(ctx.obj, load_settings(Path.cwd()))) as store, store.transaction():
+    with Store(index_path_here(ctx.obj, load_settings_here())) as store, store.transaction():
         for folder in folders:
             store.sources.add_root(os.path.realpath(folder))
     note("Next: `framedex index` reads what is new there.")
@@ -108,7 +108,7 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             store.sources.remove_map(component)
         for root in chosen.values():
             store.sources.remove_root(root)
-    settings, _ = Settings.load(Path.cwd())
+    settings, _ = settings_here()
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
         note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")

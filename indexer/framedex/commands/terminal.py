@@ -123,7 +123,8 @@ def _paint(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
     if span.link is None or not terminal.links:
         return text
-    target = span.link.url or f"{terminal.scheme}://{terminal.host}{quote(span.link.path)}#{span.link.line}"
+    path = quote(span.link.path, errors="surrogateescape")
+    target = span.link.url or f"{terminal.scheme}://{terminal.host}{path}#{span.link.line}"
     return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 

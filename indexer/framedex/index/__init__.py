@@ -6,13 +6,14 @@
 from typing import TYPE_CHECKING
 
 from framedex.index.database import find_index
-from framedex.index.reader import Index
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
+    from framedex.index.name_lookup import NameLookup
+    from framedex.index.reader import Index
     from framedex.index.store import Store
 
-__all__ = ["Index", "Store", "find_index"]
+__all__ = ["Index", "NameLookup", "Store", "find_index"]
 
-# Readers, the language server first of all, must start quickly: numpy and sqlite-utils come with the writer only.
-__getattr__ = exports(__name__, {"store": ("Store",)})
+# Readers must start quickly: numpy and sqlite-utils come with the writer only.
+__getattr__ = exports(__name__, {"name_lookup": ("NameLookup",), "reader": ("Index",), "store": ("Store",)})

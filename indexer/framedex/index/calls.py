@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from framedex.errors import FramedexError
 from framedex.index.ffi import origin
@@ -51,6 +52,29 @@ def calls(reader: Reader, wanted: CallFilter, limit: int | None) -> list[CallRow
         if limit is not None and len(found) >= limit:
             break
     return [call_row(row) for row in reversed(found)]
+
+
+def calls_with_stacks(reader: Reader, stacks: Iterable[int], capture: int | None, limit: int) -> list[CallRow]:
+    """The calls with one of the stacks, the latest first, objects not yet named: `limit` of each stack, and in all."""
+    ranges = list(call_ranges(reader, capture))
+    found: dict[int, list[Row]] = {}
+    for stack in stacks:
+        left = limit
+        for order, (first, last) in enumerate(ranges):
+            rows = reader.rows(
+                f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.stack = ? AND c.id BETWEEN ? AND ?"
+                " ORDER BY c.id DESC LIMIT ?",
+                stack,
+                first,
+                last,
+                left,
+            )
+            found.setdefault(order, []).extend(rows)
+            left -= len(rows)
+            if left <= 0:
+                break
+    latest = (row for order in sorted(found) for row in sorted(found[order], key=lambda row: -row[0]))
+    return [call_row(row) for row in islice(latest, limit)]
 
 
 def count_calls(reader: Reader, wanted: CallFilter) -> int:

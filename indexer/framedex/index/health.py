@@ -8,7 +8,7 @@ import re
 from framedex.index.places import is_unchanged
 from framedex.index.rows import Reader
 from framedex.index.source_maps import source_maps
-from framedex.model import FileState, SourceHealth, SourceProblem, SourceRoot, SourceTotals
+from framedex.model import FileState, SourceHealth, SourceProblem, SourceTotals
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -20,15 +20,6 @@ def source_health(reader: Reader) -> SourceHealth:
     macros = reader.rows("SELECT count(*) FROM macros")[0][0]
     maps = tuple(source_maps(reader.connection))
     return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader), maps)
-
-
-def source_roots(reader: Reader) -> list[SourceRoot]:
-    """The source folders in the order in which they were added."""
-    rows = reader.rows(
-        "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
-        " GROUP BY r.id ORDER BY r.id"
-    )
-    return [SourceRoot(path, files) for path, files in rows]
 
 
 def read_sources(reader: Reader) -> frozenset[str]:

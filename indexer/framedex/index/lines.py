@@ -20,7 +20,7 @@ from framedex.index.rows import (
     frames_by_id,
     functions_by_id,
 )
-from framedex.model import FileState, How, LineSummary, StackHit, Step
+from framedex.model import FileState, How, LineSummary, Location, StackHit, Stale, Step
 
 if TYPE_CHECKING:
     from framedex.sources.changes import Change
@@ -75,6 +75,19 @@ def _state_then(reader: Reader, path: str) -> FileState | None:
     )
     row = reader.memory.recall(("state", path), lambda: reader.row(query, path))
     return None if row is None else state_of(*row)
+
+
+def since_recorded(reader: Reader, path: str, line: int) -> Location:
+    """A line, with what has become of it since its file was last recorded, or else indexed."""
+    change = change_since(reader, path)
+    if change is None:
+        return Location(path, line, How.EXACT)
+    if change.lines is None:
+        return Location(path, line, How.EXACT, stale=Stale.UNKNOWN)
+    then = change.lines.backward(line)
+    if then.is_gone or then.line == line:
+        return Location(path, line, How.EXACT)
+    return Location(path, line, How.EXACT, stale=Stale.MOVED, moved_from=then.line)
 
 
 def recorded_lines(reader: Reader, path: str) -> dict[int, int]:

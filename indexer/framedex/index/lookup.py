@@ -1,9 +1,19 @@
-"""Questions that begin with what a text says of a frame: a symbol, the end of a path."""
+"""Questions that begin with what a text says of a frame: a symbol, a path of another machine, a build-id."""
 
 from __future__ import annotations
 
-from framedex.index.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows
-from framedex.model import Definition, FunctionRow
+from dataclasses import replace
+
+from framedex.index.rows import (
+    FUNCTION_COLUMNS,
+    FUNCTION_TABLES,
+    IN_JSON,
+    Reader,
+    frames_by_id,
+    function_rows,
+    placeholders,
+)
+from framedex.model import Definition, How, Location, SourceRoot
 
 _MOST_FUNCTIONS = 16
 _MOST_DEFINITIONS = 2_000
@@ -19,15 +29,27 @@ DEFINITIONS_NAMED = (
 """Rows for `definition`, by short name and language; of a file that a source tree and a map have, the tree's."""
 
 
-def functions_named(reader: Reader, name: str) -> list[FunctionRow]:
-    """The recorded functions of exactly this readable name that have a place, most calls first."""
+def recorded_places(reader: Reader, name: str) -> list[Location]:
+    """Where the recorded C++ functions of exactly this readable name are, most calls first; none twice.
+
+    Of functions whose definitions are not known, the first line of each file that was recorded of them.
+    """
     rows = reader.rows(
-        f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.name = ? AND fn.file IS NOT NULL"
+        f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.name = ? AND fn.language = 'native'"
         " ORDER BY fn.calls DESC, fn.id LIMIT ?",
         name,
         _MOST_FUNCTIONS,
     )
-    return function_rows(reader, rows)
+    functions = function_rows(reader, rows)
+    defined = [function.location for function in functions if function.location is not None]
+    if defined or not functions:
+        return list(dict.fromkeys(defined))
+    first = reader.rows(
+        f"SELECT id, min(line) FROM frames WHERE function {IN_JSON} AND how = 'exact' GROUP BY file",
+        placeholders([function.id for function in functions]),
+    )
+    lines = (frame.location for frame in frames_by_id(reader, [frame for frame, _ in first]).values())
+    return [replace(line, how=How.DEFINITION) for line in lines if line is not None]
 
 
 def definitions_named(reader: Reader, short_name: str, language: str) -> list[tuple[str, Definition]]:
@@ -43,11 +65,35 @@ def definition(name: str, kind: str, parameters: str | None, line: int, end_line
 
 def files_named(reader: Reader, name: str) -> list[str]:
     """The files of this name, in any folder, that frames point to or that were read as source."""
-    query = "SELECT path FROM files WHERE substr(path, -length(?1) - 1) = '/' || ?1 ORDER BY path LIMIT ?2"
-    return [path for (path,) in reader.rows(query, name, _MOST_DEFINITIONS)]
+    return reader.memory.recall("files by name", lambda: _files_by_name(reader)).get(name, [])[:_MOST_DEFINITIONS]
+
+
+def _files_by_name(reader: Reader) -> dict[str, list[str]]:
+    """All files by their last component: a log asks for thousands, and the table has no index of them."""
+    found: dict[str, list[str]] = {}
+    for (path,) in reader.rows("SELECT path FROM files ORDER BY path"):
+        found.setdefault(path.rpartition("/")[2], []).append(path)
+    return found
+
+
+def module_names(reader: Reader) -> frozenset[str]:
+    """The file names of the binaries that were recorded."""
+    return reader.memory.recall(
+        "names of modules",
+        lambda: frozenset(path.rpartition("/")[2] for (path,) in reader.rows("SELECT path FROM modules")),
+    )
 
 
 def modules_built(reader: Reader, build_id: str) -> list[str]:
     """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
     query = "SELECT path FROM modules WHERE substr(identity, 1, length(?1)) = ?1 ORDER BY id DESC"
     return [path for (path,) in reader.rows(query, build_id)]
+
+
+def source_roots(reader: Reader) -> list[SourceRoot]:
+    """The source folders in the order in which they were added."""
+    rows = reader.rows(
+        "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
+        " GROUP BY r.id ORDER BY r.id"
+    )
+    return [SourceRoot(path, files) for path, files in rows]

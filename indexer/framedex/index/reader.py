@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import calls, ends, ffi, functions, lines, links, lookup, marks, narrowing, outward, roads
+from framedex.index import (
+    calls,
+    contents,
+    ends,
+    ffi,
+    flame,
+    functions,
+    lines,
+    links,
+    marks,
+    narrowing,
+    outward,
+    roads,
+)
 from framedex.index.check import check_capture
-from framedex.index.database import PATIENCE, connect_reading, translated
-from framedex.index.health import knows_source, read_sources, source_health, source_roots
+from framedex.index.health import knows_source, read_sources, source_health
+from framedex.index.name_lookup import NameLookup
 from framedex.index.objects import name_objects, object_named
 from framedex.index.pythonlines import python_lines
-from framedex.index.rows import Reader
+from framedex.index.rows import frames_by_id
 from framedex.index.search import find_symbols
 from framedex.index.source_maps import source_maps
 from framedex.index.standing import MOST_STANDING
 from framedex.index.troubles import file_troubles
-from framedex.index.urls import Urls, builds
+from framedex.index.urls import builds
 from framedex.model import (
     BoundaryEnd,
+    BoundaryTotals,
     CallFilter,
     CallRow,
     CaptureRow,
     Check,
-    Definition,
     Edge,
     FileTrouble,
+    FlameGraph,
     FoundSymbol,
     FrameRow,
     FunctionMark,
@@ -45,7 +56,6 @@ from framedex.model import (
     Road,
     SourceHealth,
     SourceMapInfo,
-    SourceRoot,
     StackHit,
     StaticCall,
     Step,
@@ -57,74 +67,15 @@ Kept = TypeVar("Kept")
 
 _MOST_STACKS = 50
 _MOST_SYMBOLS = 100
+_MOST_FLAME_NODES = 4000
 
 
-class Index:
-    """A read-only view of an index file. Paths are absolute, lines 1-based. May be used from several threads.
+class Index(NameLookup):
+    """Every question that can be asked of an index file; what it begins with says how.
 
     Lines are those of files as they are now, both in questions and in answers: where a file has changed since it was
     recorded or indexed, git tells where its lines have gone (see `Location.stale`).
-
-    Every question may raise FramedexError (with a remedy) when the file turns out to be damaged or locked.
     """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._opened = self._file()
-
-    @classmethod
-    def open(cls, path: Path, patience: float = PATIENCE, links: Mapping[str, str] | None = None) -> Index:
-        """Open the index at `path`; every question waits at most `patience` seconds for a lock.
-
-        `links` are the project's own URL templates for files that are not here (`Settings.links`).
-
-        Raises FramedexError when it is missing, damaged, locked or of another version.
-        """
-        return cls(Reader(connect_reading(path, patience), path, links or {}))
-
-    def __enter__(self) -> Index:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection; the index cannot be asked any more."""
-        self._reader.connection.close()
-
-    @property
-    def path(self) -> Path:
-        """The index file."""
-        return self._reader.path
-
-    def replaced(self) -> bool:
-        """Whether the file at `path` is no longer the one that was opened: then open it again.
-
-        What others write into it needs no such care: the same Index answers from the new state.
-        """
-        return self._file() != self._opened
-
-    def state(self) -> tuple[int, ...]:
-        """What is different after others have written to the file, or put another in its place."""
-        return *self._reader.rows("PRAGMA data_version")[0], *(self._opened or ())
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """What is asked inside is answered from one state of the index, and of the files; other threads wait.
-
-        For those who ask often: what one such block has found out, the next ones remember while it holds.
-        """
-        with translated(self.path), self._reader.memory.held(self._reader.connection):
-            yield
-
-    def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What `make` finds out by asking this index and nothing else; inside `reading`, kept under the key.
-
-        It is shared by all who ask: nobody may change it.
-        """
-        return self._reader.memory.recall(("asked", key), make)
 
     def captures(self) -> list[CaptureRow]:
         """Every capture, oldest first."""
@@ -133,14 +84,6 @@ class Index:
     def builds(self) -> list[Build]:
         """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
         return builds(self._reader)
-
-    def published(self, location: Location) -> Location:
-        """The location with its public URL, if its file is not here and a URL is known."""
-        return Urls(self._reader).added(location)
-
-    def source_roots(self) -> list[SourceRoot]:
-        """The source folders, each with how many of its files were read."""
-        return source_roots(self._reader)
 
     def source_health(self) -> SourceHealth:
         """How well the source trees are known."""
@@ -165,6 +108,10 @@ class Index:
         """
         return calls.calls(self._reader, wanted, limit)
 
+    def calls_with_stacks(self, stacks: Iterable[int], limit: int, capture: int | None = None) -> list[CallRow]:
+        """The latest calls with one of the stacks, latest first, in a capture or in all; objects have no names yet."""
+        return calls.calls_with_stacks(self._reader, stacks, capture, limit)
+
     def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
         """The calls, with the names of the objects that are their arguments."""
         return name_objects(self._reader, calls)
@@ -178,6 +125,44 @@ class Index:
         from framedex.index.summary import function_totals  # with numpy, which other questions do without
 
         return function_totals(self._reader, wanted, by_thread=by_thread)
+
+    def boundary_totals(self, capture: int, text: str = "") -> list[BoundaryTotals]:
+        """The boundary functions that a capture called, most time first; with a text what passes that filter.
+
+        A call passes where its boundary function, an argument, or a function or file of its stack contains the text.
+        """
+        return contents.boundary_totals(self._reader, capture, text)
+
+    def calls_of_boundary(
+        self,
+        capture: int,
+        boundary: int,
+        text: str = "",
+        *,
+        longest_first: bool = False,
+        limit: int = _MOST_STACKS,
+        offset: int = 0,
+    ) -> list[CallRow]:
+        """A page of the calls of a boundary function (`BoundaryTotals.id`) in a capture that pass the filter.
+
+        By start time, or the longest first; their objects are named.
+        """
+        return contents.calls_of_boundary(
+            self._reader, capture, boundary, text, longest_first=longest_first, limit=limit, offset=offset
+        )
+
+    def flame_graph(
+        self, capture: int, boundary: int | None = None, *, with_glue: bool = True, most: int = _MOST_FLAME_NODES
+    ) -> FlameGraph:
+        """The calling-context tree of a capture, of the calls of one boundary function alone if it is given.
+
+        At most `most` nodes are told apart. Without glue, interpreter and glue frames are passed over.
+        """
+        return flame.flame_graph(self._reader, capture, boundary, with_glue=with_glue, most=most)
+
+    def frame(self, frame_id: int) -> FrameRow | None:
+        """The frame with this id."""
+        return frames_by_id(self._reader, [frame_id]).get(frame_id)
 
     def check(self, capture: CaptureRow) -> Check:
         """What a capture shows to be wrong."""
@@ -244,6 +229,13 @@ class Index:
         else:
             summary = lines.line_summary(self._reader, path, then)
         return None if summary is None else replace(summary, line=line)
+
+    def since_recorded(self, path: str, line: int) -> Location:
+        """A line as a place: `stale` and `moved_from` tell what has become of it since its file was last recorded.
+
+        A line that was not there then has neither.
+        """
+        return lines.since_recorded(self._reader, path, line)
 
     def boundary_ends(self, path: str, line: int, capture: int | None = None) -> list[BoundaryEnd]:
         """The boundary functions that were reached from a line, that which took longest first."""
@@ -352,22 +344,6 @@ class Index:
         """The functions of this name, else of this short name, else whose name contains it; most calls first."""
         return functions.find_functions(self._reader, name)
 
-    def functions_named(self, name: str) -> list[FunctionRow]:
-        """The recorded functions of exactly this readable name that have a place, most calls first."""
-        return lookup.functions_named(self._reader, name)
-
-    def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
-        """The (path, definition) pairs with this short name in the source files of a language (`cpp`, `python`)."""
-        return lookup.definitions_named(self._reader, short_name, language)
-
-    def files_named(self, name: str) -> list[str]:
-        """The files of this name, in any folder, that frames point to or that were read as source."""
-        return lookup.files_named(self._reader, name)
-
-    def modules_built(self, build_id: str) -> list[str]:
-        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
-        return lookup.modules_built(self._reader, build_id)
-
     def find_symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
         """What was recorded or is defined in the sources under a name that contains `text`, best first.
 
@@ -427,10 +403,3 @@ class Index:
     def _then(self, path: str, line: int) -> int:
         """What a line of a file was when it was recorded."""
         return lines.line_then(self._reader, path, line)
-
-    def _file(self) -> tuple[int, int] | None:
-        try:
-            status = self._reader.path.stat()
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino

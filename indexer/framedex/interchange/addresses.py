@@ -7,7 +7,8 @@ line `PC:` has the program counter, the others return addresses); glog, src/sign
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
 from framedex.interchange.spans import parts
@@ -20,12 +21,26 @@ _FRAME = re.compile(
 _HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
 
-# `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, below the frames of a TPU crash: the
-# addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
+# `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, above and below the frames of a TPU
+# crash: the addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
 _LINK = re.compile(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
 _MAP = re.compile(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
 _MOST_MAPS = 64
 _HEX = re.compile(r"[0-9a-f]{1,16}")
+
+
+class _Map(NamedTuple):
+    """Where a binary lay, half-open."""
+
+    build_id: str
+    start: int
+    end: int
+
+
+def _located(address: int, maps: Sequence[_Map]) -> tuple[str, int | None]:
+    """The build-id of the binary that lay at an address, and the offset in it."""
+    found = next((each for each in maps if each.start <= address < each.end), None)
+    return (found.build_id, address - found.start) if found is not None else ("", None)
 
 
 class AddressLines:
@@ -33,15 +48,20 @@ class AddressLines:
 
     triggers = ("*** ", "@ ", "&map=")
 
+    def __init__(self) -> None:
+        self._maps: list[_Map] = []  # of the last link
+
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading with the signal, or a frame."""
         if "@ " in line and "0x" in line:
             match = _FRAME.search(line)
             if match is not None:
-                return _frame(number, match)
+                return _frame(number, match, self._maps)
         link = _LINK.search(line) if "&map=" in line else None
         if link is not None:
-            return Piece(Format.ABSL, tuple(_linked(number, link)), begins="symbolizer link")
+            self._maps = [_Map(id, int(start, 16), int(end, 16)) for id, start, end in _MAP.findall(link["map"])]
+            del self._maps[_MOST_MAPS:]
+            return Piece(Format.ABSL, tuple(_linked(number, link, self._maps)), begins="symbolizer link")
         heading = _HEADING.search(line) if "*** " in line else None
         # glog has a second heading below its first frame; it goes on with the same stack.
         if heading is None or (inside and "stack trace: ***" in line):
@@ -57,9 +77,11 @@ class AddressLines:
         return "stack trace: ***" in line or "@ ... and at least " in line
 
 
-def _frame(number: int, match: re.Match[str]) -> Piece:
+def _frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Piece:
     form = Format.ABSL if match["size"] and match["function"] else Format.GLOG
     function = (match["function"] or "").rstrip()
+    address = int(match["address"], 16)
+    build_id, offset = _located(address, maps)
     frame = TextFrame(
         form,
         number,
@@ -69,18 +91,19 @@ def _frame(number: int, match: re.Match[str]) -> Piece:
         parts(number, match),
         function="" if function == _UNKNOWN else function,
         language=Language.NATIVE,
-        address=int(match["address"], 16),
+        address=address,
         is_return_address=match["pc"] is None,
+        offset=offset,
+        build_id=build_id,
     )
     return Piece(form, (frame,))
 
 
-def _linked(number: int, link: re.Match[str]) -> Iterator[TextFrame]:
-    maps = [(build_id, int(start, 16), int(end, 16)) for build_id, start, end in _MAP.findall(link["map"])[:_MOST_MAPS]]
+def _linked(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:
     for match in _HEX.finditer(link["trace"]):
         start, end = (link.start("trace") + column for column in match.span())
         address = int(match[0], 16)
-        build_id, base = next(((each, low) for each, low, high in maps if low <= address < high), ("", None))
+        build_id, offset = _located(address, maps)
         yield TextFrame(
             Format.ABSL,
             number,
@@ -90,6 +113,6 @@ def _linked(number: int, link: re.Match[str]) -> Iterator[TextFrame]:
             (Part(PartKind.ADDRESS, number, start, end),),
             language=Language.NATIVE,
             address=address,
-            offset=address - base if base is not None else None,
+            offset=offset,
             build_id=build_id,
         )

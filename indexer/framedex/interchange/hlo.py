@@ -20,12 +20,14 @@ _BODY = re.compile(
 )
 _NAME = re.compile(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
 _MOST_OUTWARD = 64
+_MOST_ROWS = 200_000  # with their numbers they take some 80 MB
+_LONGEST_TEXT = 4096
 
 
 class HloText:
     """Reads modules; one object reads one text, in which tables stand before what refers to them."""
 
-    triggers = ("metadata={", "StackFrames", "HloModule ")
+    triggers = ("metadata={", "HloModule ", *_TABLES)
 
     def __init__(self) -> None:
         self._table = ""
@@ -60,8 +62,10 @@ class HloText:
         if match is None:
             return None
         key = self._table, int(match["id"])
+        if len(self._texts) + len(self._rows) >= _MOST_ROWS:
+            return Piece(Format.HLO)
         if match["text"] is not None:
-            self._texts[key] = unescaped(match["text"])
+            self._texts[key] = unescaped(match["text"][:_LONGEST_TEXT])
             return Piece(Format.HLO)
         self._rows[key] = {
             each["key"]: int(each["number"]) for each in _FIELD.finditer(match["fields"]) if each["number"]

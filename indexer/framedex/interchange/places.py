@@ -6,10 +6,8 @@ import re
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 
-_TAIL = re.compile(
-    r"\.(?:py|pyi|pyx|c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inc|td|proto|mlir|rs|go|java|ts|js|sh|bzl|BUILD)"
-    r":(?P<line>\d{1,8})(?::(?P<column>\d{1,8}))?(?![\w])"
-)
+_SUFFIXES = "py|pyi|pyx|c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inc|td|proto|mlir|rs|go|java|ts|js|sh|bzl|BUILD"
+_TAIL = re.compile(rf"\.(?:{_SUFFIXES}):(?P<line>\d{{1,8}})(?::(?P<column>\d{{1,8}}))?(?![\w])")
 _NO_PATH = re.compile(r"""[\s"'`()<>\[\]{},;=|:]""")
 _LONGEST_PATH = 4096
 
@@ -17,7 +15,7 @@ _LONGEST_PATH = 4096
 class PlacesInLines:
     """Reads any text: the least particular reader, to be asked last."""
 
-    triggers = (":",)
+    triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """Every place on the line."""

@@ -101,10 +101,10 @@ class PySpyJson:
         if match is None or len(match["indent"]) != self._indent or match["key"] == "name":
             return None
         longer = replace(frame, last_line=number, end=len(line.rstrip()))
-        if match["key"] == "filename" and match["value"]:
+        if match["key"] == "filename" and match["value"] and frame.place is None:
             part = Part(PartKind.PATH, number, match.start("value") + 1, match.end("value") - 1)
             return replace(longer, parts=(*frame.parts, part), place=Place(_decoded(match["value"]), 0))
-        if match["key"] == "line" and frame.place is not None and match["value"].isdigit():
+        if match["key"] == "line" and frame.place and not frame.place.line and (match["value"] or "").isdigit():
             part = Part(PartKind.LINE, number, *match.span("value"))
             return replace(longer, parts=(*frame.parts, part), place=Place(frame.place.path, int(match["value"])))
         return longer

@@ -9,17 +9,18 @@ Nothing is guessed: what could be several places is handed out as candidates.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
+from framedex.interchange.recall import Recall
 from framedex.model import How, Language, Location, NativeSymbol, is_local
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
-    from framedex.index import Index
+    from framedex.index import NameLookup
 
 _MOST_CANDIDATES = 8
 _MOST_BINARIES = 16
@@ -57,7 +58,7 @@ class Binaries:
                 self._open.clear()
             self._open[frame.module] = Binary.open(Path(frame.module))
         binary = self._open[frame.module]
-        if frame.build_id and binary.build_id and not binary.build_id.startswith(frame.build_id):
+        if frame.build_id and not (binary.build_id or "").startswith(frame.build_id):
             return ()
         return binary.resolve([frame.offset - frame.is_return_address])[0]
 
@@ -66,30 +67,34 @@ class Resolver:
     """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here.
 
     Without `binaries`, an offset in one is not looked up: to open a large one takes a second.
-    `folders` are where relative paths may begin, `there` maps the path of another machine by the user's rules.
+    `folders` are where relative paths may begin, `there` maps the path of another machine by the user's rules (a
+    relative one counts from `sources.BUILD_FOLDER`), and `elsewhere` finds the files that may be meant where the index
+    knows none that is here.
     """
 
     def __init__(
         self,
-        index: Index | None,
+        index: NameLookup | None,
         folders: Sequence[Path] = (),
         binaries: Binaries | None = None,
         there: Callable[[str], str | None] = lambda path: None,
+        elsewhere: Callable[[str], Sequence[str]] = lambda path: (),
     ) -> None:
         self._index = index
         self._folders = folders
         self._binaries = binaries
         self._there = there
-        self._paths: dict[str, tuple[str, ...]] = {}
-        self._symbols: dict[str, tuple[Location, ...]] = {}
+        self._elsewhere = elsewhere
+        self._paths: Recall[str, tuple[str, ...]] = Recall()
+        self._symbols: Recall[tuple[str, str], tuple[Location, ...]] = Recall()
 
     def find(self, frame: TextFrame) -> Found:
         """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged."""
         function, locations = frame.function, self._by_place(frame.place, _how(frame))
         if not locations and frame.place is None:
             function, locations = self._by_binary(frame)
-        if not locations and frame.language is not Language.PYTHON:
-            locations = self._by_symbol(function)
+        if not locations and frame.language is Language.NATIVE and not self._is_of_a_stranger(frame):
+            locations = self._by_symbol(function, _file_name(frame.place.path) if frame.place else "")
         outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
@@ -112,35 +117,25 @@ class Resolver:
 
     def _files(self, name: str) -> tuple[str, ...]:
         """The files that a path in a text may mean; several where it says too little."""
-        if name not in self._paths:
-            self._paths[name] = tuple(self._look_for(name))[:_MOST_CANDIDATES]
-        return self._paths[name]
+        return self._paths.made(name, len(name), lambda: tuple(self._look_for(name))[:_MOST_CANDIDATES])
 
     def _look_for(self, name: str) -> Sequence[str]:
         if name.startswith("<") or "\0" in name:
             return ()
-        by_rule = self._there(name)
+        from framedex.sources.pathmap import BUILD_FOLDER
+
+        by_rule = self._there(os.path.normpath(os.path.join(BUILD_FOLDER, name)))  # noqa: PTH118
         if by_rule is not None:
             return (by_rule,)
         for folder in ("/", *map(str, self._folders)):
             path = os.path.join(folder, name)  # noqa: PTH118 - paths of texts may be no valid Path
             if (folder != "/" or name.startswith("/")) and _is_file(path):
                 return (os.path.realpath(path),)
-        if self._index is None:
-            return ()
-        from framedex.sources.locate import TreeFiles
-
-        # A file name alone, as py-spy prints it, fits several; where a path was given, more than the name has to fit.
-        is_bare = "/" not in name
-        paths = self._index.files_named(name.rpartition("/")[2])
+        paths = self._index.files_named(_file_name(name)) if self._index is not None else ()
+        if found := _fitting(name, {path: path for path in paths if _is_file(path)}) or self._elsewhere(name):
+            return found
         # What stands before the colon is the source map, and no folder of the file's.
-        mapped = {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)}
-        for files in ({path: path for path in paths if _is_file(path)}, mapped):
-            known = TreeFiles(files)
-            same = known.same_file(name)
-            if found := (same,) if same is not None else known.named(name) if is_bare else ():
-                return tuple(files[path] for path in found)
-        return ()
+        return _fitting(name, {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)})
 
     def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
         symbols = self._binaries.symbols(self._with_module(frame)) if self._binaries is not None else ()
@@ -160,35 +155,60 @@ class Resolver:
         known = next((path for path in self._index.modules_built(frame.build_id) if _is_file(path)), "")
         return replace(frame, module=known)
 
-    def _by_symbol(self, symbol: str) -> tuple[Location, ...]:
-        if self._index is None or not symbol or symbol.startswith("<"):
-            return ()
-        if symbol not in self._symbols:
-            self._symbols[symbol] = self._named(self._index, symbol)
-        return self._symbols[symbol]
+    def _is_of_a_stranger(self, frame: TextFrame) -> bool:
+        """Whether a frame is of a binary that was not recorded, and its function's name proves nothing about that."""
+        if self._index is None or not frame.module or "::" in frame.function or frame.function.startswith("_Z"):
+            return False
+        return _file_name(frame.module) not in self._index.module_names()
 
-    def _named(self, index: Index, text: str) -> tuple[Location, ...]:
+    def _by_symbol(self, symbol: str, file_name: str) -> tuple[Location, ...]:
+        """The places of a symbol, in files of this name alone where a text says one."""
+        index = self._index
+        if index is None or not symbol or symbol.startswith("<"):
+            return ()
+        key = symbol, file_name
+        return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
+
+    def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
         from framedex.binaries.demangle import demangle
         from framedex.binaries.names import readable
         from framedex.sources import match
         from framedex.sources.names import short_name
 
+        def fits(path: str) -> bool:
+            return not file_name or _file_name(path) == file_name
+
         symbol = demangle(text)
         name = readable(symbol)
-        places = dict.fromkeys(found.location for found in index.functions_named(name) if found.location)
+        places = [place for place in index.recorded_places(name) if fits(place.path)]
         for is_readable in (_is_file, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
         # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
         unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
         wanted = NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None)
-        definitions = index.definitions_named(short_name(unqualified), "cpp")
+        definitions = [each for each in index.definitions_named(short_name(unqualified), "cpp") if fits(each[0])]
         for is_readable in (_is_file, _is_mapped):
             how, found = match(wanted, [each for each in definitions if is_readable(each[0])])
             if how is not None:
                 return self._labelled(Location(path, definition.line, how) for path, definition in found)
         # Recorded where nobody has the file, which may be public.
         return self._labelled(place for place in places if place.url)
+
+
+def _file_name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
+    """The files, by the paths that they go by, which a name in a text may mean."""
+    from framedex.sources.locate import TreeFiles
+
+    known = TreeFiles(files)
+    same = known.same_file(name)
+    # A file name alone, as py-spy prints it, fits several; where a path was given, more than the name has to fit.
+    found = (same,) if same is not None else known.named(name) if "/" not in name else ()
+    return tuple(files[path] for path in found)
 
 
 def _how(frame: TextFrame) -> How:

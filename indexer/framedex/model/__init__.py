@@ -13,6 +13,7 @@ from framedex.model.capture import (
     Thread,
 )
 from framedex.model.checks import Check, Finding, Severity
+from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
 from framedex.model.lines import (
     BoundaryEnd,
     Edge,
@@ -58,6 +59,7 @@ from framedex.model.traces import Dispatch, FfiSite, Origin, Trace
 __all__ = [
     "GENERATING",
     "BoundaryEnd",
+    "BoundaryTotals",
     "CallFilter",
     "CallRow",
     "CallSite",
@@ -76,6 +78,9 @@ __all__ = [
     "FileState",
     "FileTrouble",
     "Finding",
+    "FlameGraph",
+    "FlameKind",
+    "FlameNode",
     "FoundSymbol",
     "FrameRow",
     "Function",

@@ -3,6 +3,7 @@
 from framedex.projects.cmakelists import cmakelists_text
 from framedex.projects.compile_commands import compile_commands_text
 from framedex.projects.includes import find_include_roots
+from framedex.projects.macros import is_definition
 from framedex.projects.model import IncludeRoots, Project, SourceTree, is_compiled
 from framedex.projects.tree import find_tree
 
@@ -15,4 +16,5 @@ __all__ = [
     "find_include_roots",
     "find_tree",
     "is_compiled",
+    "is_definition",
 ]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from framedex.projects.macros import is_dropped_by_cmake
 from framedex.projects.model import Project, is_c, is_compiled
 from framedex.projects.targets import Target, targets
 
@@ -22,6 +23,8 @@ def cmakelists_text(project: Project, output: Path) -> str:
     files = _speakable(project.tree.files)
     languages = "C CXX" if any(map(is_c, files)) else "CXX"
     parts = targets(files)
+    macros = [each for each in project.defines if not is_dropped_by_cmake(each)]
+    options = [f"-D{each}" for each in project.defines if is_dropped_by_cmake(each)]
     lines = [
         f"{_MARK}: it lets CLion open this tree. Nothing here can be built.",
         "cmake_minimum_required(VERSION 3.16)",
@@ -33,7 +36,8 @@ def cmakelists_text(project: Project, output: Path) -> str:
         "",
         *_call("include_directories", map(_source, _speakable(project.roots.own))),
         *_call("include_directories", map(_quoted, _speakable(project.roots.foreign)), "SYSTEM"),
-        *_call("add_compile_definitions", map(_quoted, project.defines)),
+        *_call("add_compile_definitions", map(_literal, macros)),
+        *_call("add_compile_options", map(_literal, options)),
     ]
     for target in parts:
         lines += ["", *_library(target)]
@@ -93,6 +97,11 @@ def _tree(root: Path, output: Path) -> str:
 
 def _quoted(text: str) -> str:
     return f'"{_escaped(text)}"'
+
+
+def _literal(text: str) -> str:
+    """The text where generator expressions are evaluated: its `<` behind a `$` comes out of one."""
+    return _quoted(text.replace("$<", "$$<1:<>"))
 
 
 def _escaped(text: str) -> str:

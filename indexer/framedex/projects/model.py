@@ -14,15 +14,19 @@ COMPILED = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu")
 class SourceTree:
     """The C and C++ files of a tree.
 
-    `root` is a real path; `files` are relative to it, ordered. Files behind a link that leaves the tree begin with
-    `../`. `tests` were left out, as were `excluded` and `unnamed`, whose names are no UTF-8; these three are counts.
+    `root` is a real path; `files` are relative to it, ordered. Counted only are the files that were left out: `tests`,
+    those that are `excluded`, those `in_output`, the folder to write to, and the `unnamed`, whose names are no UTF-8.
+    `outward` are the links to folders and C++ files that lead out of the tree, relative to it; `unreadable` folders
+    are absolute.
     """
 
     root: Path
     files: tuple[str, ...]
     tests: int
     excluded: int
+    in_output: int
     unnamed: int
+    outward: tuple[str, ...]
     unreadable: tuple[str, ...]
 
 
@@ -42,7 +46,7 @@ class IncludeRoots:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A tree and how its files are compiled. `standard` is that of C++, `defines` are NAME or NAME=VALUE."""
+    """A tree and how its files are compiled. `standard` is that of C++, `defines` are each an `is_definition`."""
 
     tree: SourceTree
     roots: IncludeRoots

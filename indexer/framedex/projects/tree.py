@@ -19,18 +19,33 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
     """The C and C++ files below `root`, without its tests unless they are wanted.
 
     `excluded` are patterns of paths relative to the root, with `*`, `?` and `[...]`; one that fits a folder leaves out
-    all below it. What lies in `output`, where it is a folder of the tree's, is no part of the tree.
+    all below it. What lies in `output`, where it is a folder of the tree's, is no part of the tree; nor is what only a
+    link brings in from elsewhere.
     """
     real = os.path.realpath(root)
-    is_excluded = _matcher([*excluded, *_own_folder(real, os.path.realpath(output))])
-    counts = {"tests": 0, "excluded": 0, "unnamed": 0}
+    is_excluded = _matcher(excluded)
+    is_output = _matcher(_own_folder(real, os.path.realpath(output)))
+    counts = {"tests": 0, "excluded": 0, "unnamed": 0, "in_output": 0}
     files: set[str] = set()
     unreadable: list[str] = []
-    for found in find_files(Path(real), unreadable.append):
+    outward: list[str] = []
+
+    def stays_inside(link: str, target: str) -> bool:
+        if _is_inside(target, real):
+            return True
+        path = _relative(link, real)
+        is_wanted = language_of(link) == "cpp" or os.path.isdir(target)  # noqa: PTH112 - Path.is_dir may raise
+        if is_wanted and not (is_excluded(path) or is_output(path)):
+            outward.append(path)
+        return False
+
+    for found in find_files(Path(real), unreadable.append, stays_inside):
         if language_of(found.path) != "cpp":
             continue
         path = _relative(found.path, real)
-        if is_excluded(path):
+        if is_output(path):
+            counts["in_output"] += 1
+        elif is_excluded(path):
             counts["excluded"] += 1
         elif not with_tests and _TEST.fullmatch(path):
             counts["tests"] += 1
@@ -38,7 +53,9 @@ def find_tree(root: Path, output: Path, excluded: Sequence[str], with_tests: boo
             counts["unnamed"] += 1
         else:
             files.add(path)
-    return SourceTree(Path(real), tuple(sorted(files)), unreadable=tuple(unreadable), **counts)
+    return SourceTree(
+        Path(real), tuple(sorted(files)), unreadable=tuple(unreadable), outward=tuple(sorted(outward)), **counts
+    )
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], object]:
@@ -51,9 +68,12 @@ def _own_folder(root: str, output: str) -> list[str]:
     return [] if inside == "." or inside.startswith("..") else [re.sub(r"([*?[])", r"[\1]", inside)]
 
 
+def _is_inside(path: str, root: str) -> bool:
+    return f"{path}/".startswith(f"{root.rstrip('/')}/")
+
+
 def _relative(path: str, root: str) -> str:
-    prefix = root.rstrip("/") + "/"
-    return path[len(prefix) :] if path.startswith(prefix) else os.path.relpath(path, root)
+    return path[len(root.rstrip("/")) + 1 :]
 
 
 def _is_text(path: str) -> bool:

@@ -16,7 +16,7 @@ _FILTERS = r"^filter\..*\.(clean|smudge|process|required)$"
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A folder in a git working tree, whose top is `top`. `commit` is that of HEAD, empty before the first commit.
+    """A folder of a git working tree, whose top is `top`. `commit` is that of HEAD, empty before the first commit.
 
     `is_changed`: tracked files differ from it; None if that is not known. `problem` is a sentence that says why what is
     missing here could not be told, with a remedy.
@@ -29,7 +29,11 @@ class Checkout:
 
 
 def read_checkout(folder: Path) -> Checkout | None:
-    """The state of the git working tree that a folder is in; None where there is none, or no git. Never raises."""
+    """The state of the git working tree that a folder is of. Never raises.
+
+    None where there is none, or no git, and for a folder that only lies in one: git tracks nothing of a `.venv` that it
+    ignores. The top of a working tree is of it whatever is tracked.
+    """
     git = Git(folder)
     top = git.text("rev-parse", "--show-toplevel")
     if top is None:
@@ -37,6 +41,8 @@ def read_checkout(folder: Path) -> Checkout | None:
             return None
         advice = f"git config --global --add safe.directory {shlex.quote(str(folder))}"
         return Checkout(folder, "", None, f"git does not read it, as it belongs to another user; allow it: `{advice}`.")
+    if git.content("ls-files") == b"" and git.text("rev-parse", "--show-prefix") != "\n":
+        return None
     top_folder = Path(top.removesuffix("\n"))
     commit = (git.text("rev-parse", "--verify", "--quiet", "HEAD^{commit}") or "").strip()
     filters = git.text("config", "-z", "--name-only", "--get-regexp", _FILTERS) or ""

@@ -51,7 +51,9 @@ def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
     matches = None
     if build is not None and build.revision and checkout is not None and checkout.commit:
         matches = _is_at(checkout, build.revision)
-    advice = _advice(path, checkout, build) if build is not None and matches is not True and is_there else None
+    advice = None
+    if build is not None and is_there and matches is not True and not _is_recorded_itself(path, build):
+        advice = _advice(path, checkout, build)
     return RootState(path, root.files, is_there, checkout, component, build, matches, advice)
 
 
@@ -99,7 +101,16 @@ def _component(path: Path, checkout: Checkout | None) -> str | None:
         for component, mark in _MARKS.items():
             if os.path.isfile(folder / mark):  # noqa: PTH113 - as above
                 return component
+    for component, mark in _MARKS.items():
+        package, _, inside = mark.partition("/")
+        if path.name == package and os.path.isfile(path / inside):  # noqa: PTH113
+            return component
     return None
+
+
+def _is_recorded_itself(path: Path, build: Build) -> bool:
+    """Whether the recorded package ran from this folder, or from below it: no checkout could be nearer to it."""
+    return Path(os.path.realpath(build.folder)).is_relative_to(os.path.realpath(path))
 
 
 def _is_at(checkout: Checkout, revision: str) -> bool:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from framedex.sources.matching import generated_scopes, match, match_generated
     from framedex.sources.names import short_name
     from framedex.sources.parse import parse_file
-    from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, find_here
+    from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, files_below, find_here
     from framedex.sources.sites import call_sites
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "TreeFiles",
     "call_sites",
     "extract_files",
+    "files_below",
     "find_files",
     "find_here",
     "found_file",
@@ -44,7 +45,7 @@ __getattr__ = exports(
         "matching": ("generated_scopes", "match", "match_generated"),
         "names": ("short_name",),
         "parse": ("parse_file",),
-        "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "find_here"),
+        "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "files_below", "find_here"),
         "sites": ("call_sites",),
     },
 )

@@ -21,6 +21,7 @@ LANGUAGES = {
 _SKIPPED = frozenset(
     ("__pycache__", "node_modules", "build", "_build", "cmake-build-debug", "cmake-build-release", "CMakeFiles", "dist")
 )
+_PROCESSES = "/proc/"
 _BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
 
 
@@ -38,27 +39,40 @@ def language_of(path: str | Path) -> str | None:
     return LANGUAGES.get(os.path.splitext(path)[1].lower())  # noqa: PTH122 - for every file of a tree
 
 
-def find_files(root: Path, unreadable: Callable[[str], object] = lambda _: None) -> Iterator[FoundFile]:
-    """The source files below `root`, ordered by path, each real folder once however many links lead to it.
+def find_files(
+    root: Path,
+    unreadable: Callable[[str], object] = lambda _: None,
+    may_follow: Callable[[str, str], bool] = lambda _link, _target: True,
+) -> Iterator[FoundFile]:
+    """The source files below `root`, ordered by path, each real folder and file once however many links lead to it.
 
-    Their paths are real ones. Folders that cannot be read are passed over, and `unreadable` is told.
+    Their paths are real ones. Folders that cannot be read are passed over, and `unreadable` is told. `may_follow` is
+    asked for each link to a folder or a source file: its path, and the real one that it leads to. A link to a folder
+    above itself or above the root is never followed: one to `/` would bring in the whole machine.
     """
+    top = os.path.realpath(root)
     seen: set[tuple[int, int]] = set()
-    pending = [os.path.realpath(root)]
+    files: set[str] = set()
+    pending = [top]
     while pending:
         folders = []
         for entry in _entries(pending.pop(), seen, unreadable):
-            if _is_folder(entry):
-                if not _is_skipped(entry):
-                    folders.append(_real_path(entry))
-            elif language_of(entry.name) and (found := found_file(_real_path(entry))):
+            is_folder = _is_folder(entry)
+            is_wanted = not _is_skipped(entry) if is_folder else language_of(entry.name) is not None
+            path = _real_path(entry, top, may_follow) if is_wanted else None
+            if path is None:
+                continue
+            if is_folder:
+                folders.append(path)
+            elif path not in files and (found := found_file(path)):
+                files.add(path)
                 yield found
         pending.extend(reversed(folders))
 
 
 def found_file(path: str) -> FoundFile | None:
     """The ordinary file at this path, None where there is none: what is below /proc is of this process alone."""
-    if path.startswith("/proc/"):
+    if path.startswith(_PROCESSES):
         return None
     try:
         status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
@@ -68,7 +82,9 @@ def found_file(path: str) -> FoundFile | None:
 
 
 def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]) -> list[os.DirEntry[str]]:
-    """The entries of a folder by name; none of one that was seen before or cannot be read."""
+    """The entries of a folder by name; none of one that was seen before or cannot be read, or of /proc."""
+    if f"{folder}/".startswith(_PROCESSES):
+        return []
     try:
         status = os.stat(folder)  # noqa: PTH116
         identity = (status.st_dev, status.st_ino)
@@ -82,8 +98,18 @@ def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str]
         return []
 
 
-def _real_path(entry: os.DirEntry[str]) -> str:
-    return os.path.realpath(entry.path) if entry.is_symlink() else entry.path
+def _real_path(entry: os.DirEntry[str], top: str, may_follow: Callable[[str, str], bool]) -> str | None:
+    """Where an entry really is; None for a link that is not to be followed, or leads nowhere."""
+    if not entry.is_symlink():
+        return entry.path
+    try:
+        target = os.path.realpath(entry.path, strict=True)
+    except OSError:
+        return None
+    if not may_follow(entry.path, target):
+        return None
+    inside = f"{target.rstrip('/')}/"
+    return None if entry.path.startswith(inside) or top.startswith(inside) else target
 
 
 def _is_skipped(entry: os.DirEntry[str]) -> bool:

@@ -28,6 +28,8 @@ def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | 
     `How.DEFINITION` with the one definition; `How.CLASS` with the class of an implicit member; `How.CANDIDATES` with
     those that cannot be told apart, the likelier first; None with none.
     """
+    if not candidates:
+        return None, ()
     name = parse_name(symbol.symbol)
     key = key_of(name)
     if not key:

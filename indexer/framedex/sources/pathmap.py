@@ -64,3 +64,14 @@ def find_here(recorded: str, rules: PathMap, files: TreeFiles) -> Here | None:
         return None
     path = files.same_file(recorded.removeprefix(f"{BUILD_FOLDER}/"))
     return Here(path, by_rule=False) if path else None
+
+
+def files_below(path: str, folders: Iterable[str]) -> list[str]:
+    """The files below the folders that share the longest end of a path; its name alone only if it is all there is."""
+    parts = [part for part in path.split("/") if part not in {"", ".", ".."}]
+    for start in range(max(len(parts) - 1, 1)):
+        end = "/".join(parts[start:])
+        found = {os.path.realpath(file) for folder in folders if found_file(file := f"{folder}/{end}")}
+        if found:
+            return sorted(found)
+    return []

@@ -16,6 +16,8 @@ from framedex.model import Role
         ("_ZN3xla3FooD1Ev.llvm.123456", "xla::Foo::~Foo"),
         ("memcpy", "memcpy"),
         ("helper.isra.0.cold", "helper"),
+        ("__libc_start_main@@GLIBC_2.34", "__libc_start_main@@GLIBC_2.34"),
+        ("helper.cold@V_1.2", "helper@V_1.2"),
         ("_Znot_mangled", "_Znot_mangled"),
     ],
 )
@@ -44,6 +46,8 @@ def test_a_constrained_template_of_clang_18_is_demangled() -> None:
         ("/usr/bin/python3.11", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
         ("/opt/app/embedding", "_PyEval_EvalFrameDefault", Role.INTERPRETER),
         ("/lib/x86_64-linux-gnu/libc.so.6", "__libc_start_main", Role.INTERPRETER),
+        ("", "__libc_start_main@@GLIBC_2.34", Role.INTERPRETER),
+        ("", "run_eval_code_obj", Role.INTERPRETER),
         ("/lib/x86_64-linux-gnu/libc.so.6", "memcpy", Role.CODE),
         ("libjax_common.so", "nanobind::detail::func_create<...>", Role.GLUE),
         ("libjax_common.so", "std::_Function_handler<...>::_M_invoke", Role.GLUE),

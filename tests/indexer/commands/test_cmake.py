@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -66,7 +67,8 @@ def paths(targets: list[dict[str, Any]], project: Path) -> set[str]:
 def test_cmake_reads_every_file_with_its_include_folders_and_macros(tmp_path: Path) -> None:
     tree = make_tree(tmp_path / "tree", SOURCES)
 
-    result = run(tree, "-o", tmp_path / "ide", "--define", "LEVEL=2", "--define", 'NAME="a b"', "--std", "20")
+    defines = [part for define in DEFINES for part in ("--define", define)]
+    result = run(tree, "-o", tmp_path / "ide", *defines, "--std", "20")
     targets = codemodel(tmp_path / "ide", tmp_path / "build")
 
     assert result.exit_code == 0, result.stderr
@@ -75,8 +77,60 @@ def test_cmake_reads_every_file_with_its_include_folders_and_macros(tmp_path: Pa
     assert {group["language"] for group in groups} == {"C", "CXX"}
     for group in groups:
         assert [include["path"] for include in group["includes"]] == [str(tree), str(tree / "inner")]
-        assert {define["define"] for define in group["defines"]} == {"LEVEL=2", 'NAME="a b"'}
+        assert _macros_of(group) == set(DEFINES)
     assert {group["languageStandard"]["standard"] for group in groups if group["language"] == "CXX"} == {"20"}
+
+
+# CMake drops those with parameters and those with a `#` from compile definitions, with a warning.
+DEFINES = [
+    *(
+        "LEVEL=2",
+        'NAME="a b"',
+        "EMPTY=",
+        "PLAIN",
+        "é=ü",
+        "GENERATED=$<1:x>$<",
+        "LIST=a;b",
+        "VARIABLE=${HOME}$ENV{HOME}",
+    ),
+    *("MAX(a, b)=((a)>(b)?(a):(b))", "LOG(...)=", "ALL(first, rest...)=rest", "TEXT(x)=#x", 'COLOUR="#fff"', "BACK=\\"),
+]
+
+
+def _macros_of(group: dict[str, Any]) -> set[str]:
+    """The macros that a compiler is given for a group of files: as definitions, and as options quoted for make."""
+    options = [part for fragment in group["compileCommandFragments"] for part in shlex.split(fragment["fragment"])]
+    passed = {option[2:].replace("$$", "$") for option in options if option.startswith("-D")}
+    return {define["define"] for define in group["defines"]} | passed
+
+
+def test_compilers_take_every_macro(tmp_path: Path) -> None:
+    """Given macros of every form, when what compile_commands.json says is run, then the compiler has no complaint."""
+    uses = (
+        "static_assert(MAX(1, LEVEL) == 2); constexpr char text[] = TEXT(a b) COLOUR;\nstatic_assert(sizeof text == 8);"
+    )
+    tree = make_tree(tmp_path, {"a.cc": uses})
+    run(tree, *(part for define in DEFINES for part in ("--define", define)))
+    (command,) = json.loads((tree / "compile_commands.json").read_text())
+
+    compiled = subprocess.run(
+        [installed("c++"), *command["arguments"][1:], "-Werror", "-fsyntax-only"], capture_output=True, text=True
+    )
+
+    assert compiled.returncode == 0, compiled.stderr
+
+
+@pytest.mark.parametrize(
+    "define", ["", "=3", "1A=2", "A B=1", "-DA=1", "A-B", "F(1)=2", "F(x", "A=1\n#error", "A=\udce9"]
+)
+def test_what_defines_no_macro_is_refused(tmp_path: Path, define: str) -> None:
+    tree = make_tree(tmp_path, SOURCES)
+
+    result = run(tree, "--define", "GOOD=1", "--define", define)
+
+    assert result.exit_code == 1
+    assert "defines no macro" in result.stderr and "NAME=VALUE" in result.stderr
+    assert not (tree / "CMakeLists.txt").exists()
 
 
 @pytest.mark.parametrize("folder", ["", "ide/deep"])
@@ -163,8 +217,46 @@ def test_a_tree_without_sources_is_refused_and_nothing_is_written(tmp_path: Path
     result = run(tmp_path)
 
     assert result.exit_code == 1
-    assert "no C or C++ files" in result.stderr and "--tests" in result.stderr
+    assert "1 as tests" in result.stderr and "--tests" in result.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "a_test.cc"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason", "remedy"),
+    [
+        (["--exclude", "*"], "2 by --exclude.", "Exclude less."),
+        (["--exclude", "a*"], "1 by --exclude, 1 as tests.", "Exclude less. --tests takes tests in."),
+        (["-o", "src"], "2 as they are in the output folder.", "Write elsewhere with -o."),
+    ],
+)
+def test_why_every_file_was_left_out_is_said(tmp_path: Path, options: list[str], reason: str, remedy: str) -> None:
+    tree = make_tree(tmp_path / "tree", {"src/a.cc": "", "src/b_test.cc": ""})
+    source, options = (tree, ["-o", str(tree / "src")]) if "-o" in options else (tree / "src", options)
+
+    result = run(source, *options)
+
+    assert result.exit_code == 1
+    assert f"Every C and C++ file below {source} is left out: {reason}" in result.stderr
+    assert remedy in result.stderr
+
+
+def test_links_that_lead_out_of_the_tree_are_left_out_and_named(tmp_path: Path) -> None:
+    tree = make_tree(tmp_path / "tree", SOURCES)
+    make_tree(tmp_path / "other", {"z.cc": ""})
+    (tree / "root").symlink_to("/")
+    (tree / "outside").symlink_to("../other")
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "src").symlink_to(tree)
+
+    result, document = run(tree), json.loads(run(tree, "--json").stdout)
+    nothing = run(tmp_path / "links")
+
+    assert "2 links left out, leading out of the tree:\n     outside\n     root\n" in result.stdout
+    assert document["outward_links"] == ["outside", "root"]
+    assert document["sources"] == len(SOURCES) - 1
+    assert (
+        "no C or C++ files" in nothing.stderr and "Links that lead out of it are not followed: src." in nothing.stderr
+    )
 
 
 def test_folders_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:

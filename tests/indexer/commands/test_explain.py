@@ -53,6 +53,13 @@ def test_the_index_may_be_named_in_the_settings(
     assert f"{project.library_source}:" in explain(text=FRAMES).stdout
 
 
+def test_a_coloured_log_is_read_as_if_it_had_no_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    line = '  File \x1b[35m"a.py"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35mf\x1b[0m\n'
+    assert f"f  {tmp_path / 'a.py'}:1\n" in explain(text=line).stdout
+
+
 def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.py").write_text("x = 1\n")
@@ -91,9 +98,9 @@ def test_a_file_that_cannot_be_read_is_an_error_with_a_remedy(
 
 def test_what_a_log_says_is_printed_and_never_obeyed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\u202e\n')
+    result = explain(text='  File "/x\x1b]0;title\x07/a.py", line 1, in f\x1b[31m\x1bc\u202e\n')
     assert "\x1b" not in result.stdout
-    assert "\\x1b[31m\\u202e" in result.stdout
+    assert "  f\\x1bc\\u202e  /x/a.py:1" in result.stdout
 
 
 def test_the_index_is_that_of_the_settings(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

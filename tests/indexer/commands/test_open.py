@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -11,12 +14,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from framedex.commands.editor_choice import chosen_editor
 from framedex.commands.editors import editor_command
 from framedex.commands.files import Place, parse_place
 from framedex.commands.main import cli
 from framedex.commands.terminal import Terminal, paint, place_line
 from framedex.errors import FramedexError
 from framedex.model import How, Location
+from tests.running import plain_environment
 
 AT = Place(Path("/src/a b.cc"), 40, 3)
 
@@ -27,6 +32,11 @@ AT = Place(Path("/src/a b.cc"), 40, 3)
         ("code", ["code", "--goto", "/src/a b.cc:40:3"]),
         ("code -g", ["code", "-g", "/src/a b.cc:40:3"]),
         ("/usr/bin/codium --wait", ["/usr/bin/codium", "--wait", "--goto", "/src/a b.cc:40:3"]),
+        ("pycharm-community", ["pycharm-community", "--line", "40", "--column", "3", "/src/a b.cc"]),
+        ("goland64", ["goland64", "--line", "40", "--column", "3", "/src/a b.cc"]),
+        ("/usr/bin/vim.basic", ["/usr/bin/vim.basic", "+call cursor(40,3)", "/src/a b.cc"]),
+        ("emacs-nox", ["emacs-nox", "+40:3", "/src/a b.cc"]),
+        ("code-server", ["code-server", "--goto", "/src/a b.cc:40:3"]),
         ("clion.sh", ["clion.sh", "--line", "40", "--column", "3", "/src/a b.cc"]),
         ("pycharm", ["pycharm", "--line", "40", "--column", "3", "/src/a b.cc"]),
         ("nvim", ["nvim", "+call cursor(40,3)", "/src/a b.cc"]),
@@ -39,31 +49,33 @@ AT = Place(Path("/src/a b.cc"), 40, 3)
     ],
 )
 def test_known_editors_are_told_the_line_in_their_own_way(editor: str, command: list[str]) -> None:
-    assert editor_command(AT, {"FRAMEDEX_EDITOR": editor}) == command
+    assert editor_command(shlex.split(editor), AT) == command
 
 
-def test_the_editor_is_chosen_from_the_most_particular_wish_to_the_most_general() -> None:
-    every = {
-        "FRAMEDEX_EDITOR": "hx",
-        "NVIM": "/run/nvim",
-        "INSIDE_EMACS": "29.1,comint",
-        "TERM_PROGRAM": "vscode",
-        "VISUAL": "emacs",
-        "EDITOR": "nano",
-    }
+@pytest.mark.parametrize(
+    ("editor", "arguments"),
+    [
+        ("ed --at={line}:{column} {file}", ["--at=40:3", "/src/a b.cc"]),
+        ("ed +{line}", ["+40", "/src/a b.cc"]),
+        ("ed '{file} {line}' {other}", ["/src/a b.cc 40", "{other}"]),
+        ("code --wait --goto {file}:{line}", ["--wait", "--goto", "/src/a b.cc:40"]),
+        ("nvim --server S --remote {file}", ["--server", "S", "--remote", "/src/a b.cc"]),
+    ],
+)
+def test_any_editor_is_told_the_line_where_its_command_says_how(editor: str, arguments: list[str]) -> None:
+    assert editor_command(shlex.split(editor), AT)[1:] == arguments
 
-    chosen = []
-    while every:
-        chosen.append(editor_command(AT, every)[0])
-        every.pop(next(iter(every)))
 
-    assert chosen == ["hx", "nvim", "emacsclient", "code", "emacs", "nano"]
+def test_what_stands_for_a_value_is_not_looked_for_in_values(tmp_path: Path) -> None:
+    at = Place(tmp_path / "{line}$(touch x)", None, None)
+
+    assert editor_command(["ed", "{file}:{line}:{column}"], at) == ["ed", f"{at.path}:1:1"]
 
 
 @pytest.mark.parametrize("environment", [{}, {"EDITOR": "   "}, {"VISUAL": "vim 'unclosed"}])
-def test_without_an_editor_the_variable_to_set_is_named(environment: dict[str, str]) -> None:
+def test_without_an_editor_the_variable_to_set_is_named(tmp_path: Path, environment: dict[str, str]) -> None:
     with pytest.raises(FramedexError) as raised:
-        editor_command(AT, environment)
+        chosen_editor({"TMPDIR": str(tmp_path), **environment})  # where no editor runs
 
     assert "FRAMEDEX_EDITOR" in raised.value.remedy
 
@@ -74,7 +86,10 @@ def test_places_are_read_as_compilers_print_them(tmp_path: Path) -> None:
 
     assert parse_place("a.cc:40:3") == Place(Path("a.cc"), 40, 3)
     assert parse_place("a.cc:40") == Place(Path("a.cc"), 40, None)
+    assert parse_place("a.cc#L40") == Place(Path("a.cc"), 40, None)
     assert parse_place("a.cc:40:") == Place(Path("a.cc"), 40, None)
+    assert parse_place("a.cc#L40-L52") == Place(Path("a.cc"), 40, None)
+    assert parse_place("a.cc:0:0") == Place(Path("a.cc"), None, None)
     assert parse_place("a.cc") == Place(Path("a.cc"), None, None)
     assert parse_place(str(odd)) == Place(odd, None, None)
 
@@ -97,7 +112,39 @@ def test_a_real_editor_program_is_started_with_the_place(tmp_path: Path, monkeyp
     assert not (tmp_path / "pwned").exists()
 
 
-@pytest.mark.parametrize(("editor", "message"), [("no-such-editor-here", "cannot be started"), ("false", "status 1")])
+def test_a_line_that_an_unknown_editor_is_not_told_is_named_with_the_way_to_tell_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given an editor that is not known, when a line is opened, then it is told the file, and the user the rest."""
+    log = tmp_path / "log"
+    wrapper = tmp_path / "my-wrapper"
+    wrapper.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {log}\n')
+    wrapper.chmod(0o755)
+    (tmp_path / "a.py").touch()
+    monkeypatch.chdir(tmp_path)
+
+    monkeypatch.setenv("EDITOR", str(wrapper))
+    monkeypatch.setenv("FRAMEDEX_EDITOR", str(wrapper))
+    result = CliRunner().invoke(cli, ["open", "a.py:7"])
+    assert (result.exit_code, log.read_text()) == (0, f"{tmp_path}/a.py\n")
+    told = " ".join(result.stderr.split())
+    assert "without line 7" in told and "FRAMEDEX_EDITOR='" in told and "{file}:{line}'" in told
+
+    assert CliRunner().invoke(cli, ["open", "a.py"]).stderr == ""
+    monkeypatch.setenv("FRAMEDEX_EDITOR", f"{wrapper} {{file}}:{{line}}")
+    assert CliRunner().invoke(cli, ["open", "a.py:7"]).stderr == ""
+    assert log.read_text() == f"{tmp_path}/a.py:7\n"
+
+
+@pytest.mark.parametrize(
+    ("editor", "message"),
+    [
+        ("no-such-editor-here", "cannot be started"),
+        ("false", "status 1"),
+        ("sh -c 'kill -KILL $$'", "was ended by SIGKILL."),
+        ("sh -c 'kill -35 $$'", "was ended by signal 35."),
+    ],
+)
 def test_an_editor_that_fails_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, editor: str, message: str
 ) -> None:
@@ -107,7 +154,39 @@ def test_an_editor_that_fails_is_named(
     result = CliRunner().invoke(cli, ["open", str(tmp_path / "a.py")])
 
     assert result.exit_code == 1
-    assert editor in result.stderr and message in result.stderr
+    assert f"'{editor.split()[0]}'" in result.stderr and message in result.stderr
+
+
+def test_ctrl_c_is_a_key_of_the_editor(tmp_path: Path) -> None:
+    """Given an editor that goes on at an interrupt, as Vim does, when Ctrl-C reaches both, then it is waited for."""
+    editor = tmp_path / "ed"
+    editor.write_text("#!/bin/sh\ntrap 'echo a key' INT\necho ready\nread line || read line\necho \"$line\"\n")
+    editor.chmod(0o755)
+    (tmp_path / "a.py").touch()
+    command = [sys.executable, "-c", "from framedex.commands.main import cli; cli()", "open", str(tmp_path / "a.py")]
+    environment = plain_environment() | {"FRAMEDEX_EDITOR": str(editor)}
+
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True, text=True
+    ) as process:
+        assert process.stdin and process.stdout
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        process.stdin.write("saved\n")
+        process.stdin.close()
+        assert process.stdout.read().endswith("saved\n")
+        assert process.wait(60) == 0
+
+
+def test_an_editor_that_ctrl_c_ends_takes_the_verb_along_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FRAMEDEX_EDITOR", "sh -c 'kill -INT $$'")
+    (tmp_path / "a.py").touch()
+
+    result = CliRunner().invoke(cli, ["open", str(tmp_path / "a.py")])
+
+    assert (result.exit_code, result.output) == (130, "")
 
 
 @pytest.mark.parametrize("path", ["/no/such/file.py", f"/{'x' * 300}/file.py"])
@@ -118,6 +197,17 @@ def test_a_missing_file_is_named(path: str) -> None:
     assert f"There is no file {path}" in result.stderr
 
 
+def test_what_is_no_file_says_what_it_is(tmp_path: Path) -> None:
+    assert f"{tmp_path} is a folder." in CliRunner().invoke(cli, ["open", str(tmp_path)]).stderr.replace("\n  ", "")
+    assert "There is nothing to open." in CliRunner().invoke(cli, ["open", " "]).stderr
+
+
+def test_a_hidden_character_is_escaped_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert "There is no file a\\u202e.cc." in CliRunner().invoke(cli, ["open", "a\u202e.cc:3"]).stderr
+
+
 @pytest.mark.parametrize(
     ("url", "place"),
     [
@@ -125,6 +215,7 @@ def test_a_missing_file_is_named(path: str) -> None:
         (f"file://{socket.gethostname().upper()}/a.cc#L40", Place(Path("/a.cc"), 40, None)),
         ("file://localhost/a.cc#40:3", Place(Path("/a.cc"), 40, 3)),
         ("framedex://localhost/a.cc#40,3", Place(Path("/a.cc"), 40, 3)),
+        ("file:///a.cc#L40-L52", Place(Path("/a.cc"), 40, None)),
         ("file:///a.cc", Place(Path("/a.cc"), None, None)),
         ("file:///a.cc#top", Place(Path("/a.cc"), None, None)),
         ("file:///a%23b.cc#40", Place(Path("/a#b.cc"), 40, None)),
@@ -188,13 +279,14 @@ def test_paths_of_builds_and_other_machines_are_found_below_the_source_folders(
 
 
 @pytest.mark.parametrize(
-    "place", ["/other/core.py:3", "numpy/twice.py:3", "../../../../etc/shape.cc:3", "\x1b]0;a\x07:3"]
+    "place", ["/other/core.py:3", "../../../../etc/shape.cc:3", "\x1b]0;a\x07:3", "a\nb\u202e.cc:3"]
 )
 def test_what_proves_nothing_is_refused_and_says_where_it_was_looked_for(sources: Path, place: str) -> None:
     result = CliRunner().invoke(cli, ["open", place])
 
     assert result.exit_code == 1
-    assert "There is no file" in result.stderr and "\x1b" not in result.stderr
+    assert "There is no file" in result.stderr
+    assert not {"\x1b", "\u202e", "a\nb"} & {part for part in ("\x1b", "\u202e", "a\nb") if part in result.stderr}
     assert str(sources / "jax-src") in result.stderr.replace("\n", "").replace("  ", " ")
     assert "framedex sources add" in result.stderr and "path-map" in result.stderr
     assert not (sources / "log").exists()
@@ -217,12 +309,3 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     editor.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_in_a_terminal_of_vscode_or_a_relative_the_one_that_is_there_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "code-server").touch(mode=0o755)
-    terminal = {"TERM_PROGRAM": "vscode", "PATH": str(tmp_path)}
-
-    assert editor_command(AT, terminal)[0] == "code-server"
-    (tmp_path / "code").touch(mode=0o755)
-    assert editor_command(AT, terminal)[0] == "code"

@@ -204,13 +204,13 @@ def _with_open_instance(run: FfiRun, certain: int, other: int) -> Capture:
     """The capture, as if the instance of one line had been open between it and another line."""
     sites = {site["frames"][site["user_frame"]][1]: key for key, site in run.sites.items()}
     descriptions = []
-    for each in run.capture.descriptions:
+    for each in run.recorded.descriptions:
         if each.kind == "ffi_instance" and each.content["site"] == sites[certain]:
             for site in (sites[certain], sites[other]):
                 descriptions.append(replace(each, content=each.content | {"join": "ambiguous", "site": site}))
         else:
             descriptions.append(each)
-    return replace(run.capture, descriptions=tuple(descriptions))
+    return replace(run.recorded, descriptions=tuple(descriptions))
 
 
 def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> None:

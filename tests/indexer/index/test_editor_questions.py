@@ -133,6 +133,7 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "declaration": lambda index, it: index.roads_outward(str(it.client), 4, everything),
     "implementation": lambda index, it: index.boundary_ends(str(it.demo), 9),
     "stacks": lambda index, it: index.stacks_through(str(it.demo), 9),
+    "calls": lambda index, it: (index.calls_with_stacks([1, 2], 9), index.calls_with_stacks([1, 2], 9, 1)),
     "whole stack": lambda index, it: index.stack_chains(1),
     "prepare": lambda index, it: index.functions_at(str(it.demo), 9),
     "incoming": lambda index, it: (index.callers(3), index.direct_callers(3)),
@@ -141,6 +142,11 @@ QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
     "lenses": lambda index, it: [index.function_mark(each) for _, each in index.recorded_functions_in(str(it.demo))],
     "hints": lambda index, it: index.line_marks(str(it.demo), 1, 20),
     "troubles": lambda index, it: index.file_troubles(str(it.demo)),
+    "pages of calls": lambda index, it: (
+        index.calls_of_boundary(1, 1),
+        index.calls_of_boundary(1, 1, longest_first=True),
+    ),
+    "frames": lambda index, it: (index.trace(1), index.frame(1)),
     "of a capture": lambda index, it: (
         index.line_summary(str(it.demo), 9, 1),
         index.stacks_of_capture(1, str(it.demo), 9),

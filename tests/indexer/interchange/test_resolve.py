@@ -93,6 +93,24 @@ def test_a_path_of_a_build_machine_is_found_by_its_tail(project: Project, index:
     assert where(found("#1 0x4 in nobody() /build/other/runtime.cc:4:1\n", Resolver(index))) is None
 
 
+def test_a_symbol_leads_to_no_other_file_than_the_one_that_is_printed(project: Project, index: Index) -> None:
+    at = definition_line(project, "std::size_t allocate(")
+    same = "#1 0x4 in runtime::allocate(unsigned long) /build/other/runtime.cc:4:1\n"
+    assert where(found(same, Resolver(index))) == ("runtime.cc", at, How.DEFINITION)
+    for printed in ("/home/me/plugin.cc:12", "/build/other_runtime.cc:4"):
+        assert where(found(f"#1 0x4 in runtime::allocate(unsigned long) {printed}:1\n", Resolver(index))) is None
+
+
+@pytest.mark.parametrize(("module", "is_found"), [("/elsewhere/libruntime.so", True), ("/home/me/libplugin.so", False)])
+def test_a_bare_name_in_a_library_that_was_not_recorded_proves_nothing(
+    index: Index, module: str, is_found: bool
+) -> None:
+    put = f"#3 0x00007f12 in PJRT_Client_BufferFromHostBuffer () from {module}\n"
+    assert (where(found(put, Resolver(index))) is not None) == is_found
+    qualified = f"#3 0x00007f12 in runtime::allocate(unsigned long) () from {module}\n"
+    assert where(found(qualified, Resolver(index))) is not None
+
+
 def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
     rules = {"/their/a.cc": str(project.library_source)}
     assert where(found("/their/a.cc:3:1: error\n", Resolver(index, there=rules.get))) == ("runtime.cc", 3, How.EXACT)
@@ -112,6 +130,14 @@ def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: P
 
     assert at(build_id) == ("runtime.cc", line, How.EXACT)
     assert at("00" * 20) is None  # another build of it
+
+
+def test_a_binary_without_a_build_id_is_not_the_one_that_a_text_names(project: Project) -> None:
+    bare = project.library.with_name("libglue.so")
+    text = f"    #0 0x7f00 in nobody ({bare}+0x1119) (BuildId: {'00' * 20})\n"
+    (frame,) = read(text).frames()
+    assert Binary.open(bare).build_id is None
+    assert Binaries().symbols(frame) == ()
 
 
 def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project: Project, index: Index) -> None:

@@ -51,18 +51,42 @@ def test_what_lies_in_the_output_folder_is_no_part_of_the_tree(tmp_path: Path) -
     """Given an output folder inside the tree where CMake has compiled its probes, then they are not found."""
     root = make_tree(tmp_path, {"a.cc": "", "ide[1]/debug/probe.cc": "", "ide1/b.cc": ""})
 
-    assert find_tree(root, root / "ide[1]", [], False).files == ("a.cc", "ide1/b.cc")
+    inside = find_tree(root, root / "ide[1]", [], False)
+
+    assert (inside.files, inside.in_output, inside.excluded) == (("a.cc", "ide1/b.cc"), 1, 0)
     assert find_tree(root, root.parent, [], False).files == ("a.cc", "ide1/b.cc", "ide[1]/debug/probe.cc")
 
 
-def test_links_are_followed_once_and_may_leave_the_tree(tmp_path: Path) -> None:
-    make_tree(tmp_path, {"tree/a/x.cc": "", "other/y.cc": ""})
-    (tmp_path / "tree/a/loop").symlink_to("..")
-    (tmp_path / "tree/same.cc").symlink_to("a/x.cc")
-    (tmp_path / "tree/out").symlink_to(tmp_path / "other")
-    (tmp_path / "tree/dangling.cc").symlink_to("nowhere.cc")
+def test_links_inside_the_tree_give_a_file_once(tmp_path: Path) -> None:
+    root = make_tree(tmp_path, {"a/x.cc": "", "a/x_test.cc": ""})
+    (root / "a/loop").symlink_to("..")
+    (root / "A").symlink_to("a")
+    (root / "Same.cc").symlink_to("a/x.cc")
+    (root / "Same_test.cc").symlink_to("a/x_test.cc")
+    (root / "dangling.cc").symlink_to("nowhere.cc")
+    (root / "itself.cc").symlink_to("itself.cc")
 
-    assert find_tree(tmp_path / "tree", tmp_path, [], False).files == ("../other/y.cc", "a/x.cc")
+    tree = find_tree(root, root, [], False)
+
+    assert (tree.files, tree.tests, tree.outward) == (("a/x.cc",), 1, ())
+
+
+def test_links_that_lead_out_of_the_tree_are_left_out_and_listed(tmp_path: Path) -> None:
+    """Given links to the whole machine, a parent, folders and files elsewhere, then none of it is in the tree."""
+    make_tree(tmp_path, {"tree/a/x.cc": "", "tree-too/y.cc": "", "tree-too/y.py": ""})
+    root = tmp_path / "tree"
+    for link, target in (
+        *(("machine", "/"), ("processes", "/proc"), ("a/parent", tmp_path), ("too", "../tree-too")),
+        *(("y.cc", "../tree-too/y.cc"), ("y.py", "../tree-too/y.py"), ("bazel-tree", "../tree-too"), (".h", "/")),
+        *(("unwanted", "/"), ("ide/generated", "/"), ("through", "too/../tree-too")),
+    ):
+        (root / link).parent.mkdir(exist_ok=True)
+        (root / link).symlink_to(target)
+
+    tree = find_tree(root, root / "ide", ["unwanted"], False)
+
+    assert tree.files == ("a/x.cc",)
+    assert tree.outward == ("a/parent", "machine", "processes", "through", "too", "y.cc")
 
 
 def test_a_name_that_is_no_utf8_is_counted_only(tmp_path: Path) -> None:

@@ -47,6 +47,24 @@ def test_a_repository_without_a_commit_has_none(tmp_path: Path) -> None:
     assert read_checkout(tmp_path) == Checkout(tmp_path, "", False)
 
 
+def test_a_folder_of_which_git_tracks_nothing_is_of_no_checkout(tmp_path: Path) -> None:
+    """Given a project that ignores its .venv, then what is in there is not at the project's commit."""
+    commit = make_checkout(tmp_path, XLA | {".gitignore": ".venv/\n", "new/line\n/a.py": ""})
+    site = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
+    (site / "jax").mkdir(parents=True)
+    (tmp_path / "untracked").mkdir()
+    assert read_checkout(site / "jax") is None
+    assert read_checkout(tmp_path / ".venv") is None
+    assert read_checkout(tmp_path / "untracked") is None
+    assert read_checkout(tmp_path / "new" / "line\n") == Checkout(tmp_path, commit, False)
+
+    inner = make_checkout(site / "cloned", XLA)
+    assert read_checkout(site / "cloned" / "xla") == Checkout(site / "cloned", inner, False)
+    git(tmp_path, "worktree", "add", "-q", "--detach", str(site / "tree"))
+    git(site / "tree", "rm", "-q", "-r", "--cached", ".")
+    assert read_checkout(site / "tree") == Checkout(site / "tree", commit, True)
+
+
 @pytest.mark.parametrize("name", ["evil", "e=vil", "e.vil"])
 def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) -> None:
     make_checkout(tmp_path, XLA | {".gitattributes": f"* filter={name}\n"})
@@ -105,6 +123,23 @@ def test_a_root_at_another_commit_is_told_with_the_command_that_helps(tmp_path: 
     assert "jaxlib 0.10.2 was built from XLA 5a9e73cbd925" in state.advice
     assert f"this checkout is at {commit[:12]}: lines may be off" in state.advice
     assert f"git -C '{tmp_path}/it'\"'\"'s here' fetch origin {wanted}" in state.advice
+
+
+@pytest.mark.parametrize("root", [".", "jax"])
+def test_the_package_that_ran_is_its_own_source(tmp_path: Path, root: str) -> None:
+    """Given the installed JAX that was recorded, in a project's ignored .venv, then nobody is sent for another."""
+    make_checkout(tmp_path, {".gitignore": ".venv/\n"})
+    site = tmp_path / ".venv" / "site-packages"
+    (site / "jax" / "_src").mkdir(parents=True)
+    (site / "jax" / "_src" / "api.py").touch()
+    builds = [Build("jax", "0.99", "jax-v0.99", str(site / "jax"))]
+
+    state = state_of_root(SourceRoot(str(site / root), 620), builds)
+
+    assert (state.component, state.checkout, state.matches, state.advice) == ("jax", None, None, None)
+    assert without_root([state], builds) == []
+    elsewhere = [Build("jax", "0.99", "jax-v0.99", "/elsewhere/site-packages/jax")]
+    assert "is no git checkout" in str(state_of_root(SourceRoot(str(site / root), 620), elsewhere).advice)
 
 
 def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:

@@ -24,6 +24,43 @@ def test_sources_are_found_in_order_without_build_output_or_loops(tmp_path: Path
     assert found == ["c.cu", "a/y.py", "a/z.h", "b/x.cc"]
 
 
+def test_links_lead_to_other_places_but_not_to_what_is_above(tmp_path: Path) -> None:
+    """Given links to another folder, which links to `/` and to its own parent, then that folder is all they add."""
+    for name in ("site/jax/a.py", "checkout/own/b.py", "checkout/c.py", "machine.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for link, target in (
+        *(("site/own", "../checkout/own"), ("site/b.py", "../checkout/own/b.py"), ("site/above", "..")),
+        *(("checkout/own/up", ".."), ("checkout/own/root", "/"), ("checkout/own/processes", "/proc")),
+    ):
+        (tmp_path / link).symlink_to(target)
+
+    found = [str(Path(file.path).relative_to(tmp_path)) for file in find_files(tmp_path / "site")]
+
+    assert found == ["checkout/own/b.py", "site/jax/a.py"]
+
+
+def test_a_link_is_followed_only_where_it_may_be(tmp_path: Path) -> None:
+    for name in ("tree/a.py", "other/b.py", "c.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "tree" / "other").symlink_to("../other")
+    (tmp_path / "tree" / "c.py").symlink_to("../c.py")
+    asked = []
+
+    def may_follow(link: str, target: str) -> bool:
+        asked.append((link, target))
+        return link.endswith(".py")
+
+    found = [file.path for file in find_files(tmp_path / "tree", may_follow=may_follow)]
+
+    assert found == [f"{tmp_path}/tree/a.py", f"{tmp_path}/c.py"]
+    assert asked == [
+        (f"{tmp_path}/tree/c.py", f"{tmp_path}/c.py"),
+        (f"{tmp_path}/tree/other", f"{tmp_path}/other"),
+    ]
+
+
 def test_a_root_that_is_missing_has_no_files(tmp_path: Path) -> None:
     assert list(find_files(tmp_path / "missing")) == []
 
