@@ -43,7 +43,8 @@ class Arrivals:
         if self._looks % LOOKS_PER_WALK == 0 or self._inside[0] != roots:
             self._inside = roots, [project for root in roots for project in projects_in(root)]
         self._looks += 1
-        around = [above for root in roots for above in (root, *root.parents) if (above / ".framedex").is_dir()]
+        above = (folder for root in roots for folder in (root, *root.parents))
+        around = [folder for folder in above if os.path.isdir(folder / ".framedex")]  # noqa: PTH112 - Path's raises
         return list(dict.fromkeys((*around, *self._inside[1])))
 
     def _ended_in(self, project: Path, indexed: Callable[[Path], set[Path]]) -> list[Path]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,18 @@ class StackPosition:
         """The next frame outward that a reader can be shown."""
         return next(self._readable(range(self.position - 1, -1, -1)), None)
 
+    def on(self, position: int) -> StackPosition | None:
+        """The frame at a place in the chain, if it can be shown at all: glue and the interpreter's frames too."""
+        there = self._to(position) if 0 <= position < len(self.frames) else None
+        return there if there is not None and there.location is not None else None
+
+    def anew(self, index: Index) -> StackPosition | None:
+        """The same frame as the index has it now; None if it no longer has this stack."""
+        for frames in index.stack_chains(self.stack):
+            if [frame.id for frame in frames] == [frame.id for frame in self.frames]:
+                return replace(self, frames=frames)
+        return None
+
     def lines_in(self, path: str) -> list[int]:
         """The lines of a file on which frames of the stack stand."""
         lines = (location.line for frame in self.frames for location in locations(frame) if location.path == path)
@@ -75,7 +87,7 @@ class StackPosition:
         return (self._to(position) for position in positions if is_readable(self.frames[position]))
 
     def _to(self, position: int) -> StackPosition:
-        return StackPosition(self.index, self.stack, self.boundary, self.call, self.calls, self.frames, position)
+        return replace(self, position=position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +111,9 @@ class Chosen:
         return picked.capture if picked is not None and picked.index == index.path else None
 
     def stack_in(self, index: Index) -> StackPosition | None:
-        """The picked stack, if it is one of this index."""
+        """The picked stack as it is now, if it is one of this index: its lines may have moved since it was picked."""
         picked = self.stack
-        return picked if picked is not None and picked.index == index.path else None
+        return picked.anew(index) if picked is not None and picked.index == index.path else None
 
     def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
         """The stacks through a line, of the picked capture alone if there is one: what took longest first.

@@ -31,6 +31,9 @@ _log = logging.getLogger(__name__)
 MOST_FOLDERS = 1000
 """Folders of a workspace that are looked into for indexes of projects inside it."""
 
+MOST_LISTED = 100
+"""Indexes of a workspace that are listed, and kept open then."""
+
 FRESH = 5.0
 """Seconds for which what was found there holds: a file without recordings is asked about with every keystroke."""
 
@@ -80,6 +83,14 @@ class IndexChoice:
         from framedex.index import find_index
 
         return self._set_for(folder) or find_index(folder)
+
+    def of_workspace(self) -> dict[Path, Path]:
+        """The indexes of the workspace folders and of projects inside them, each with a folder that it is of."""
+        if self.fixed is not None:
+            return {self.fixed: next(iter(self.roots()), self.fixed.parent)}
+        of_roots = ((self.of_folder(root), root) for root in self.roots())
+        inside = {path: path.parent.parent for path in self.inside_workspace()}
+        return inside | {path: root for path, root in of_roots if path is not None}
 
     def inside_workspace(self) -> Iterator[Path]:
         """The indexes of projects inside the workspace folders: looked for only as far as the iterator is read."""
@@ -144,6 +155,7 @@ class Indexes:
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
+        self._present: set[Path] | None = None
         self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
 
     async def ask(
@@ -158,12 +170,20 @@ class Indexes:
 
         `question` runs on the index thread and must not keep the index it is given.
         """
-        loop = asyncio.get_running_loop()
+        tell = self._telling()
+        return await self.run(lambda: self._answer(document, question, likeliest, tell))
 
-        def tell(error: FramedexError) -> None:
-            loop.call_soon_threadsafe(self._report, error)
+    async def ask_of(self, folder: Path, question: Callable[[Index], Answer]) -> Answer | None:
+        """What `question` makes of the index of a folder, whatever was recorded in it; None where it has none."""
+        tell = self._telling()
+        return await self.run(lambda: self._of_folder(folder, question, tell))
 
-        return await loop.run_in_executor(self._thread, self._answer, document, question, likeliest, tell)
+    async def each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
+        """What `question` makes of every index that the workspace has, or why it cannot be used.
+
+        With a folder that each is of, and its path.
+        """
+        return await self.run(lambda: self._each(question))
 
     async def open_early(self) -> None:
         """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
@@ -190,10 +210,15 @@ class Indexes:
         return self._choice.fixed or self._choice.of_folder(folder)
 
     def have_changed(self) -> bool:
-        """Whether others have written into an open index since this was asked last. For the index thread only."""
+        """Whether others have written into an open index since this was asked last, or a workspace folder got one.
+
+        For the index thread only.
+        """
         states = {path: self._ask(path, lambda index: index.state(), None) for path in list(self._open)}
         before, self._states = self._states, states
-        return any(before.get(path, state) != state for path, state in states.items())
+        present = self._of_roots()
+        appeared, self._present = present - (present if self._present is None else self._present), present
+        return bool(appeared) or any(before.get(path, state) != state for path, state in states.items())
 
     def captures(self, path: Path) -> set[Path]:
         """The folders of the captures in the index at `path`; none if it cannot be used. For the index thread only."""
@@ -202,6 +227,15 @@ class Indexes:
     def close(self) -> None:
         """Stop taking questions; one under way is finished."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _telling(self) -> Report:
+        """What tells of a problem, called on the index thread."""
+        loop = asyncio.get_running_loop()
+
+        def tell(error: FramedexError) -> None:
+            loop.call_soon_threadsafe(self._report, error)
+
+        return tell
 
     def _answer(
         self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None, tell: Report
@@ -225,6 +259,25 @@ class Indexes:
             self._tell_once(None, _nothing_recorded(), tell)
         return self._ask(first, question, tell) if first is not None else None
 
+    def _of_folder(self, folder: Path, question: Callable[[Index], Answer], tell: Report) -> Answer | None:
+        path = self.of_folder(folder)
+        return self._ask(path, question, tell) if path is not None else None
+
+    def _of_roots(self) -> set[Path]:
+        return set(filter(None, map(self._choice.of_folder, self._choice.roots())))
+
+    def _each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
+        if self._present is None:
+            self._present = self._of_roots()
+        answers: list[tuple[Path, Path, Answer | FramedexError]] = []
+        for path, folder in islice(self._choice.of_workspace().items(), MOST_LISTED):
+            try:
+                answers.append((folder, path, self._asked(path, question)))
+            except FramedexError as error:
+                if _state(path) is not None and not self._is_being_filled(path, error):
+                    answers.append((folder, path, error))
+        return answers
+
     def _that_know(self, documents: Sequence[str]) -> dict[Path, list[str]]:
         indexes = {
             path: None for document in documents for path in (*self._choice.upwards(Path(document)), *self._used)
@@ -236,26 +289,37 @@ class Indexes:
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
         """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
-        from framedex.index.database import EmptyIndexError, LockedIndexError
+        try:
+            return self._asked(path, question)
+        except OverflowError as error:  # a number that no row of any index can have
+            _log.info("%s", error)
+        except FramedexError as error:
+            if not self._is_being_filled(path, error):
+                self._tell_once(path, error, tell)
+        return None
+
+    def _asked(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
+        """What `question` makes of the index at `path`. Raises FramedexError if it cannot be used."""
+        from framedex.index.database import LockedIndexError
 
         was_open = path in self._open
         try:
             index = self._current(path)
             with index.reading():
                 return question(index)
-        except OverflowError as error:  # a number that no row of any index can have
-            _log.info("%s", error)
-            return None
-        except FramedexError as error:
-            if not isinstance(error, LockedIndexError):
-                self._forget(path)
-                if was_open:
-                    # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
-                    return self._ask(path, question, tell)
-            if isinstance(error, EmptyIndexError) and path in self.filled:
-                return None
-            self._tell_once(path, error, tell)
-            return None
+        except LockedIndexError:
+            raise
+        except FramedexError:
+            self._forget(path)
+            if not was_open:
+                raise
+        # Perhaps only what was open broke, under a file that was rewritten in place: ask once more, afresh.
+        return self._asked(path, question)
+
+    def _is_being_filled(self, path: Path, error: FramedexError) -> bool:
+        from framedex.index.database import EmptyIndexError
+
+        return isinstance(error, EmptyIndexError) and path in self.filled
 
     def _current(self, path: Path) -> Index:
         """The index at `path`, opened again if its file is no longer the one that is open, or its settings are not."""

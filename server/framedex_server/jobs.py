@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
@@ -116,5 +117,5 @@ async def record(script: Path, folder: Path, told: Callable[[str], None]) -> int
         return await process.wait()
     finally:
         if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.send_signal(signal.SIGINT)
+            with suppress(ProcessLookupError):  # the group, as a terminal does: `framedex run` leaves it to the program
+                os.killpg(process.pid, signal.SIGINT)

@@ -37,12 +37,7 @@ class Markup:
     def literal(self, text: str) -> str:
         """A text that went through `framedex.plaintext.printable` already, literally."""
         shown = shorten(text)
-        if not self.markdown:
-            return shown
-        # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
-        fence = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
-        padding = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
-        return f"{fence}{padding}{shown}{padding}{fence}"
+        return code_span(shown) if self.markdown else shown
 
     def command_link(self, text: str, command: str, argument: dict[str, Any]) -> str:
         """A link to a command of the client with one argument, as VS Code has them; only for Markdown."""
@@ -58,6 +53,19 @@ class Markup:
     def lines(self, lines: list[str]) -> str:
         """Lines of text, kept apart."""
         return ("  \n" if self.markdown else "\n").join(lines)
+
+
+def without_links(text: str) -> str:
+    """A text for `window/showMessage`: VS Code makes links of `[text](command:...)` there, and those run commands."""
+    return text.replace("](", "] (")
+
+
+def code_span(text: str) -> str:
+    """A text on one line as a code span of Markdown, whatever is in it."""
+    # CommonMark: a code span ends at a run of backticks exactly as long as the one that opened it.
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    padding = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""
+    return f"{fence}{padding}{text}{padding}{fence}"
 
 
 def shorten(text: str) -> str:

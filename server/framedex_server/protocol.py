@@ -17,6 +17,9 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 OWN_REQUESTS = "framedex/"
 """What the methods begin with that are none of LSP's; docs/language-server.md has them all."""
 
+INDEX_CHANGED = "framedex/didChangeIndex"
+"""The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
+
 
 @attrs.define
 class OwnRequest:
@@ -26,6 +29,15 @@ class OwnRequest:
     method: str
     params: Any = None
     jsonrpc: str = "2.0"
+
+
+@attrs.define
+class OwnNotification:
+    """A notification of framedex's own."""
+
+    method: str
+    params: Any
+    jsonrpc: str  # no default: pygls does not send what has it
 
 
 class AnsweringProtocol(LanguageServerProtocol):
@@ -70,6 +82,8 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
+        if method == INDEX_CHANGED:
+            return OwnNotification
         return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import asyncio
 import gc
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -29,6 +30,7 @@ from framedex_server import features, parent
 from framedex_server.documents.open_documents import OpenDocuments
 from framedex_server.features.session import Session
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
+from framedex_server.markup import without_links
 from framedex_server.protocol import AnsweringProtocol
 from framedex_server.settings import Configuration
 from framedex_server.sockets import Address, listen
@@ -50,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def serve(index: Path | None = None, log_file: Path | None = None) -> int:
     """Serve one client over stdin and stdout; `index` is used instead of the nearest one upwards from each document."""
     _log_to(log_file)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Left to asyncio it would stop the loop and then wait for the thread that reads stdin, which cannot be woken.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     source, sink = _protocol_streams()
     server = FramedexServer(index)
     _keep_what_start_up_made()
@@ -93,10 +98,12 @@ class FramedexServer(LanguageServer):
         settings = Configuration(self._roots, self._warn)
         choice = IndexChoice(index, self._roots, set_for=lambda folder: settings.at(folder).index)
         self.indexes = Indexes(choice, self._report, links_for=lambda path: settings.at(path).links)
+        # What is asked of a whole capture takes longer: a thread and connections of its own, so that no hover waits.
+        self.contents = Indexes(choice, lambda error: None, links_for=lambda path: settings.at(path).links)
         # Over stdio. No clean end is possible there: the thread that reads stdin cannot be woken.
         self.protocol.leave = self._leave_process
         self.abandon: Callable[[], None] = partial(os._exit, 1)
-        self.session = Session(self, self.indexes, self.documents, self._roots, settings, self._report)
+        self.session = Session(self, self.indexes, self.contents, self.documents, self._roots, settings, self._report)
         self._register_life_cycle()
         for register in features.ALL:
             register(self, self.session)
@@ -132,6 +139,7 @@ class FramedexServer(LanguageServer):
         for end in self.session.at_end:
             end()
         self.indexes.close()
+        self.contents.close()
 
     def _leave_process(self) -> None:
         self.end()
@@ -144,7 +152,8 @@ class FramedexServer(LanguageServer):
             self._warn(str(error))
 
     def _warn(self, message: str) -> None:
-        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"framedex: {message}"))
+        shown = without_links(f"framedex: {message}")
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, shown))
 
     def _roots(self) -> list[Path]:
         workspace = self.workspace

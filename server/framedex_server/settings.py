@@ -105,7 +105,7 @@ class Configuration:
             settings, problems = Settings.load(root)
             clients = given.get(root)
             if isinstance(clients, Mapping):
-                values = {key: value for key, value in clients.items() if key not in CLIENTS_OWN}
+                values = {key: _set(value) for key, value in clients.items() if key not in CLIENTS_OWN}
                 settings, more = Settings.from_mapping(values, root, "The editor's settings", settings)
                 problems += more
             editor, wrong = EditorSettings.of(settings)
@@ -121,3 +121,8 @@ class Configuration:
             if problem not in self._told:
                 self._told.add(problem)
                 self._report(problem)
+
+
+def _set(value: object) -> object:
+    """A value without its keys that are null: so a client says of a setting it knows that it is not set."""
+    return {key: each for key, each in value.items() if each is not None} if isinstance(value, Mapping) else value

@@ -10,8 +10,8 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 Connect = Callable[..., Awaitable[LanguageClient]]
-"""connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True, experimental=None)
--> a client."""
+"""connect(root, editor=..., encodings=None, command=..., arguments=(), links=True, markdown=True, experimental=None,
+content=False) -> a client."""
 
 EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
 

@@ -39,6 +39,7 @@ async def connect() -> AsyncIterator[Connect]:
         links: bool = True,
         markdown: bool = True,
         experimental: Any = None,
+        content: bool = False,
     ) -> LanguageClient:
         client = await ClientServerConfig(server_command=[*command, *arguments]).start()
         assert isinstance(client, LanguageClient)
@@ -52,6 +53,9 @@ async def connect() -> AsyncIterator[Connect]:
             assert capabilities.text_document.hover
             capabilities.text_document.hover.content_format = [types.MarkupKind.PlainText]
         capabilities.experimental = experimental
+        if content:
+            assert capabilities.workspace
+            capabilities.workspace.text_document_content = types.TextDocumentContentClientCapabilities()
         folder = types.WorkspaceFolder(root.as_uri(), root.name)
         await client.initialize_session(
             types.InitializeParams(capabilities, root_uri=root.as_uri(), workspace_folders=[folder])

@@ -9,8 +9,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from tests.server.asking import EDITORS, Connect, definition, hover, own, plain
-from tests.server.recording import Recording, write_index
+from tests.server.asking import EDITORS, Connect, at, definition, hover, own, plain
+from tests.server.recording import Recording, write_hostile_index, write_index
 from tests.server.roads import record_roads
 
 pytestmark = pytest.mark.asyncio
@@ -102,3 +102,69 @@ async def test_the_trace_of_a_call_opens_as_a_document(twice: Recording, connect
     elsewhere = {**document, "textDocument": {"uri": (twice.root / "other.py").as_uri()}}
     assert await command(client, "framedex.openTrace", elsewhere) is None
     assert client.messages[-1].message == "framedex: Nothing was recorded there."
+
+
+async def test_a_trace_is_never_written_through_a_link(twice: Recording, connect: Connect) -> None:
+    """Given a project that came with a link to a file of the user's where its trace would be."""
+    precious = twice.root / "precious"
+    precious.write_text("mine")
+    trace = twice.index.parent / "traces" / "call-1.fdtrace"
+    trace.parent.mkdir(exist_ok=True)
+    trace.unlink(missing_ok=True)
+    trace.symlink_to(precious)
+    client = await connect(twice.root)
+    document = {"textDocument": {"uri": twice.demo.as_uri()}, "position": {"line": 6, "character": 0}}
+    assert await command(client, "framedex.openTrace", {**document, "call": 1}) == trace.as_uri()
+    assert precious.read_text() == "mine"
+    assert trace.read_text().startswith("framedex trace, format 1")
+
+
+@pytest.fixture
+def elsewhere(recording: Recording) -> Recording:
+    """The program recorded a second time, by a run that did not come to `make_input`."""
+    write_hostile_index(recording)
+    return recording
+
+
+LINE_REQUESTS = ("stepIn", "stepOut", "nextStack", "stacks", "callsThrough", "traceDocument", "traceMarkdown")
+
+
+@pytest.mark.parametrize("request_name", LINE_REQUESTS)
+async def test_a_line_that_only_other_captures_passed_says_so(
+    elsewhere: Recording, connect: Connect, request_name: str
+) -> None:
+    client = await connect(elsewhere.root, experimental={"framedex": {"elsewhere": True}})
+    demo, line = elsewhere.demo, elsewhere.make_input_calls_device_put
+    await own(client, "selectCapture", demo, line, capture=2)
+
+    assert await own(client, request_name, demo, line) == {"elsewhere": 5}
+    assert not await own(client, request_name, elsewhere.library, 2), "no capture passed it"
+
+
+async def test_who_does_not_take_calls_elsewhere_is_not_told(elsewhere: Recording, connect: Connect) -> None:
+    client = await connect(elsewhere.root)
+    demo, line = elsewhere.demo, elsewhere.make_input_calls_device_put
+    await own(client, "selectCapture", demo, line, capture=2)
+
+    for request_name in LINE_REQUESTS:
+        assert not await own(client, request_name, demo, line)
+
+
+async def test_opening_a_trace_tells_of_the_other_captures(elsewhere: Recording, connect: Connect) -> None:
+    client = await connect(elsewhere.root)
+    document, position = at(elsewhere.demo, elsewhere.make_input_calls_device_put)
+    await own(client, "selectCapture", elsewhere.demo, 1, capture=2)
+
+    about = {"textDocument": {"uri": document.uri}, "position": {"line": position.line, "character": 0}}
+    assert await command(client, "framedex.openTrace", about) is None
+    (message,) = client.messages
+    assert message.message == "framedex: Nothing was recorded there by the selected capture, but 5 calls by others."
+
+
+async def test_the_end_of_a_stack_of_the_picked_capture_is_no_line_of_others(
+    elsewhere: Recording, connect: Connect
+) -> None:
+    client = await connect(elsewhere.root, experimental={"framedex": {"elsewhere": True}})
+    await own(client, "selectCapture", elsewhere.demo, 1, capture=1)
+
+    assert await own(client, "stepIn", elsewhere.mock, elsewhere.mock_allocates) is None

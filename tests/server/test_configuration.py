@@ -60,6 +60,13 @@ def test_the_clients_settings_go_before_the_files_key_by_key(tmp_path: Path, set
     assert settings.at(tmp_path / "a.py").editor == EditorSettings(code_lens=True, limit=8, static_calls=True)
 
 
+def test_null_from_a_client_is_not_set(tmp_path: Path, settings: Configuration, problems: list[str]) -> None:
+    pyproject(tmp_path, "editor.limit = 7")
+    settings.read({tmp_path: {"editor": {"limit": None, "code-lens": True, "auto-index": None}}})
+    assert settings.at(tmp_path).editor == EditorSettings(code_lens=True, limit=7)
+    assert problems == []
+
+
 def test_what_is_wrong_is_told_once_and_leaves_the_default(
     tmp_path: Path, settings: Configuration, problems: list[str]
 ) -> None:
@@ -86,6 +93,15 @@ def test_the_innermost_folder_counts(tmp_path: Path, problems: list[str]) -> Non
     settings.read({})
     limits = [settings.at(path).editor.limit for path in (tmp_path / "a.py", inner / "a.py", Path("/elsewhere/a.py"))]
     assert limits == [1, 2, 1]
+
+
+def test_a_project_cannot_have_links_that_run_commands_in_messages(client: RawClient, recording: Recording) -> None:
+    """Given VS Code, which makes a link of `[text](command:...)` in a message, and a project from somewhere."""
+    (recording.root / "framedex.toml").write_text('"[here](command:workbench.action.quit)" = 1\n')
+    client.initialize(recording.root)
+    message = client.wait_for("window/showMessage")["params"]["message"]
+    assert "[here]" in message
+    assert "](" not in message
 
 
 def test_the_client_is_asked_for_each_folder_and_its_index_is_used(client: RawClient, recording: Recording) -> None:

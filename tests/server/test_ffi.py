@@ -10,7 +10,7 @@ from pytest_lsp import LanguageClient
 
 from tests.ffi_running import EXAMPLES
 from tests.indexed_ffi import IndexedRun, indexed, line_of
-from tests.server.asking import Connect, at, definition, hover
+from tests.server.asking import Connect, at, definition, hover, links, own, places
 
 pytestmark = pytest.mark.asyncio
 
@@ -70,8 +70,12 @@ async def test_hover_between_handlers_shows_nothing(calls: IndexedRun, connect: 
 
 async def test_definition_on_an_ffi_call_leads_to_the_handler(calls: IndexedRun, connect: Connect) -> None:
     client = await connect(calls.index.parent.parent)
-    found = await definition(client, EXAMPLE, CALL)
-    assert found[:2] == [("rms_norm.cc", WRITTEN), ("rms_norm.cc", REGISTERED)]
+    found = await links(client, EXAMPLE, CALL)
+    names = places(found)
+    assert names[0] == ("rms_norm.cc", WRITTEN)
+    assert ("rms_norm.cc", REGISTERED) not in names, "it has nothing that the kernel has not"
+    assert len(names) == len(set(names)), "each place once"
+    assert found[0].target_range.end.line > found[0].target_range.start.line, "the whole kernel"
 
 
 async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedRun, connect: Connect) -> None:
@@ -80,6 +84,31 @@ async def test_definition_leads_from_the_program_to_the_ffi_call(calls: IndexedR
     found = await definition(client, EXAMPLE, line)
     assert found, "the line of a wrapper leads on"
     assert not [name for name, _ in found if name.endswith(".cc")]
+
+
+async def test_lines_of_what_a_handler_was_made_from_are_on_its_stacks(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    for line in (WRITTEN, WRITTEN + 2):
+        listed = await own(client, "stacks", RMS_NORM, line)
+        assert {each["boundary"] for each in listed} == {"rms_norm"}
+        assert len(await own(client, "callsThrough", RMS_NORM, line)) == 4
+        gone_round = [(await own(client, "nextStack", RMS_NORM, line))["stack"] for _ in listed]
+        assert sorted(gone_round) == sorted(each["stack"] for each in listed)
+        assert "rms_norm" in (await own(client, "traceDocument", RMS_NORM, line))["text"]
+        assert await own(client, "stepOut", RMS_NORM, line) == await own(client, "stepOut", RMS_NORM, REGISTERED)
+        assert await own(client, "stepIn", RMS_NORM, line) is None, "a stack ends in its handler"
+    assert await own(client, "stacks", RMS_NORM, line_of(RMS_NORM, "struct Rows")) == []
+
+
+async def test_declaration_leads_from_a_kernel_to_its_ffi_call(calls: IndexedRun, connect: Connect) -> None:
+    client = await connect(calls.index.parent.parent)
+    registered = places(
+        await client.text_document_declaration_async(types.DeclarationParams(*at(RMS_NORM, REGISTERED)))
+    )
+    for line in (WRITTEN, WRITTEN + 2):
+        found = places(await client.text_document_declaration_async(types.DeclarationParams(*at(RMS_NORM, line))))
+        assert found == registered
+    assert (EXAMPLE.name, CALL) in registered
 
 
 async def test_references_cross_from_c_plus_plus_to_python(calls: IndexedRun, connect: Connect) -> None:

@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from framedex.index import Index
 from framedex.tracetext import format_trace
+from tests.gitrepository import commit_all
 from tests.server.asking import Connect, hover, whole_hover
 from tests.server.recording import Recording, write_hostile_index, write_index
 
@@ -137,3 +138,28 @@ async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(
 
 def _line_with(document: Path, text: str) -> int:
     return next(number for number, line in enumerate(document.read_text().split("\n"), 1) if text in line)
+
+
+def _insert_a_line(path: Path) -> None:
+    path.write_text(f"# new\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+
+
+async def test_a_line_of_a_file_that_has_changed_is_no_exact_place(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    line = recording.main_calls_make_input
+    assert "location: exact; last capture" in (await hover(client, recording.demo, line) or "")
+    _insert_a_line(recording.demo)
+
+    assert "location: exact, file changed since; last capture" in (await hover(client, recording.demo, line) or "")
+
+
+async def test_a_line_that_git_has_followed_says_where_it_was(recording: Recording, connect: Connect) -> None:
+    commit_all(recording.root)
+    client = await connect(recording.root)
+    line = recording.main_calls_make_input
+    _insert_a_line(recording.demo)
+
+    text = await hover(client, recording.demo, line + 1) or ""
+    assert f"location: exact, moved from {line}; last capture" in text
+    assert await hover(client, recording.library, recording.device_put_enters_cpp) is not None
+    assert "moved" not in (await hover(client, recording.library, recording.device_put_enters_cpp) or "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex_server.jobs import Worker
+from framedex_server.jobs import Worker, record
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -111,3 +111,21 @@ async def test_it_waits_for_another_indexer(recording: Recording, worker: Worker
             waiting = asyncio.create_task(worker.run(request, Told()))
             assert not (await asyncio.wait([waiting], timeout=0.2))[0]
         assert (await waiting)["parsed"] == 0
+
+
+async def test_a_cancelled_recording_interrupts_the_program(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import os\nprint(os.getpid(), os.getppid(), flush=True)\nwhile True:\n    os.getpid()\n")
+    printed: asyncio.Queue[str] = asyncio.Queue()
+    recording = asyncio.create_task(record(program, tmp_path, printed.put_nowait))
+    processes = (await printed.get()).split()
+
+    recording.cancel()
+
+    await asyncio.wait_for(gone(processes), 60)
+
+
+async def gone(processes: Sequence[str]) -> None:
+    """Wait for processes to end and to be reaped."""
+    while any(Path("/proc", process).exists() for process in processes):
+        await asyncio.sleep(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tomllib
@@ -55,6 +56,14 @@ def test_end_of_input_ends_the_server(client: RawClient, recording: Recording) -
     client.request("textDocument/hover", hover_params(recording.demo, 7), 1)
     client.end_input()
     assert client.exit_status() == 1
+
+
+def test_an_interrupt_ends_the_server_without_a_word(client: RawClient, tmp_path: Path) -> None:
+    """Given a server that was started by hand, when Ctrl-C is typed, then the terminal is free again."""
+    client.initialize(tmp_path)
+    client.process.send_signal(signal.SIGINT)
+    assert client.exit_status() == -signal.SIGINT
+    assert client.process.stderr and client.process.stderr.read() == b""
 
 
 def test_end_of_input_before_initialize_ends_the_server(client: RawClient) -> None:

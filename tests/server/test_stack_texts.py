@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -165,6 +167,17 @@ class TestTheRest:
         assert [(each.start_line, each.end_line) for each in ranges] == [(1, 5), (7, 11), (4, 5)]
         assert ranges[-1].collapsed_text == "… 2 glue or interpreter frames"
 
+    async def test_what_was_recorded_as_glue_folds_though_its_name_does_not_tell(
+        self, recording: Recording, connect: Connect, trace: Path
+    ) -> None:
+        with closing(sqlite3.connect(recording.index)) as database, database:
+            names = ("jax::Moved", "xla::Client::BufferFromHost")
+            database.execute("UPDATE functions SET role = 'glue' WHERE name IN (?, ?)", names)
+        client = await connect(recording.root)
+        ranges = await client.text_document_folding_range_async(types.FoldingRangeParams(document(trace))) or ()
+        first, last = (line_with(trace, f" N {name} at /") - 1 for name in names)
+        assert (first, last) in [(each.start_line, each.end_line) for each in ranges if each.kind == "framedex.glue"]
+
     async def test_folding_glue_can_be_switched_off(self, recording: Recording, connect: Connect, log: Path) -> None:
         (recording.root / "framedex.toml").write_text("[editor]\nfold-glue = false\n")
         client = await connect(recording.root)
@@ -279,3 +292,22 @@ class TestVirtualDocuments:
         with RawClient() as client:
             client.initialize(recording.root)
             assert client.request("workspace/textDocumentContent", {"uri": uri}, 1)["error"]["code"] == -32602
+
+    def test_a_folder_of_a_library_beside_the_project_is_answered_by_the_projects_index(
+        self, recording: Recording, tmp_path: Path
+    ) -> None:
+        """Given a URI as `framedex/traceDocument` makes it for a position in a library, then it leads to that trace."""
+        with RawClient() as client:
+            client.initialize(recording.root)
+            content = client.request(
+                "workspace/textDocumentContent", {"uri": f"framedex-trace:{tmp_path}/call-1.fdtrace"}, 1
+            )["result"]
+            assert content["text"].startswith("framedex trace, format 1\ncall 1: ")
+
+    def test_a_folder_that_does_not_exist_has_no_traces(self, recording: Recording, tmp_path: Path) -> None:
+        with RawClient() as client:
+            client.initialize(recording.root)
+            uri = f"framedex-trace:{tmp_path}/nope/call-1.fdtrace"
+            error = client.request("workspace/textDocumentContent", {"uri": uri}, 1)["error"]
+            assert error["code"] == -32602
+            assert f"There is no folder {tmp_path}/nope" in error["message"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.server.asking import EDITORS, Connect, ask, at, own
+from tests.server.asking import EDITORS, Connect, ask, at, own, plain
 from tests.server.recording import Recording
 from tests.server.roads import Roads, record_roads
 
@@ -112,3 +114,41 @@ async def test_highlights_are_the_lines_of_the_busiest_stack_until_one_is_picked
     await own(client, "nextStack", recording.demo, make_input)
     await own(client, "nextStack", recording.demo, make_input)
     assert await highlights(client, recording.demo, make_input) == [11, 9, 5]
+
+
+async def test_a_frame_of_the_picked_stack_is_gone_to_by_its_number(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert await ask(client, "selectFrame", {"frame": 0}) is None
+    await own(client, "stepIn", recording.demo, 11)
+    whole = plain(await ask(client, "stack", {}))
+    located = [number for number, frame in enumerate(whole["stackFrames"]) if frame["location"]]
+    reached = [plain(await ask(client, "selectFrame", {"frame": number})) for number in located]
+    assert [each["frame"] for each in reached] == located
+    assert plain(await ask(client, "stack", {}))["frame"] == located[-1]
+    unknown = next(number for number in range(whole["frames"]) if number not in located)
+    assert await ask(client, "selectFrame", {"frame": unknown}) is None
+    assert await ask(client, "selectFrame", {"frame": whole["frames"]}) is None
+    assert await ask(client, "selectFrame", {"frame": -1}) is None
+    with pytest.raises(JsonRpcException):
+        await ask(client, "selectFrame", {"frame": "1"})
+
+
+async def test_a_stack_that_the_index_no_longer_has_is_not_picked_any_more(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root)
+    await own(client, "stepIn", recording.demo, 11)
+    assert await ask(client, "stack", {}) is not None
+    with closing(sqlite3.connect(recording.index)) as database, database:
+        database.execute("DELETE FROM calls")
+        database.execute("DELETE FROM stacks")
+    assert await ask(client, "stack", {}) is None
+
+
+async def test_a_step_to_a_line_that_may_have_moved_says_so(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert (await own(client, "stepIn", recording.demo, 11))["stale"] is None
+    recording.demo.write_text("# new\n" + recording.demo.read_text())
+
+    step = await own(client, "stepIn", recording.demo, 11)
+    assert (where(step), step["how"], step["stale"]) == (("demo.py", 8), "exact", "file changed since")

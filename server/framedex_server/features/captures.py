@@ -1,4 +1,4 @@
-"""Captures: listing them, picking the one that answers are narrowed to, and comparing two at a line.
+"""Captures: listing them, picking the one that answers are narrowed to, and comparing two, at a line or as a whole.
 
 A picked capture narrows hover, definition, declaration, implementation, references, highlights and steps; counts of
 the call hierarchy, lenses and hints stay those of all captures.
@@ -6,15 +6,25 @@ the call hierarchy, lenses and hints stay those of all captures.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
 
+from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex_server.chosen import PickedCapture
-from framedex_server.documents.open_documents import path_of
-from framedex_server.features.requests import Json, capture_json, integer_in, position_in, tell
+from framedex_server.features.requests import (
+    Json,
+    ask_contents,
+    capture_json,
+    document_in,
+    given,
+    integer_in,
+    position_in,
+    tell,
+)
 from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
@@ -22,6 +32,9 @@ if TYPE_CHECKING:
     from framedex.model import LineSummary
 
 SELECT_CAPTURE = "framedex.selectCapture"
+Totals = Mapping[str, tuple[int, int]]
+"""Calls and nanoseconds by boundary function."""
+
 COMPARE_CAPTURES = "framedex.compareCaptures"
 
 
@@ -31,7 +44,13 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature("framedex/captures")
     async def captures(params: Any) -> Json | None:
         """The captures of the index that answers for a document, latest first."""
-        return await session.ask(_document(session, params), lambda index: _listed(session, index))
+        return await session.ask(document_in(session, given(params)), lambda index: _listed(session, index))
+
+    @server.feature("framedex/indexes")
+    async def indexes(_: Any) -> Json:
+        """Every index of the workspace with its captures, latest first; or without them and with a `problem`."""
+        found = await session.contents.each(lambda index: _listed(session, index))
+        return {"indexes": [{"folder": str(folder), **_known(path, listed)} for folder, path, listed in found]}
 
     @server.feature("framedex/selectCapture")
     async def select(params: Any) -> Json | None:
@@ -57,20 +76,22 @@ def register(server: LanguageServer, session: Session) -> None:
 
 async def _select(session: Session, params: Any) -> Json | None:
     """Pick a capture by its id, or none with null; what is picked. Another stack has to be picked after it."""
-    given = params if isinstance(params, dict) else {}
+    about = given(params)
     session.chosen.stack = None
-    if given.get("capture") is None:
+    if about.get("capture") is None:
         session.chosen.capture = None
         return None
-    wanted = integer_in(given, "capture")
-    return await session.ask(_document(session, given), lambda index: _pick(session, index, wanted))
+    wanted = integer_in(about, "capture")
+    return await ask_contents(session, about, lambda index: _pick(session, index, wanted))
 
 
 async def _compare(session: Session, params: Any) -> Json | None:
-    """What two captures came to at a line; None where neither passed it."""
-    given = params if isinstance(params, dict) else {}
-    position = position_in(given)
-    before, after = integer_in(given, "before"), integer_in(given, "after")
+    """What two captures came to at a line, or without a position as a whole; None where neither passed the line."""
+    about = given(params)
+    before, after = integer_in(about, "before"), integer_in(about, "after")
+    if about.get("position") is None:
+        return await ask_contents(session, about, lambda index: compared_whole(index, before, after))
+    position = position_in(about)
     place = session.source_place(position.text_document, position.position)
     if place is None:
         return None
@@ -83,25 +104,41 @@ def compared(index: Index, place: Place, before: int, after: int) -> Json | None
     second = index.line_summary(place.path, place.line, after)
     if first is None and second is None:
         return None
-    names = [name for summary in (first, second) if summary for name, _, _ in summary.boundaries]
+    return _compared(f"{Path(place.path).name}:{place.line}", _boundaries(first), _boundaries(second))
+
+
+def compared_whole(index: Index, before: int, after: int) -> Json | None:
+    """Calls and nanoseconds of each boundary function in one capture and in another; None where there is no such."""
+    if not {before, after} <= {capture.id for capture in index.captures()}:
+        return None
+    first, second = (
+        {each.function: (each.calls, each.duration) for each in index.boundary_totals(capture)}
+        for capture in (before, after)
+    )
+    return _compared(f"captures {before} and {after}", first, second)
+
+
+def _boundaries(summary: LineSummary | None) -> dict[str, tuple[int, int]]:
+    return {name: (calls, duration) for name, calls, duration in summary.boundaries} if summary else {}
+
+
+def _compared(what: str, first: Totals, second: Totals) -> Json:
     rows = [
         {"boundary": printable(name), "before": _totals(first, name), "after": _totals(second, name)}
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys([*first, *second])
     ]
-    return {"boundaries": rows, "text": _text(place, rows)}
+    return {"boundaries": rows, "text": _text(what, rows)}
 
 
-def _totals(summary: LineSummary | None, boundary: str) -> Json:
-    for name, calls, duration in summary.boundaries if summary else ():
-        if name == boundary:
-            return {"calls": calls, "duration": duration}
-    return {"calls": 0, "duration": 0}
+def _totals(of: Totals, boundary: str) -> Json:
+    calls, duration = of.get(boundary, (0, 0))
+    return {"calls": calls, "duration": duration}
 
 
-def _text(place: Place, rows: list[Json]) -> str:
+def _text(what: str, rows: list[Json]) -> str:
     from framedex.words import duration
 
-    lines = [f"{Path(place.path).name}:{place.line}, before → after:"]
+    lines = [f"{what}, before → after:"]
     for row in rows:
         before, after = row["before"], row["after"]
         calls = f"{before['calls']:,} → {after['calls']:,} calls"
@@ -117,12 +154,10 @@ def _pick(session: Session, index: Index, wanted: int) -> Json | None:
 
 def _listed(session: Session, index: Index) -> Json:
     rows = [capture_json(capture) for capture in reversed(index.captures())]
-    return {"captures": rows, "selected": session.chosen.capture_in(index)}
+    return {"index": printable(str(index.path)), "captures": rows, "selected": session.chosen.capture_in(index)}
 
 
-def _document(session: Session, params: Any) -> str:
-    """The file whose index is meant: that of the document named, else of the first workspace folder."""
-    match params:
-        case {"textDocument": {"uri": str(uri)}}:
-            return path_of(uri) or session.any_document()
-    return session.any_document()
+def _known(path: Path, listed: Json | FramedexError) -> Json:
+    if isinstance(listed, FramedexError):
+        return {"index": printable(str(path)), "captures": [], "selected": None, "problem": str(listed)}
+    return {**listed, "problem": None}

@@ -15,6 +15,7 @@ from framedex.plaintext import printable
 from framedex.words import count, duration
 from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.features.session import Session
+from framedex_server.features.since import doubt_about
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def register(server: LanguageServer, session: Session) -> None:
     async def resolve(lens: types.CodeLens) -> types.CodeLens:
         match lens.data:
             case {"path": str(path), "function": int(function)}:
-                titled = await session.ask(path, lambda index: _title(index, function))
+                line = session.documents.edits.nearest_saved_line(path, lens.range.start.line + 1)
+                titled = await session.ask(path, lambda index: _title(index, function, path, line))
                 arguments = [_place(session, path, lens)]
                 lens.command = types.Command(titled or "not recorded any more", OPEN_TRACE, arguments=arguments)
         return lens
@@ -52,9 +54,9 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
     ]
 
 
-def _title(index: Index, function: int) -> str | None:
+def _title(index: Index, function: int, path: str, line: int) -> str | None:
     mark = index.function_mark(function)
-    return None if mark is None else title(mark)
+    return None if mark is None else title(mark) + doubt_about(index, path, line)
 
 
 def title(mark: FunctionMark) -> str:

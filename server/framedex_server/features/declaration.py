@@ -1,7 +1,8 @@
 """Back one frame: declaration on a line with recorded frames leads outward, to the line from which it was reached.
 
 It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
-the interpreter, glue, and frames without source are passed over.
+the interpreter, glue, and frames without source are passed over. What an FFI handler was made from was reached as the
+handler was.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.features.ffi_places import recorded_place
 from framedex_server.features.session import Place, Session
 from framedex_server.features.targets import Targets, along, answer
 from framedex_server.inward import is_readable
@@ -32,9 +34,10 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def callers(session: Session, place: Place, index: Index) -> Targets:
     """The lines from which recorded stacks came to a source line, most calls first."""
+    origin = session.line_range(place.path, place.line)
+    place = recorded_place(session, index, place)
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
     roads = index.roads_outward(place.path, place.line, is_readable, within, capture)
-    origin = session.line_range(place.path, place.line)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
     return answer(session, origin, along(session, place, index, roads), links)

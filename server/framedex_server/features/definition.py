@@ -13,7 +13,7 @@ other recorded line begins a new walk.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -27,6 +27,7 @@ from framedex_server.features.targets import Target, Targets, along, answer
 from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:
+    from framedex.ffi.model import FfiHandler
     from framedex.index import Index
 
 
@@ -48,21 +49,40 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture)
-    targets = [*_handlers(index, place), *along(session, place, index, roads)]
+    ways_on = along(session, place, index, roads)
+    targets = _to_handlers(_handlers(index, place), ways_on)
     return answer(session, session.line_range(place.path, place.line), targets, session.links_supported)
 
 
-def _handlers(index: Index, place: Place) -> Iterator[Target]:
-    """The C++ functions that the `ffi_call` on a line stands for: what its author wrote, and where that is registered.
+def _handlers(index: Index, place: Place) -> list[FfiHandler]:
+    """The handlers that the `ffi_call`s on a line stand for."""
+    uses = index.ffi_uses(place.path, place.line)
+    return [handler for use in uses if is_called_at(use, place) for handler in use.handlers]
 
-    They come first: JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means.
+
+def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Target]) -> list[Target]:
+    """What the author of each handler wrote, else where it is registered, before the other ways on from its `ffi_call`.
+
+    JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means. The line that
+    registers a handler has nothing to add where the function that it was made from can be shown.
     """
-    for use in index.ffi_uses(place.path, place.line):
-        for handler in use.handlers if is_called_at(use, place) else ():
-            written = handler.implementation
-            if written is not None and written.location is not None and is_source(written.location.path):
-                line = written.location.line
-                yield Target(written.location.path, line, line, max(line, written.end_line))
-            if handler.location is not None and is_source(handler.location.path):
-                line = handler.location.line
-                yield Target(handler.location.path, line, line, line)
+    first = []
+    passed: set[tuple[str, int]] = set()
+    for handler in handlers:
+        written, registered = _written(handler), handler.location
+        if registered is not None and is_source(registered.path):
+            if written is None:
+                first.append(Target(registered.path, registered.line, registered.line, registered.line))
+            else:
+                passed.add((registered.path, registered.line))
+        if written is not None:
+            first.append(written)
+    return [*first, *(target for target in ways_on if (target.path, target.line) not in passed)]
+
+
+def _written(handler: FfiHandler) -> Target | None:
+    function = handler.implementation
+    if function is None or function.location is None or not is_source(function.location.path):
+        return None
+    line = function.location.line
+    return Target(function.location.path, line, line, max(line, function.end_line))

@@ -1,11 +1,11 @@
 """Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames.
 
-The setting `fold-glue` switches the latter off.
+What is glue the index knows, else the function's name and binary tell. The setting `fold-glue` switches the latter off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -17,9 +17,16 @@ from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.interchange import TextFrame
 
 MOST_RANGES = 5_000
+
+MOST_LOOKED_UP = 1_000
+"""Functions of a document that are looked for in the index."""
+
+Named = tuple[str, str, int]
+"""A function's name, and the place of a frame in it."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -35,9 +42,11 @@ def register(server: LanguageServer, session: Session) -> None:
         text_document = server.client_capabilities.text_document
         ability = text_document.folding_range if text_document else None
         limit = (ability.range_limit if ability else None) or MOST_RANGES
-        # Whole stacks first: a client with a small limit folds those.
-        looks = (_stacks, _runs) if with_runs else (_stacks,)
-        found = await session.texts.run(lambda: [fold for look in looks for fold in look(document)])
+        found = await session.texts.run(lambda: list(_stacks(document)))
+        if with_runs:  # after whole stacks: a client with a small limit folds those
+            about = path_of(uri) or session.any_document()
+            recorded = await session.ask(about, lambda index: _recorded_plumbing(index, document)) or frozenset()
+            found += await session.texts.run(lambda: list(_runs(document, recorded)))
         return found[: min(limit, MOST_RANGES)] or None
 
 
@@ -47,11 +56,11 @@ def _stacks(document: StackText) -> Iterator[types.FoldingRange]:
             yield types.FoldingRange(stack.first_line, stack.last_line, kind=types.FoldingRangeKind.Region)
 
 
-def _runs(document: StackText) -> Iterator[types.FoldingRange]:
+def _runs(document: StackText, recorded: Collection[Named]) -> Iterator[types.FoldingRange]:
     for stack in document.reading.stacks:
         run: list[TextFrame] = []
         for frame in stack.frames:
-            if _is_plumbing(frame):
+            if _named(frame) in recorded or _is_plumbing(frame):
                 run.append(frame)
                 continue
             yield from _run(run)
@@ -64,6 +73,27 @@ def _run(run: list[TextFrame]) -> Iterator[types.FoldingRange]:
         number = sum(not frame.is_alternative for frame in run)
         text = count(number, "glue or interpreter frame")
         yield types.FoldingRange(run[0].first_line, run[-1].last_line, kind="framedex.glue", collapsed_text=f"… {text}")
+
+
+def _recorded_plumbing(index: Index, document: StackText) -> frozenset[Named]:
+    """The functions that were recorded as glue or the interpreter's: a line with a place does not name its binary."""
+    from framedex.model import Role
+
+    placed = {named for frame in document.reading.frames() if (named := _named(frame)) is not None}
+    return frozenset(
+        named
+        for named in sorted(placed)[:MOST_LOOKED_UP]
+        for function in index.functions_at(named[1], named[2])
+        if function.name == named[0] and function.role is not Role.CODE
+    )
+
+
+def _named(frame: TextFrame) -> Named | None:
+    from framedex.model import Language
+
+    if frame.language is not Language.NATIVE or frame.place is None or frame.module:
+        return None
+    return frame.function, frame.place.path, frame.place.line
 
 
 def _is_plumbing(frame: TextFrame) -> bool:

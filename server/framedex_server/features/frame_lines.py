@@ -5,7 +5,7 @@ Clients without document links (Emacs, Helix) go to a frame by definition, so an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,12 +70,23 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
 def resolver(session: Session, uri: str, index: Index | None, binaries: Binaries | None) -> Resolver:
     """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
     from framedex.interchange.resolve import Resolver
-    from framedex.sources.pathmap import PathMap
+    from framedex.sources.pathmap import PathMap, files_below
 
     path = path_of(uri)
     folders = [*([Path(path).parent] if path is not None else []), *session.roots()]
     rules = session.folder_settings_at(path or session.any_document()).path_map
-    return Resolver(index, folders, binaries, PathMap(rules).there)
+
+    def elsewhere(name: str) -> Sequence[str]:
+        return files_below(name, source_folders(session, uri, index)) if "/" in name else ()
+
+    return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere)
+
+
+def source_folders(session: Session, uri: str, index: Index | None) -> list[str]:
+    """Where files are looked for that a text names by their paths on another machine."""
+    settings = session.folder_settings_at(path_of(uri) or session.any_document())
+    roots = [root.path for root in index.source_roots()] if index is not None else []
+    return list(dict.fromkeys((*map(str, settings.sources), *roots, *map(str, session.roots()))))
 
 
 async def _found_at(session: Session, document: StackText, uri: str, position: types.Position) -> Found | None:

@@ -1,11 +1,12 @@
 """Hover: which recorded calls passed through this line, what they reached, and from where they came.
 
-Short, what took longest first, and honest: it says how the frames on the line are known and which capture is the
-newest. Lines of trace documents and logs are `frame_lines`'s.
+Short, what took longest first, and honest: it says how the frames on the line are known, whether the file has changed
+since, and which capture is the newest. Lines of trace documents and logs are `frame_lines`'s.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from framedex_server.features import frame_lines
 from framedex_server.features.ffi_text import ffi_lines
 from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.features.session import Place, Session
+from framedex_server.features.since import words_since
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
@@ -79,7 +81,9 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
         around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
     else:
         around = _neighbours_in(index, place, capture)
-    return Recorded(tuple(_summary(markup, summary, around, linked, capture is not None)), summary.latest_call)
+    known = [how.value for how in summary.hows] + words_since(index, place.path, place.line)
+    lines = _summary(markup, summary, around, linked, known, capture is not None)
+    return Recorded(tuple(lines), summary.latest_call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,12 @@ def _is_readable(step: Step) -> bool:
 
 
 def _summary(
-    markup: Markup, summary: LineSummary, around: Neighbours, linked: Sequence[LinkedCalls], is_narrowed: bool
+    markup: Markup,
+    summary: LineSummary,
+    around: Neighbours,
+    linked: Sequence[LinkedCalls],
+    known: Sequence[str],
+    is_narrowed: bool,
 ) -> Iterator[str]:
     of_which = " of the selected capture" if is_narrowed else ""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}{of_which}")
@@ -174,10 +183,11 @@ def _summary(
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
         yield f"with {shown}{_and_more(len(arguments))}"
-    known = ", ".join(how.value for how in summary.hows)
     capture = summary.latest_capture
     which = "capture" if is_narrowed else "last capture"
-    yield f"location: {known}; {which} {clock(capture.started)}, {markup.code(capture.command)}"
+    # Without the folder of the interpreter, which is long and says little.
+    command = re.sub(r"^/\S*/", "", capture.command)
+    yield f"location: {', '.join(known)}; {which} {clock(capture.started)}, {markup.code(command)}"
 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:

@@ -111,14 +111,20 @@ class Indexing:
 
     async def _watch(self) -> None:
         while True:
-            for index, captures in (await self._session.run(self._ended)).items():
-                with suppress(JsonRpcRequestCancelled):  # then not these, but those that come
-                    await self._index(index, captures, lazy=True)
-            if await self._session.run(self._session.indexes.have_changed):
-                self._session.refresh_views()
+            try:
+                await self._look()
+            except Exception:  # else no later recording of the session would be noticed
+                _log.exception("Looking for recordings that have ended")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._woken.wait(), EVERY)
             self._woken.clear()
+
+    async def _look(self) -> None:
+        for index, captures in (await self._session.run(self._ended)).items():
+            with suppress(JsonRpcRequestCancelled):  # then not these, but those that come
+                await self._index(index, captures, lazy=True)
+        if await self._session.have_changed():
+            self._session.refresh_views()
 
     def _ended(self) -> dict[Path, list[Path]]:
         """The captures to be indexed by themselves, by index."""

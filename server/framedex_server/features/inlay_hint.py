@@ -10,13 +10,15 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.words import count, duration
 from framedex_server.features.session import Session
+from framedex_server.features.since import doubt_about, words_since
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import LineMark
 
 MOST_NAMED = 8
-"""Boundary functions that the tooltip names."""
+"""Boundary functions that the tooltip names, below what has become of the line where its file has changed since."""
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -35,13 +37,14 @@ def register(server: LanguageServer, session: Session) -> None:
 def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
     """A hint for each recorded line of a file between two lines."""
     marks = index.line_marks(path, first, last)[: session.settings_at(path).limit]
-    return [
-        types.InlayHint(
-            position=session.line_range(path, mark.line).end,
-            label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}",
-            tooltip="\n".join(shorten(printable(name)) for name in mark.boundaries[:MOST_NAMED]),
-            padding_left=True,
-        )
-        for mark in marks
-        if session.documents.edits.is_shown(path, mark.line)
-    ]
+    return [_hint(session, path, mark, index) for mark in marks if session.documents.edits.is_shown(path, mark.line)]
+
+
+def _hint(session: Session, path: str, mark: LineMark, index: Index) -> types.InlayHint:
+    names = [shorten(printable(name)) for name in mark.boundaries[:MOST_NAMED]]
+    return types.InlayHint(
+        position=session.line_range(path, mark.line).end,
+        label=f"{count(mark.calls, 'call')}, {duration(mark.duration)}{doubt_about(index, path, mark.line)}",
+        tooltip="\n".join([*words_since(index, path, mark.line), *names]),
+        padding_left=True,
+    )

@@ -12,9 +12,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from framedex.words import count
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
+from framedex_server.features.elsewhere import calls_elsewhere
+from framedex_server.features.ffi_places import recorded_place
 from framedex_server.features.requests import position_in, tell
-from framedex_server.features.session import Session
+from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -39,13 +42,15 @@ def register(server: LanguageServer, session: Session) -> None:
         try:
             written = await session.ask_at(
                 place,
-                lambda index: _write(index, latest(session, index, place.path, place.line) if call is None else call),
+                lambda index: _write(index, latest(session, index, place) if call is None else call),
             )
         except OSError as error:
             tell(server, f"framedex: The trace could not be written: {error.strerror}.")
             return None
         if written is None:
-            tell(server, "framedex: Nothing was recorded there.")
+            others = await session.ask_at(place, lambda index: _others(session, index, place))
+            by = f" by the selected capture, but {count(others, 'call')} by others" if others else ""
+            tell(server, f"framedex: Nothing was recorded there{by}.")
             return None
         uri = written.as_uri()
         window = server.client_capabilities.window
@@ -54,10 +59,15 @@ def register(server: LanguageServer, session: Session) -> None:
         return uri
 
 
-def latest(session: Session, index: Index, path: str, line: int) -> int | None:
-    """The latest call of the stack through a line that took longest, else through the function that begins there."""
+def latest(session: Session, index: Index, place: Place) -> int | None:
+    """The latest call of the stack through a line that took longest, else through the function around it.
+
+    A line that only other captures passed has none: that of another line would be taken for it.
+    """
+    place = recorded_place(session, index, place)
+    path, line = place.path, place.line
     hits = session.chosen.stacks_through(index, path, line)
-    if not hits:
+    if not hits and index.line_summary(path, line) is None:
         functions = index.functions_at(path, line)
         lines = [function.location.line for function in functions if function.location]
         extent = [function.end_line for function in functions]
@@ -65,6 +75,10 @@ def latest(session: Session, index: Index, path: str, line: int) -> int | None:
         busiest = max(marks, key=lambda mark: mark.calls, default=None)
         hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
     return hits[0].latest_call if hits else None
+
+
+def _others(session: Session, index: Index, place: Place) -> int:
+    return calls_elsewhere(session, index, recorded_place(session, index, place))
 
 
 def _write(index: Index, call: int | None) -> Path | None:
@@ -75,5 +89,8 @@ def _write(index: Index, call: int | None) -> Path | None:
         return None
     path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(format_trace(trace), encoding="utf-8", errors="replace")
+    # A file of its own: the folder may have come with the project, with a link there to a file of the user's.
+    path.unlink(missing_ok=True)
+    with path.open("x", encoding="utf-8", errors="replace") as file:
+        file.write(format_trace(trace))
     return path

@@ -5,22 +5,27 @@ docs/language-server.md is their reference.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.documents.open_documents import path_of
 from framedex_server.features.session import Session
 from framedex_server.inward import locations
+from framedex_server.markup import without_links
 
 if TYPE_CHECKING:
-    from framedex.model import CaptureRow, FrameRow
+    from framedex.index import Index
+    from framedex.model import CallRow, CaptureRow, FrameRow
     from framedex_server.chosen import StackPosition
 
 Json = dict[str, Any]
+Answer = TypeVar("Answer")
 
 
 def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
@@ -39,13 +44,45 @@ def integer_in(params: Mapping[str, Any], name: str) -> int:
     return value
 
 
+def optional_integer_in(params: Mapping[str, Any], name: str) -> int | None:
+    """A number of a request, or None where it is null or missing. Raises JsonRpcInvalidParams for anything else."""
+    return None if params.get(name) is None else integer_in(params, name)
+
+
+def given(params: Any) -> Json:
+    """The parameters of a request, none where a client sent no object."""
+    return params if isinstance(params, dict) else {}
+
+
+def document_in(session: Session, params: Mapping[str, Any]) -> str:
+    """The file whose index is meant: that of the document named, else of the `folder`, else of the workspace."""
+    match params:
+        case {"textDocument": {"uri": str(uri)}}:
+            return path_of(uri) or session.any_document()
+        case {"folder": str(folder)}:
+            return str(Path(folder) / "any document")
+    return session.any_document()
+
+
+async def ask_contents(
+    session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
+) -> Answer | None:
+    """What a question about a whole capture makes of the index that is meant; hovers do not wait for it."""
+    match params:
+        case {"folder": str(folder)} if "textDocument" not in params:
+            return await session.contents.ask_of(Path(folder), question)
+    return await session.contents.ask(Path(document_in(session, params)), question)
+
+
 def tell(server: LanguageServer, message: str) -> None:
     """Show the user what came of a command."""
-    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, without_links(message)))
 
 
 def frame_json(session: Session, frame: FrameRow) -> Json:
-    """A frame; its `location` is null where the source is unknown or not on this machine."""
+    """A frame; `location` is null where the source is unknown or not here: then `url` may be its public address."""
+    from framedex.tracetext import stale_labels
+
     place = next(locations(frame), None)
     shown: Json | None = None
     if place is not None:
@@ -60,6 +97,8 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "module": printable(frame.module),
         "location": shown,
         "how": place.how.value if place is not None else None,
+        "stale": ", ".join(stale_labels(place)) or None if place is not None else None,
+        "url": None if place is not None or frame.location is None else frame.location.url,
     }
 
 
@@ -73,6 +112,25 @@ def position_json(session: Session, at: StackPosition) -> Json:
         "calls": at.calls,
         "frame": at.position,
         "frames": len(at.frames),
+    }
+
+
+def call_json(call: CallRow) -> Json:
+    """A call: times in nanoseconds, `start` since the recording began; `duration` is -1 where it never returned."""
+    from framedex.calltext import arguments_text, outcome_text  # with the tables of boundary functions
+
+    return {
+        "id": call.id,
+        "capture": call.capture,
+        "function": printable(call.function),
+        "boundary": printable(call.boundary),
+        "arguments": arguments_text(call),
+        "outcome": outcome_text(call).removeprefix(" -> "),
+        "error": call.error,
+        "start": call.start,
+        "duration": call.duration,
+        "thread": printable(call.thread),
+        "stack": call.stack,
     }
 
 

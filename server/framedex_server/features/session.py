@@ -23,6 +23,7 @@ from framedex_server.chosen import Chosen
 from framedex_server.documents.open_documents import OpenDocuments, path_of
 from framedex_server.documents.stack_texts import StackTexts
 from framedex_server.indexes import Indexes
+from framedex_server.protocol import INDEX_CHANGED
 from framedex_server.settings import Configuration, EditorSettings, FolderSettings
 from framedex_server.trail import Trail
 
@@ -64,6 +65,7 @@ class Session:
         self,
         server: LanguageServer,
         indexes: Indexes,
+        contents: Indexes,
         documents: OpenDocuments,
         roots: Callable[[], Sequence[Path]],
         configuration: Configuration,
@@ -74,6 +76,7 @@ class Session:
         self._refreshing: asyncio.TimerHandle | None = None
         self.report = report
         self.indexes = indexes
+        self.contents = contents
         self.documents = documents
         self.texts = StackTexts(documents.text, documents.language)
         self.roots = roots
@@ -84,6 +87,7 @@ class Session:
         self.at_new_settings: list[Hook] = []
         self.at_new_recordings: list[Callable[[], None]] = []
         self.at_changed_sources: list[Callable[[Sequence[str]], Awaitable[None]]] = []
+        self.at_refresh: list[Callable[[], None]] = []
         self.at_end: list[Callable[[], None]] = [self.texts.close]
 
     def settings_at(self, path: Path | str) -> EditorSettings:
@@ -115,6 +119,10 @@ class Session:
             self._server.workspace_inlay_hint_refresh(None)
         if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
             self._server.workspace_diagnostic_refresh(None)
+        for refresh in self.at_refresh:
+            refresh()
+        if self._own_capabilities.get("indexChanges") is True:
+            self._server.protocol.notify(INDEX_CHANGED, {})
 
     def in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
         """What to answer a request for a list with: all, or nothing where the client takes parts, which are sent."""
@@ -142,6 +150,11 @@ class Session:
         """The result of `work`, done off the protocol loop."""
         return await self.indexes.run(work)
 
+    async def have_changed(self) -> bool:
+        """Whether an index that was asked has changed since this was asked last."""
+        changed = [await indexes.run(indexes.have_changed) for indexes in (self.indexes, self.contents)]
+        return any(changed)
+
     @property
     def links_supported(self) -> bool:
         """Whether the client takes a LocationLink as a definition."""
@@ -155,10 +168,21 @@ class Session:
     @property
     def command_links(self) -> frozenset[str]:
         """The commands that the client lets a hover link to (`experimental.framedex.commandLinks`, a list of names)."""
+        names = self._own_capabilities.get("commandLinks")
+        return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
+
+    @property
+    def elsewhere_supported(self) -> bool:
+        """Whether the client takes `{"elsewhere": 12}` for an empty answer (`experimental.framedex.elsewhere`)."""
+        return self._own_capabilities.get("elsewhere") is True
+
+    @property
+    def _own_capabilities(self) -> Mapping[str, Any]:
+        """What the client says of itself under `experimental.framedex`."""
         match self._server.client_capabilities.experimental:
-            case {"framedex": {"commandLinks": [*names]}}:
-                return frozenset(name for name in names if isinstance(name, str))
-        return frozenset()
+            case {"framedex": dict(own)}:
+                return own
+        return {}
 
     @property
     def markdown_supported(self) -> bool:

@@ -1,9 +1,9 @@
 """Stepping along one recorded stack: framedex's own requests for an editor's commands.
 
-`framedex/stepIn` and `stepOut` go one frame along the picked stack, `nextStack` and `previousStack` to another stack
-through the same line, `selectStack` to a given one; `framedex/stacks` lists those through a line, and `framedex/stack`
-gives every frame of the picked one. What is picked is remembered: a step from a line that the picked stack does not
-pass picks the stack there that took longest.
+`framedex/stepIn` and `stepOut` go one frame along the picked stack, `selectFrame` to a given one; `nextStack` and
+`previousStack` go to another stack through the same line, `selectStack` to a given one; `framedex/stacks` lists those
+through a line, and `framedex/stack` gives every frame of the picked one. What is picked is remembered: a step from a
+line that the picked stack does not pass picks the stack there that took longest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex_server.chosen import StackPosition
-from framedex_server.features.requests import Json, frame_json, integer_in, position_in, position_json
+from framedex_server.features.elsewhere import elsewhere
+from framedex_server.features.ffi_places import recorded_place
+from framedex_server.features.requests import Json, frame_json, given, integer_in, position_in, position_json
 from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
@@ -52,8 +54,12 @@ def register(server: LanguageServer, session: Session) -> None:
         stack = integer_in(params, "stack")
         return await steps.move(params, lambda index, place: steps.given(index, place, stack))
 
+    @server.feature("framedex/selectFrame")
+    async def select_frame(params: Any) -> Json | None:
+        return await steps.frame(integer_in(given(params), "frame"))
+
     @server.feature("framedex/stacks")
-    async def stacks(params: Any) -> list[Json]:
+    async def stacks(params: Any) -> list[Json] | Json:
         return await steps.listed(params)
 
     @server.feature("framedex/stack")
@@ -72,14 +78,14 @@ class Steps:
         place = self._place(params)
         return await self._session.ask_at(place, lambda index: self._moved(index, place, move)) if place else None
 
-    async def listed(self, params: Json) -> list[Json]:
-        """The stacks through a line, what took longest first."""
+    async def listed(self, params: Json) -> list[Json] | Json:
+        """The stacks through a line, what took longest first; where there are none, see `elsewhere`."""
         place = self._place(params)
         return (await self._session.ask_at(place, lambda index: self._listed(index, place)) if place else None) or []
 
     async def picked(self) -> Json | None:
         """The picked position with all frames of its stack, outermost first."""
-        at = self._session.chosen.stack
+        at = await self._anew()
         if at is None:
             return None
         return await self._session.run(
@@ -88,6 +94,30 @@ class Steps:
                 "stackFrames": [frame_json(self._session, frame) for frame in at.frames],
             }
         )
+
+    async def frame(self, wanted: int) -> Json | None:
+        """The frame of the picked stack with this number, which becomes the picked position; None if it has no line."""
+        at = await self._anew()
+        reached = at.on(wanted) if at is not None else None
+        if reached is None:
+            return None
+        self._session.chosen.stack = reached
+        return await self._session.run(lambda: position_json(self._session, reached))
+
+    async def _anew(self) -> StackPosition | None:
+        """The picked position; None, also from now on, where the index has another stack there by now."""
+        picked = self._session.chosen.stack
+        if picked is None:
+            return None
+
+        def found(index: Index) -> StackPosition | None:
+            return picked.anew(index) if index.path == picked.index else picked
+
+        beside = picked.index.parent.parent / "any document"
+        at = await self._session.indexes.ask(beside, found, picked.index)
+        if self._session.chosen.stack is picked:
+            self._session.chosen.stack = at
+        return at
 
     def along(
         self, index: Index, place: Place, step: Callable[[StackPosition], StackPosition | None]
@@ -114,16 +144,18 @@ class Steps:
         return StackPosition.of(index, hit) if hit is not None else None
 
     def _moved(self, index: Index, place: Place, move: Move) -> Json | None:
+        place = recorded_place(self._session, index, place)
         reached = move(index, place)
         if reached is None:
-            return None
+            return elsewhere(self._session, index, place)
         self._session.chosen.stack = reached
         return position_json(self._session, reached)
 
-    def _listed(self, index: Index, place: Place) -> list[Json]:
+    def _listed(self, index: Index, place: Place) -> list[Json] | Json:
+        place = recorded_place(self._session, index, place)
         picked = self._picked_at(index, place)
         hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
-        return [
+        listed = [
             {
                 "stack": hit.stack,
                 "boundary": printable(hit.function),
@@ -135,6 +167,7 @@ class Steps:
             }
             for hit in hits
         ]
+        return listed or elsewhere(self._session, index, place) or []
 
     def _picked_at(self, index: Index, place: Place) -> StackPosition | None:
         picked = self._session.chosen.stack_in(index)

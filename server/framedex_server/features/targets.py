@@ -52,8 +52,8 @@ def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -
 def answer(
     session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
 ) -> Targets:
-    """The targets as a client takes them, each once and at most as many; None if there are none."""
-    distinct = list(dict.fromkeys(targets))[:most]
+    """The targets as a client takes them, each place once and at most as many; None if there are none."""
+    distinct = _places(targets)[:most]
     if not distinct:
         return None
     if with_links:
@@ -62,6 +62,16 @@ def answer(
         types.Location(session.documents.uri_of(target.path), session.line_range(target.path, target.line))
         for target in distinct
     ]
+
+
+def _places(targets: Sequence[Target]) -> list[Target]:
+    """Each place once, with the widest function around it that is known: a client would offer it twice."""
+    found: dict[tuple[str, int], Target] = {}
+    for target in targets:
+        known = found.setdefault((target.path, target.line), target)
+        if target.last - target.first > known.last - known.first:
+            found[target.path, target.line] = target
+    return list(found.values())
 
 
 def _link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:

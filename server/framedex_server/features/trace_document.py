@@ -1,13 +1,16 @@
-"""Trace documents that are no files: `framedex-trace:` documents, and the request `framedex/traceDocument`.
+"""Trace documents that are no files: `framedex-trace:` documents, and requests for a trace as text or as Markdown.
 
 `framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index that answers for a file of that
-folder, `.../stack-5.fdtrace` that of the latest call with stack 5. Clients of LSP 3.18 ask for its text by
-`workspace/textDocumentContent`; for others the request has the same text.
+folder, `.../stack-5.fdtrace` that of the latest call with stack 5. For the folder of an installed library that may be
+the workspace's index; a folder that does not exist is no document's and has none. Clients of LSP 3.18 ask for the text
+by `workspace/textDocumentContent`; for others the request has the same text.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -16,12 +19,25 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.documents.open_documents import TRACE_LANGUAGE, path_of
-from framedex_server.features.requests import Json, integer_in
-from framedex_server.features.session import Session
+from framedex.plaintext import printable
+from framedex_server.documents.open_documents import TRACE_LANGUAGE
+from framedex_server.features.elsewhere import elsewhere
+from framedex_server.features.ffi_places import recorded_place
+from framedex_server.features.open_trace import latest
+from framedex_server.features.requests import (
+    Json,
+    ask_contents,
+    document_in,
+    given,
+    integer_in,
+    optional_integer_in,
+    position_in,
+)
+from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import Trace
 
 SCHEME = "framedex-trace"
 
@@ -39,41 +55,112 @@ def register(server: LanguageServer, session: Session) -> None:
         if parts.scheme != SCHEME or match is None:
             raise JsonRpcInvalidParams(f"{SCHEME}:/FOLDER/call-ID.fdtrace or /FOLDER/stack-ID.fdtrace is needed.")
         beside = str(path) if path.is_absolute() else session.any_document()
+        if not os.path.isdir(os.path.dirname(beside)):  # noqa: PTH112, PTH120 - a URI may be no valid path
+            raise JsonRpcInvalidParams(f"There is no folder {printable(str(path.parent))}, so no index answers for it.")
         text = await session.ask(beside, lambda index: _text(index, match["kind"], int(match["id"])))
         if text is None:
             raise JsonRpcInvalidParams(f"There is no {match['kind']} {match['id']} in the index.")
         return types.TextDocumentContentResult(text)
 
+    def refresh() -> None:
+        """Have the client ask anew for the texts that it shows: their places may be known better by now."""
+        workspace = server.client_capabilities.workspace
+        if workspace is not None and workspace.text_document_content is not None:
+            for uri in server.workspace.text_documents:
+                if urlsplit(uri).scheme == SCHEME:
+                    server.workspace_text_document_content_refresh(types.TextDocumentContentRefreshParams(uri))
+
+    session.at_refresh.append(refresh)
+
     @server.feature("framedex/traceDocument")
     async def trace_document(params: Any) -> Json | None:
-        """The trace of a `call` or of a `stack`'s latest call, both by id; null where there is none.
+        """The trace that is meant (see `_meant`) as a document; null where there is none."""
+        about = given(params)
+        return await ask_contents(
+            session, about, _answer(session, about, lambda trace: _document(session, about, trace))
+        )
 
-        `textDocument` says which index is meant, `capture` (an id) that the call has to be of that capture.
-        """
-        given = params if isinstance(params, dict) else {}
-        kind = "stack" if given.get("stack") is not None else "call"
-        wanted = integer_in(given, kind)
-        capture = integer_in(given, "capture") if given.get("capture") is not None else None
-        match given.get("textDocument"):
-            case {"uri": str(uri)}:
-                about = path_of(uri) or session.any_document()
-            case _:
-                about = session.any_document()
-        text = await session.ask(about, lambda index: _text(index, kind, wanted, capture))
-        if text is None:
-            return None
-        folder = PurePosixPath(about).parent
-        return {
-            "uri": f"{SCHEME}:{quote(str(folder / f'{kind}-{wanted}.fdtrace'), errors='replace')}",
-            "languageId": TRACE_LANGUAGE,
-            "text": text,
-        }
+    @server.feature("framedex/traceMarkdown")
+    async def trace_markdown(params: Any) -> Json | None:
+        """The same trace as Markdown, to be pasted into an issue or a chat."""
+        about = given(params)
+        return await ask_contents(session, about, _answer(session, about, lambda trace: _markdown(session, trace)))
 
 
-def _text(index: Index, kind: str, identifier: int, capture: int | None = None) -> str | None:
+def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
+    """How to answer with the trace that is meant."""
+    place = _place(session, about)
+    meant = _meant(session, about, place)
+
+    def answer(index: Index) -> Json | None:
+        trace = meant(index)
+        if trace is not None:
+            return shown(trace)
+        return None if place is None else elsewhere(session, index, recorded_place(session, index, place))
+
+    return answer
+
+
+def _place(session: Session, about: Json) -> Place | None:
+    """The line that is asked about, if it is a line."""
+    if about.get("position") is None:
+        return None
+    position = position_in(about)
+    return session.place(position.text_document, position.position)
+
+
+def _meant(session: Session, about: Json, place: Place | None) -> Callable[[Index], Trace | None]:
+    """How to find the trace that is meant: of a `call`, of a `stack`'s latest call, both by id, or of a `position`.
+
+    At a position, which is that of `place`, it is that of the stack that took longest. `textDocument` or `folder` say
+    which index is meant, `capture` (an id) that the call has to be of that capture.
+    """
+    capture = optional_integer_in(about, "capture")
+    if about.get("position") is not None:
+
+        def find(index: Index) -> Trace | None:
+            call = latest(session, index, place) if place is not None else None
+            return None if call is None else index.trace(call)
+
+    elif about.get("stack") is not None:
+        stack = integer_in(about, "stack")
+
+        def find(index: Index) -> Trace | None:
+            return index.stack_trace(stack)
+
+    else:
+        call = integer_in(about, "call")
+
+        def find(index: Index) -> Trace | None:
+            return index.trace(call)
+
+    def of_capture(index: Index) -> Trace | None:
+        trace = find(index)
+        return trace if trace is None or capture is None or trace.call.capture == capture else None
+
+    return of_capture
+
+
+def _document(session: Session, about: Json, trace: Trace) -> Json:
+    from framedex.tracetext import format_trace
+
+    name = f"call-{trace.call.id}" if about.get("stack") is None else f"stack-{about['stack']}"
+    folder = PurePosixPath(document_in(session, about)).parent
+    return {
+        "uri": f"{SCHEME}:{quote(str(folder / f'{name}.fdtrace'), errors='replace')}",
+        "languageId": TRACE_LANGUAGE,
+        "text": format_trace(trace),
+    }
+
+
+def _markdown(session: Session, trace: Trace) -> Json:
+    from framedex_server.documents.trace_markdown import format_markdown
+
+    return {"text": format_markdown(trace, session.documents.uri_of)}
+
+
+def _text(index: Index, kind: str, identifier: int) -> str | None:
     from framedex.tracetext import format_trace
 
     trace = index.trace(identifier) if kind == "call" else index.stack_trace(identifier)
-    if trace is None or (capture is not None and trace.call.capture != capture):
-        return None
-    return format_trace(trace)
+    return None if trace is None else format_trace(trace)

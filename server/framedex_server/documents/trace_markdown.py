@@ -1,0 +1,105 @@
+"""A trace as Markdown, to be pasted into an issue, a pull request or a chat.
+
+Names from captures are shown inside code spans only, so that none of them can become markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from pathlib import PurePath
+
+from framedex import words
+from framedex.calltext import arguments_text, error_lines, outcome_text
+from framedex.model import FrameRow, Language, Role, Trace
+from framedex.plaintext import printable
+from framedex.tracetext import frame_labels
+from framedex_server.documents.open_documents import is_source
+from framedex_server.markup import Markup, code_span
+
+_MARKUP = Markup(markdown=True)
+_PACKAGES = re.compile(r"/(?:site|dist)-packages/")
+_LONGEST = 400  # characters of a call's arguments
+
+Uri = Callable[[str], str]
+"""The URI of a file by its path."""
+
+
+def format_markdown(trace: Trace, uri_of: Uri) -> str:
+    """The trace as Markdown with every frame, outermost first; links lead to files here, else to public sources."""
+    return "\n".join([*_header(trace), *_sections(trace, uri_of)]) + "\n"
+
+
+def _header(trace: Trace) -> Iterator[str]:
+    call = trace.call
+    yield f"### {_code(call.function)}"
+    yield ""
+    if arguments := arguments_text(call):
+        yield f"- Arguments: {_code(arguments)}"
+    if call.error > 0:
+        yield f"- Error: {_code(error_lines(call)[0])}"
+    elif outcome := outcome_text(call).removeprefix(" -> "):
+        yield f"- Result: {_code(outcome)}"
+    yield f"- Duration: {words.duration(call.duration)}, thread {_code(call.thread)}"
+    yield f"- Recorded: call {call.id} of {_code(trace.capture.command)}, {words.clock(trace.capture.started)}"
+    if trace.reason is not None:
+        yield f"- Not merged: {_code(trace.reason)}"
+
+
+def _sections(trace: Trace, uri_of: Uri) -> Iterator[str]:
+    yield from _frames("Frames" if trace.reason is None else "Native frames", trace.frames, uri_of)
+    if trace.reason is not None:
+        yield from _frames("Python frames", trace.python, uri_of)
+    for site in trace.origin.sites if trace.origin is not None else ():
+        yield from _frames("`ffi_call`", site.frames, uri_of)
+    for each in trace.dispatched:
+        if each.frames:
+            yield from _frames(f"Dispatched from thread {_code(each.thread)}, {each.how}", each.frames, uri_of)
+
+
+def _frames(title: str, frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
+    yield ""
+    yield f"{title}, most recent call last:"
+    yield ""
+    for is_code, run in groupby(enumerate(frames), lambda each: each[1].function.role is Role.CODE):
+        items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
+        yield from items if is_code or len(items) == 1 else _folded(items)
+
+
+def _folded(items: Sequence[str]) -> Iterator[str]:
+    """Glue and the interpreter's frames, which GitHub and others show after a click. A list ends there and goes on."""
+    yield ""
+    yield f"<details><summary>{words.count(len(items), 'glue or interpreter frame')}</summary>"
+    yield ""
+    yield from items
+    yield ""
+    yield "</details>"
+    yield ""
+
+
+def _frame(frame: FrameRow, uri_of: Uri) -> str:
+    language = "Python" if frame.function.language is Language.PYTHON else "C++"
+    labels = f" ({', '.join(frame_labels(frame))})" if frame_labels(frame) else ""
+    return f"{language} {_code(frame.function.name)} {_place(frame, uri_of)}{labels}"
+
+
+def _place(frame: FrameRow, uri_of: Uri) -> str:
+    place = frame.location
+    if place is None:
+        return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
+    text = _code(f"{_short(place.path)}:{place.line}")
+    url = f"{uri_of(place.path)}#L{place.line}" if is_source(place.path) else place.url
+    return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"
+
+
+def _short(path: str) -> str:
+    """What a reader on another machine makes something of: the path in a package's distribution, else the name."""
+    return _PACKAGES.split(path)[-1] if _PACKAGES.search(path) else PurePath(path).name
+
+
+def _code(text: str) -> str:
+    """A text of a capture as a code span."""
+    shown = printable(text)
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    return code_span(shown)

@@ -1,0 +1,134 @@
+"""What captures hold, for a tree of them: boundary functions, their calls in pages, and the frames under a call.
+
+`framedex/boundaries`, `framedex/calls`, `framedex/frames` and `framedex/frame` are framedex's own requests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex_server.features.requests import (
+    Json,
+    ask_contents,
+    call_json,
+    capture_json,
+    frame_json,
+    given,
+    integer_in,
+    optional_integer_in,
+)
+from framedex_server.features.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from framedex.index import Index
+    from framedex.model import FrameRow, Trace
+
+PAGE = 50
+"""Calls in an answer unless a client says otherwise."""
+
+LARGEST_PAGE = 1000
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer the requests."""
+
+    @server.feature("framedex/boundaries")
+    async def boundaries(params: Any) -> Json | None:
+        """The boundary functions that a capture called, with what their calls came to, most time first."""
+        about = given(params)
+        capture, text = integer_in(about, "capture"), _filter_in(about)
+        return await ask_contents(session, about, lambda index: _boundaries(index, capture, text))
+
+    @server.feature("framedex/calls")
+    async def calls(params: Any) -> Json | None:
+        """A page of the calls of a boundary function in a capture."""
+        about = given(params)
+        capture, boundary = integer_in(about, "capture"), integer_in(about, "boundary")
+        text, limit, offset = _filter_in(about), _limit_in(about), max(optional_integer_in(about, "offset") or 0, 0)
+        longest_first = about.get("order") == "duration"
+
+        def page(index: Index) -> Json:
+            found = index.calls_of_boundary(
+                capture, boundary, text, longest_first=longest_first, limit=limit, offset=offset
+            )
+            return {"calls": [call_json(call) for call in found]}
+
+        return await ask_contents(session, about, page)
+
+    @server.feature("framedex/frames")
+    async def frames(params: Any) -> Json | None:
+        """Every frame under a call, outermost first, in the order of its trace document."""
+        about = given(params)
+        call = integer_in(about, "call")
+        return await ask_contents(session, about, lambda index: _frames(session, index.trace(call)))
+
+    @server.feature("framedex/frame")
+    async def frame(params: Any) -> Json | None:
+        """A frame by its id, as nodes of a flame graph have it."""
+        about = given(params)
+        wanted = integer_in(about, "frame")
+
+        def found(index: Index) -> Json | None:
+            row = index.frame(wanted)
+            return None if row is None else frame_json(session, row)
+
+        return await ask_contents(session, about, found)
+
+
+def _boundaries(index: Index, capture: int, text: str) -> Json:
+    return {
+        "boundaries": [
+            {
+                "id": each.id,
+                "function": printable(each.function),
+                "boundary": printable(each.boundary),
+                "calls": each.calls,
+                "duration": each.duration,
+                "latestCall": each.latest_call,
+            }
+            for each in index.boundary_totals(capture, text)
+        ]
+    }
+
+
+def _frames(session: Session, trace: Trace | None) -> Json | None:
+    if trace is None:
+        return None
+
+    def section(title: str, frames: Sequence[FrameRow]) -> Json:
+        return {"title": title, "frames": [frame_json(session, frame) for frame in frames]}
+
+    stacks = [section("frames" if trace.reason is None else "native frames", trace.frames)]
+    if trace.reason is not None:
+        stacks.append(section("Python frames", trace.python))
+    if trace.origin is not None:
+        stacks += [section(f"ffi_call [{trace.origin.how.value}]", site.frames) for site in trace.origin.sites]
+    stacks += [
+        section(printable(f"dispatched from thread {each.thread} [{each.how}]"), each.frames)
+        for each in trace.dispatched
+        if each.frames
+    ]
+    return {
+        "call": call_json(trace.call),
+        "capture": capture_json(trace.capture),
+        "unmerged": None if trace.reason is None else printable(trace.reason),
+        "stacks": stacks,
+    }
+
+
+def _filter_in(about: Json) -> str:
+    text = about.get("filter") or ""
+    if not isinstance(text, str):
+        raise JsonRpcInvalidParams("filter has to be a text.")
+    return text.strip()
+
+
+def _limit_in(about: Json) -> int:
+    limit = optional_integer_in(about, "limit")
+    return PAGE if limit is None else max(min(limit, LARGEST_PAGE), 0)

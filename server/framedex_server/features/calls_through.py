@@ -1,0 +1,37 @@
+"""The request `framedex/callsThrough`: the latest calls through a line, for lists and pickers of an editor's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pygls.lsp.server import LanguageServer
+
+from framedex_server.features.elsewhere import elsewhere
+from framedex_server.features.ffi_places import recorded_place
+from framedex_server.features.requests import Json, call_json, position_in
+from framedex_server.features.session import Place, Session
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+MOST_CALLS = 100
+"""Calls that are listed, and stacks through the line whose calls are looked at."""
+
+
+def register(server: LanguageServer, session: Session) -> None:
+    """Offer the request."""
+
+    @server.feature("framedex/callsThrough")
+    async def calls_through(params: Any) -> list[Json] | Json:
+        position = position_in(params)
+        place = session.source_place(position.text_document, position.position)
+        found = await session.ask_at(place, lambda index: _calls(session, index, place)) if place else None
+        return found or []
+
+
+def _calls(session: Session, index: Index, place: Place) -> list[Json] | Json:
+    place = recorded_place(session, index, place)
+    limit = min(session.settings_at(place.path).limit, MOST_CALLS)
+    stacks = {hit.stack: None for hit in session.chosen.stacks_through(index, place.path, place.line, limit)}
+    calls = index.calls_with_stacks(stacks, limit, session.chosen.capture_in(index))
+    return [call_json(call) for call in calls] or elsewhere(session, index, place) or []

@@ -1,0 +1,258 @@
+"""What captures hold, as a tree asks for it: boundary functions, pages of calls, frames; and their flame graph."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+from tests.server.asking import Connect, ask, open_document, own, plain, settled
+from tests.server.recording import HOSTILE, Recording, record, write_hostile_index, write_index
+
+pytestmark = pytest.mark.asyncio
+
+PUT, DEVICES = "PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Devices"
+
+
+@pytest.fixture
+def twice(recording: Recording) -> Recording:
+    """The program recorded a second time, with seven calls from its first line in place of three."""
+    write_index(recording, puts=7)
+    return recording
+
+
+async def answer(client: LanguageClient, method: str, **params: object) -> Any:
+    return plain(await ask(client, method, params))
+
+
+async def boundaries(client: LanguageClient, **params: object) -> list[tuple[str, int, int]]:
+    found = await answer(client, "boundaries", **params)
+    return [(each["function"], each["calls"], each["duration"]) for each in found["boundaries"]]
+
+
+async def boundary(client: LanguageClient, name: str, capture: int = 1) -> int:
+    found = await answer(client, "boundaries", capture=capture)
+    return int(next(each["id"] for each in found["boundaries"] if each["function"] == name))
+
+
+async def test_every_index_of_the_workspace_is_listed_with_its_captures(tmp_path: Path, connect: Connect) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        record(tmp_path / name)
+    client = await connect(tmp_path)
+    listed = (await answer(client, "indexes"))["indexes"]
+    assert sorted(each["folder"] for each in listed) == [str(tmp_path / "one"), str(tmp_path / "two")]
+    assert [[capture["calls"] for capture in each["captures"]] for each in listed] == [[6], [6]]
+    folder = str(tmp_path / "two")
+    assert await boundaries(client, folder=folder, capture=1) == [(PUT, 5, 10_000), (DEVICES, 1, 2_000)]
+    assert (await answer(client, "traceDocument", folder=folder, call=1))["uri"] == (
+        f"framedex-trace:{folder}/call-1.fdtrace"
+    )
+
+
+async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: Path, connect: Connect) -> None:
+    for name in ("sound", "spoilt"):
+        (tmp_path / name).mkdir()
+        record(tmp_path / name)
+    (tmp_path / "spoilt" / ".framedex" / "index.db").write_bytes(b"spoilt " * 1000)
+    client = await connect(tmp_path)
+    for _ in range(2):  # told each time, not once
+        listed = {Path(each["folder"]).name: each for each in (await answer(client, "indexes"))["indexes"]}
+        assert listed["sound"]["problem"] is None
+        assert listed["spoilt"]["captures"] == []
+        assert "framedex index" in listed["spoilt"]["problem"]
+
+
+async def test_nothing_recorded_is_an_empty_list(tmp_path: Path, connect: Connect) -> None:
+    client = await connect(tmp_path)
+    assert await answer(client, "indexes") == {"indexes": []}
+    assert await answer(client, "boundaries", folder=str(tmp_path), capture=1) is None
+
+
+async def test_boundary_functions_of_one_capture_come_with_calls_and_time(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    assert await boundaries(client, capture=1) == [(PUT, 5, 10_000), (DEVICES, 1, 2_000)]
+    assert await boundaries(client, capture=2) == [(PUT, 9, 18_000), (DEVICES, 1, 2_000)]
+    assert await boundaries(client, capture=3) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "passing"),
+    [
+        ("bufferfrom", [(PUT, 5)]),  # a boundary function, or a function on its stacks
+        ("devices", [(DEVICES, 1)]),
+        ("make_input", [(PUT, 5)]),  # a function on the stack
+        ("demo.py", [(PUT, 5), (DEVICES, 1)]),  # a file
+        ("_s32", [(PUT, 2)]),  # an argument
+        ("F32[2,3]", [(PUT, 3)]),  # a shape, as it is shown
+        ("buffer#1", []),  # an object, which nothing here is
+        ("nowhere", []),
+    ],
+)
+async def test_a_filter_passes_names_stacks_and_arguments(
+    recording: Recording, connect: Connect, text: str, passing: list[tuple[str, int]]
+) -> None:
+    client = await connect(recording.root)
+    found = await boundaries(client, capture=1, filter=text)
+    assert [(name, calls) for name, calls, _ in found] == passing
+
+
+async def test_calls_come_in_pages(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    put = await boundary(client, PUT)
+    first = await answer(client, "calls", capture=1, boundary=put, limit=2)
+    rest = await answer(client, "calls", capture=1, boundary=put, limit=50, offset=2)
+    filtered = await answer(client, "calls", capture=1, boundary=put, filter="_S32")
+    longest = await answer(client, "calls", capture=1, boundary=put, order="duration", limit=1)
+    assert [[call["id"] for call in page["calls"]] for page in (first, rest, filtered, longest)] == [
+        [1, 2],
+        [3, 4, 5],
+        [2, 4],
+        [1],
+    ]
+    call = first["calls"][0]
+    assert (call["function"], call["arguments"], call["duration"]) == (PUT, "F32[2,3] 24 B", 2_000)
+
+
+async def test_the_frames_of_a_call_stand_in_the_order_of_its_trace_document(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root)
+    found = await answer(client, "frames", call=1)
+    (section,) = found["stacks"]
+    text = (await answer(client, "traceDocument", call=1))["text"]
+    lines = [line for line in text.splitlines() if line[:3].strip().isdigit()]
+    assert len(lines) == len(section["frames"])
+    for frame, line in zip(section["frames"], lines, strict=True):
+        assert frame["function"] in line
+    assert [frame["role"] for frame in section["frames"]].count("interpreter") == 1
+    assert section["frames"][0]["location"]["uri"] == recording.demo.as_uri()
+    assert await answer(client, "frames", call=99) is None
+
+
+async def test_a_trace_is_found_by_a_line_and_told_as_markdown(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    line = recording.main_calls_make_input
+    document = await own(client, "traceDocument", recording.demo, line)
+    assert document["uri"].endswith("/call-3.fdtrace")
+    text = (await own(client, "traceMarkdown", recording.demo, line))["text"]
+    assert text.startswith(f"### `{PUT}`\n\n- Arguments: `F32[2,3] 24 B`\n")
+    assert f"1. Python `main` at [`demo.py:8`](<{recording.demo.as_uri()}#L8>)\n" in text
+    assert "C++ `xla::Client::BufferFromHost` at [`client.cc:4`]" in text
+    assert text.rstrip().endswith(f"C++ `{PUT}` at [`mock.cc:4`](<{recording.mock.as_uri()}#L4>)")
+    assert "<details>" not in text  # one frame alone takes less room than its fold
+    assert await own(client, "traceMarkdown", recording.root / "other.py", 1) is None
+
+
+async def test_hostile_names_stay_inside_code_spans(tmp_path: Path, connect: Connect) -> None:
+    recording = record(tmp_path)
+    recording.index.unlink()
+    write_hostile_index(recording)
+    client = await connect(recording.root)
+    text = (await answer(client, "traceMarkdown", call=1))["text"]
+    shown = "``evil`](command:x) <img src=x>\\x0a\\u202e**``"
+    assert text.splitlines()[0] == f"### {shown}"
+    assert f"0. Python {shown} at" in text
+    (found,) = (await answer(client, "boundaries", capture=1))["boundaries"]
+    assert "\n" not in found["function"]
+    graph = await answer(client, "flameGraph", capture=1)
+    assert not any("\n" in node["name"] for node in graph["nodes"])
+    assert HOSTILE not in json.dumps(graph)
+
+
+async def test_two_captures_are_compared_as_a_whole(twice: Recording, connect: Connect) -> None:
+    client = await connect(twice.root)
+    compared = await answer(client, "compareCaptures", before=1, after=2)
+    assert [(row["boundary"], row["before"]["calls"], row["after"]["calls"]) for row in compared["boundaries"]] == [
+        (PUT, 5, 9),
+        (DEVICES, 1, 1),
+    ]
+    assert compared["text"].startswith("captures 1 and 2, before → after:\n")
+    assert await answer(client, "compareCaptures", before=1, after=3) is None
+
+
+async def test_the_flame_graph_is_the_tree_of_the_stacks(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    graph = await answer(client, "flameGraph", capture=1)
+    nodes = graph["nodes"]
+    assert (graph["calls"], graph["duration"]) == (6, 12_000)
+    assert [(node["name"], node["calls"]) for node in nodes if node["parent"] == -1] == [("<module>", 6)]
+    main = next(number for number, node in enumerate(nodes) if node["name"] == "main")
+    assert sorted((node["name"], node["calls"]) for node in nodes if node["parent"] == main) == [
+        ("devices", 1),
+        ("make_input", 5),
+    ]
+    ends = {node["name"]: (node["calls"], node["duration"]) for node in nodes if node["kind"] == "boundary"}
+    assert ends == {PUT: (5, 10_000), DEVICES: (1, 2_000)}
+    assert nodes[main]["place"] == f"{recording.demo}:9"
+    frame = await answer(client, "frame", frame=nodes[main]["frame"])
+    assert (frame["function"], frame["location"]["range"]["start"]["line"]) == ("main", 8)
+
+
+async def test_a_flame_graph_of_a_boundary_function_without_glue(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    graph = await answer(client, "flameGraph", capture=1, boundary=await boundary(client, PUT), glue=False)
+    names = ["<module>", "main", "make_input", "device_put", "jax::Glue", "jax::Moved"]
+    assert [node["name"] for node in graph["nodes"]] == [*names, "xla::Client::BufferFromHost", PUT]
+    assert graph["hidden"] == 1
+
+
+@pytest.mark.parametrize("method", ["boundaries", "calls", "frames", "frame", "flameGraph", "traceMarkdown"])
+async def test_malformed_parameters_are_refused(recording: Recording, connect: Connect, method: str) -> None:
+    client = await connect(recording.root)
+    for params in ({}, {"capture": "1"}, {"call": True}, {"capture": 1, "boundary": "x", "filter": 3}, None):
+        with pytest.raises(JsonRpcException):
+            await ask(client, method, params)
+
+
+async def test_malformed_parameters_are_refused_without_an_index_too(tmp_path: Path, connect: Connect) -> None:
+    client = await connect(tmp_path)
+    with pytest.raises(JsonRpcException):
+        await ask(client, "calls", {"capture": 1, "boundary": "x"})
+
+
+async def test_a_client_that_asks_for_it_is_told_of_a_changed_index(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root, experimental={"framedex": {"indexChanges": True}})
+    told = asyncio.Event()
+    client.feature("framedex/didChangeIndex")(lambda _: told.set())
+    await settled(client, recording.root)
+    await answer(client, "indexes")
+    write_index(recording, puts=7)
+    await asyncio.wait_for(told.wait(), 20)
+    listed = (await answer(client, "indexes"))["indexes"]
+    assert [capture["id"] for capture in listed[0]["captures"]] == [2, 1]
+
+
+async def test_a_workspace_that_gets_its_first_index_is_told_of(tmp_path: Path, connect: Connect) -> None:
+    client = await connect(tmp_path, experimental={"framedex": {"indexChanges": True}})
+    told = asyncio.Event()
+    client.feature("framedex/didChangeIndex")(lambda _: told.set())
+    assert await answer(client, "indexes") == {"indexes": []}
+    record(tmp_path)
+    changes = [types.FileEvent((tmp_path / ".framedex" / "index.db").as_uri(), types.FileChangeType.Created)]
+    client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+    await asyncio.wait_for(told.wait(), 20)
+
+
+async def test_an_open_trace_is_asked_for_anew_when_the_index_has_changed(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root, content=True)
+    uri = f"framedex-trace:{recording.root}/call-1.fdtrace"
+    asked = asyncio.get_running_loop().create_future()
+
+    @client.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)
+    def refresh(params: types.TextDocumentContentRefreshParams) -> None:
+        if not asked.done():
+            asked.set_result(params.uri)
+
+    await settled(client, recording.root)
+    open_document(client, uri, "framedex trace, format 1\n", "framedex-trace")
+    write_index(recording, puts=7)
+    assert await asyncio.wait_for(asked, 20) == uri

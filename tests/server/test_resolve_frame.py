@@ -1,0 +1,108 @@
+"""`framedex/resolveFrame`: the source of a frame that stands in a terminal or a link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from tests.server.asking import Connect, ask, definition, plain
+from tests.server.recording import Recording
+
+pytestmark = pytest.mark.asyncio
+
+
+async def resolved(connect: Connect, root: Path, **wanted: object) -> dict[str, Any]:
+    client = await connect(root)
+    answer: dict[str, Any] = plain(await ask(client, "resolveFrame", wanted))
+    return answer
+
+
+def places(answer: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(Path(each["uri"]).name, each["range"]["start"]["line"] + 1) for each in answer["locations"]]
+
+
+@pytest.mark.parametrize(
+    "prefix",
+    ["", "external/xla/", "bazel-out/k8-opt/bin/external/xla/", "/proc/self/cwd/", "/build/of/another/machine/"],
+)
+async def test_a_path_of_a_build_leads_to_the_recorded_file_of_that_tail(
+    recording: Recording, connect: Connect, prefix: str
+) -> None:
+    tail = recording.client.relative_to(recording.client.parent.parent)
+    answer = await resolved(connect, recording.root, path=f"{prefix}{tail}", line=4)
+    assert places(answer) == [("client.cc", 4)]
+    assert answer["message"] is None
+
+
+async def test_a_symbol_leads_to_the_recorded_function(recording: Recording, connect: Connect) -> None:
+    answer = await resolved(connect, recording.root, symbol="xla::Client::BufferFromHost()")
+    assert [name for name, _ in places(answer)] == ["client.cc"]
+
+
+async def test_a_file_that_was_never_indexed_is_found_below_the_sources(tmp_path: Path, connect: Connect) -> None:
+    (tmp_path / "xla" / "pjrt").mkdir(parents=True)
+    (tmp_path / "xla" / "pjrt" / "new.cc").write_text("int x;\n")
+    answer = await resolved(connect, tmp_path, path="external/xla/xla/pjrt/new.cc", line=1)
+    assert places(answer) == [("new.cc", 1)]
+
+
+async def test_several_files_below_the_sources_are_candidates(tmp_path: Path, connect: Connect) -> None:
+    for folder in ("xla", "tsl"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "new.cc").write_text("int x;\n")
+    (tmp_path / "framedex.toml").write_text('sources = ["xla", "tsl"]\n')
+    answer = await resolved(connect, tmp_path, path="build/./new.cc", line=1)
+    assert answer["locations"] == []  # a name alone proves nothing where a path was printed
+    for folder in ("xla", "tsl"):
+        (tmp_path / folder / "pjrt").mkdir()
+        (tmp_path / folder / "pjrt" / "new.cc").write_text("int x;\n")
+    answer = await resolved(connect, tmp_path, path="build/pjrt/new.cc", line=1)
+    assert [each["how"] for each in answer["locations"]] == ["candidates", "candidates"]
+
+
+async def test_a_frame_of_a_log_leads_below_the_sources_too(tmp_path: Path, connect: Connect) -> None:
+    (tmp_path / "xla" / "pjrt").mkdir(parents=True)
+    (tmp_path / "xla" / "pjrt" / "new.cc").write_text("int x;\n")
+    log = tmp_path / "crash.log"
+    log.write_text("#0  0x00007f xla::f () at external/xla/xla/pjrt/new.cc:1\n")
+    client = await connect(tmp_path)
+    assert await definition(client, log, 1) == [("new.cc", 1)]
+
+
+async def test_what_is_not_here_says_what_was_tried_and_how_to_map_it(recording: Recording, connect: Connect) -> None:
+    answer = await resolved(connect, recording.root, path="external/x\x1b[2Jy/\u202egone.cc", line=3)
+    assert answer["locations"] == []
+    assert "There is no file external/x\\x1b[2Jy/\\u202egone.cc here" in answer["message"]
+    assert str(recording.root) in answer["message"]
+    assert "path-map" in answer["message"]
+    client = await connect(recording.root)
+    nameless = plain(await ask(client, "resolveFrame", {"symbol": "no::such()"}))
+    assert "neither a recorded function nor a definition" in nameless["message"]
+    sourceless = plain(await ask(client, "resolveFrame", {"symbol": "jax::Glue()"}))
+    assert "was recorded, but its source is not here" in sourceless["message"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {},
+        {"path": 3},
+        {"path": "a.cc", "line": 0},
+        {"path": "a.cc", "line": True},
+        {"path": "a" * 5000},
+        {"symbol": ""},
+    ],
+)
+async def test_what_names_no_frame_is_refused(tmp_path: Path, connect: Connect, wanted: dict[str, Any]) -> None:
+    client = await connect(tmp_path)
+    with pytest.raises(JsonRpcException):
+        await ask(client, "resolveFrame", wanted)
+
+
+@pytest.mark.parametrize("path", ["a/\0b.cc", "a/\ud800.cc", "/", "../../no/such.cc", "x/" + "y" * 4000])
+async def test_a_hostile_path_leads_nowhere(tmp_path: Path, connect: Connect, path: str) -> None:
+    answer = await resolved(connect, tmp_path, path=path, line=1)
+    assert (answer["locations"], answer["url"]) == ([], None)

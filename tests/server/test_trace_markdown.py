@@ -1,0 +1,53 @@
+"""A trace as Markdown: what a person pastes into an issue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.model import CallRow, CaptureRow, FrameRow, FunctionRow, How, Language, Location, Role, Trace
+from framedex_server.documents.trace_markdown import format_markdown
+
+
+def frame(name: str, path: str, role: Role = Role.CODE) -> FrameRow:
+    function = FunctionRow(1, Language.NATIVE, role, name, name, "/lib/a.so", "", None, 0)
+    return FrameRow(1, function, Location(path, 7, How.EXACT), (), "/lib/a.so", 0x10, inlined=False)
+
+
+def markdown(*frames: FrameRow) -> list[str]:
+    call = CallRow(1, 1, "PJRT_Call", "PJRT", "main", 0, 2_000, 0, {}, 1)
+    capture = CaptureRow(1, "/captures/1", 0.0, "python3 train.py", 1, 1, {}, ())
+    text = format_markdown(Trace(call, capture, frames), lambda path: f"file://{path}")
+    return text.partition("most recent call last:\n\n")[2].splitlines()
+
+
+def test_glue_is_folded_and_the_numbers_go_on() -> None:
+    found = markdown(
+        frame("outer", "/gone/outer.cc"),
+        frame("_PyEval_Vector", "/gone/ceval.c", Role.INTERPRETER),
+        frame("std::invoke", "/gone/invoke.h", Role.GLUE),
+        frame("inner", "/gone/inner.cc"),
+    )
+    assert found == [
+        "0. C++ `outer` at `/gone/outer.cc:7`",
+        "",
+        "<details><summary>2 glue or interpreter frames</summary>",
+        "",
+        "1. C++ `_PyEval_Vector` at `/gone/ceval.c:7`",
+        "2. C++ `std::invoke` at `/gone/invoke.h:7`",
+        "",
+        "</details>",
+        "",
+        "3. C++ `inner` at `/gone/inner.cc:7`",
+    ]
+
+
+def test_one_glue_frame_takes_less_room_than_its_fold() -> None:
+    found = markdown(frame("std::invoke", "/gone/invoke.h", Role.GLUE), frame("inner", "/gone/inner.cc"))
+    assert [line[0] for line in found] == ["0", "1"]
+
+
+def test_a_file_of_a_package_is_told_by_its_path_in_there(tmp_path: Path) -> None:
+    path = tmp_path / "site-packages" / "jax" / "api.py"
+    path.parent.mkdir(parents=True)
+    path.write_text("import jax\n")
+    assert markdown(frame("device_put", str(path))) == [f"0. C++ `device_put` at [`jax/api.py:7`](<file://{path}#L7>)"]
