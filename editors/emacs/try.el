@@ -8,12 +8,15 @@
 
 ;;; Code:
 
+(setq inhibit-startup-screen t)
+
 (unless (require 'eglot nil t)
   (require 'package)
   (package-initialize))
 
 (let ((root (expand-file-name "../.." (file-name-directory load-file-name))))
-  (load (expand-file-name "editors/emacs/framedex.el" root))
+  (add-to-list 'load-path (expand-file-name "editors/emacs" root))
+  (require 'framedex)
   (setq framedex-command (list (expand-file-name ".venv/bin/framedex" root) "serve"))
   (find-file (expand-file-name "demo/device_put.py" root))
   (goto-char (point-min))

@@ -15,10 +15,13 @@
     (dolist (key keys value)
       (setq value (alist-get key value)))))
 
-(load (session 'plugin))
+(add-to-list 'load-path (session 'plugin))
+(require 'framedex)
 (setq framedex-command (session 'cmd))
 ;; With a number, eglot waits for the output of any server, also of one that was connected before.
 (setq eglot-sync-connect t)
+
+(defvar report nil)
 
 (defun go-to-line (line)
   (goto-char (point-min))
@@ -42,7 +45,29 @@
   (xref-find-definitions "")
   (here))
 
-(defvar report nil)
+;; A trace before any server runs.
+(defun line-start () (buffer-substring-no-properties (line-beginning-position)
+                                                     (save-excursion (re-search-forward " at \\| in \\|$") (match-beginning 0))))
+(defun press (key) (call-interactively (key-binding (kbd key))))
+
+(find-file (session 'trace))
+(goto-char (point-min))
+(push (cons 'moved (vconcat (mapcar (lambda (key) (press key) (line-start)) '("n" "n" "p")))) report)
+(push (cons 'imenu (vconcat (mapcar #'car (cdr (imenu--make-index-alist))))) report)
+(go-to-line (session 'lines 'trace))
+(press "RET")
+(push (cons 'by_return (here)) report)
+(let ((hostile (expand-file-name "hostile.fdtrace" (file-name-directory (session 'trace)))))
+  (with-temp-file hostile
+    (insert "framedex trace, format 1\n\nframes, most recent call last:\n"
+            "  0 P f at /ssh:nobody@127.0.0.1:/etc/passwd:3\n"
+            "Local Variables:\nfill-column: 33\neval: (error \"run\")\nEnd:\n"))
+  (find-file hostile)
+  (go-to-line 4)
+  (push (cons 'hostile `((mode . ,(symbol-name major-mode)) (fill . ,fill-column)
+                         (visited . ,(condition-case problem (progn (press "RET") "visited")
+                                       (user-error (cadr problem))))))
+        report))
 
 (find-file (session 'demo))
 (go-to-line (session 'lines 'main_calls_make_input))
@@ -73,6 +98,57 @@
 (framedex-open-trace)
 (push (cons 'opened_trace (here)) report)
 
+(defun highlights ()
+  (let (found)
+    (dolist (overlay (overlays-in (point-min) (point-max)))
+      (when (overlay-get overlay 'framedex)
+        (push (vector (line-number-at-pos (overlay-start overlay)) (symbol-name (overlay-get overlay 'face))) found)))
+    (vconcat (sort found (lambda (one other) (< (aref one 0) (aref other 0)))))))
+
+(defun rows ()
+  (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n" t))
+
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(framedex-list-stacks)
+(push (cons 'stacks (vconcat (rows))) report)
+(goto-char (point-min))
+(press "RET")
+(push (cons 'frames (vconcat (rows))) report)
+(with-current-buffer (find-buffer-visiting (session 'demo))
+  (push (cons 'highlights (highlights)) report))
+(set-buffer "*framedex frames*")
+(go-to-line 4)
+(press "RET")
+(push (cons 'from_frames (here)) report)
+(framedex-clear-stack)
+(with-current-buffer (find-buffer-visiting (session 'demo))
+  (push (cons 'cleared (highlights)) report))
+
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(framedex-list-calls)
+(push (cons 'calls (vconcat (rows))) report)
+(go-to-line 2)
+(press "RET")
+(push (cons 'from_calls (here)) report)
+
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(defun told-by (action)
+  "The last message of ACTION."
+  (let (told)
+    (cl-letf (((symbol-function 'message)
+               (lambda (form &rest arguments) (when form (setq told (apply #'format form arguments))))))
+      (funcall action)
+      (while (not told) (accept-process-output nil 0.1)))
+    told))
+(push (cons 'picked (told-by (lambda () (framedex-pick-capture 1)))) report)
+(push (cons 'compared (progn (framedex-compare-captures 1 1)
+                             (with-current-buffer "*framedex comparison*" (buffer-string))))
+      report)
+(push (cons 'unpicked (told-by (lambda () (framedex-pick-capture nil)))) report)
+
 (defun step-into-first ()
   (xref-find-definitions "")
   ;; Several answers are listed; a person presses RET on the first.
@@ -95,6 +171,20 @@
 (go-to-line (session 'lines 'trace))
 (start-eglot)
 (push (cons 'from_trace (step-in)) report)
+
+(find-file (session 'trace))
+(press "f")
+(push (cons 'folds (vconcat (mapcar (lambda (overlay) (substring-no-properties (overlay-get overlay 'display)))
+                                    (seq-filter (lambda (overlay) (overlay-get overlay 'framedex-fold))
+                                                (overlays-in (point-min) (point-max))))))
+      report)
+(go-to-line (session 'lines 'trace))
+(press "n")
+(push (cons 'behind_fold (line-start)) report)
+(press "f")
+(push (cons 'unfolded (seq-count (lambda (overlay) (overlay-get overlay 'framedex-fold))
+                                 (overlays-in (point-min) (point-max))))
+      report)
 
 (find-file (session 'log))
 (go-to-line (session 'lines 'log))

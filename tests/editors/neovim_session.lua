@@ -43,23 +43,46 @@ local function floating_text()
 end
 
 -- The places that an action lists, as Neovim shows them to a person: in the quickfix window, which is closed again.
-local function listed_by(action)
-  vim.fn.setqflist({}, "r")
+local function listed_by(action, stay)
+  local before = vim.fn.getqflist({ id = 0, title = 0 })
+  if not stay then
+    vim.fn.setqflist({}, "r")
+  end
   action()
   wait_for("the list", function()
-    return #vim.fn.getqflist() > 0
+    return #vim.fn.getqflist() > 0 and (not stay or vim.fn.getqflist({ id = 0 }).id ~= before.id)
   end)
   local places = {}
   for _, item in ipairs(vim.fn.getqflist()) do
     local file = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(item.bufnr), ":t")
     table.insert(places, { file = file, line = item.lnum, text = item.text })
   end
-  vim.cmd("cclose")
+  if not stay then
+    vim.cmd("cclose")
+  end
   return places
 end
 
+local function press_return()
+  vim.api.nvim_feedkeys(vim.api.nvim_replace_termcodes("<CR>", true, false, true), "mx", false)
+end
+
+local function signs_in(buffer)
+  local signs = {}
+  for _, kind in ipairs({ "here", "stack" }) do
+    signs[kind] = {}
+    local namespace = vim.api.nvim_get_namespaces()["framedex-" .. kind]
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(buffer, namespace, 0, -1, {})) do
+      table.insert(signs[kind], mark[2] + 1)
+    end
+  end
+  return signs
+end
+
 local function play()
-  local framedex = dofile(session.plugin)
+  vim.opt.runtimepath:append(session.plugin)
+  vim.cmd("runtime! plugin/*.lua | filetype plugin on")
+  local framedex = require("framedex")
   framedex.setup({ cmd = session.cmd })
 
   edit(session.demo, session.lines.main_calls_make_input)
@@ -94,7 +117,29 @@ local function play()
       vim.cmd("Framedex " .. command)
     end))
   end
+  wait_for("the mark to move", function()
+    report.marks = signs_in(vim.fn.bufnr(session.demo))
+    return report.marks.here[1] == 8
+  end)
+  vim.cmd("Framedex clear_stack")
+  report.cleared = signs_in(vim.fn.bufnr(session.demo))
   report.opened_trace = moved_by(framedex.open_trace)
+  report.modeline = vim.bo.modeline
+
+  edit(session.demo, session.lines.main_calls_make_input)
+  report.stacks = listed_by(framedex.stacks, true)
+  report.frames = listed_by(press_return, true)
+  vim.cmd("cclose")
+  edit(session.demo, session.lines.main_calls_make_input)
+  report.calls = listed_by(framedex.calls, true)
+  press_return()
+  wait_for("the trace", function()
+    return vim.bo.filetype == "framedex-trace"
+  end)
+  report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }
+  vim.cmd("cclose")
+  vim.fn.search("P device_put", "w")
+  report.from_virtual = moved_by(press_return)
 
   edit(session.demo, session.lines.main_calls_make_input)
   vim.ui.select = function(choices, options, take)
@@ -104,6 +149,9 @@ local function play()
   local told
   vim.lsp.handlers["window/showMessage"] = function(_, message)
     told = message.message
+  end
+  vim.notify = function(message)
+    told = message
   end
   local function told_by(action)
     told = nil
@@ -115,9 +163,19 @@ local function play()
   end
   report.picked = told_by(framedex.pick_capture)
   report.compared = told_by(framedex.compare_captures)
+  report.indexed = told_by(framedex.index)
+  vim.cmd("enew")
+  report.without_file = told_by(framedex.record)
+  report.nowhere = told_by(function()
+    vim.cmd("edit framedex-trace:///no/such/folder/call-3.fdtrace")
+  end)
 
   edit(session.trace, session.lines.trace)
   report.trace_filetype = vim.bo.filetype
+  wait_for("the fold", function()
+    return vim.fn.foldclosed(session.lines.trace + 1) > 0
+  end)
+  report.fold = vim.fn.foldtextresult(session.lines.trace + 1)
   report.from_trace = moved_by(vim.lsp.buf.definition)
 
   edit(session.log, session.lines.log)
@@ -125,7 +183,6 @@ local function play()
 end
 
 vim.o.hidden = true
-vim.cmd("filetype on")
 local fine, problem = pcall(play)
 if not fine then
   report.problem = problem

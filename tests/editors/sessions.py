@@ -17,19 +17,24 @@ from tests.server.roads import record_roads
 
 EDITORS = Path(__file__).parents[2] / "editors"
 
+HOSTILE = "it's %#|$(touch pwned);`touch pwned`[a]"
+"""A folder whose name tries to be a command of a shell, of Vim, or of Emacs, in which everything has to work."""
+
 WALK = [("library.py", 2), ("library.py", 5), ("table.cc", 21), ("table.cc", 30)]
 """Where going to the first frame leads from line 1 of the roads' demo."""
 
 
 def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
-    """Run an editor on a recorded program below `root`; what its script saw.
+    """Run an editor on a recorded program in a folder with a hostile name below `root`; what its script saw.
 
     The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
     `trace` document, a `log` with a stack and the demo of `roads` through several trees to open, the `lines` to go to
     in them, and where to write its `report`.
     """
-    recording = record(root)
-    roads = record_roads(root)
+    folder = root / HOSTILE
+    folder.mkdir()
+    recording = record(folder)
+    roads = record_roads(folder)
     trace, line = _trace_document(recording)
     log = recording.root / "crash.log"
     log.write_text(
@@ -47,23 +52,26 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
         "report": str(report),
     }
     # The editor gets a home of its own, so that it neither meets nor leaves anything in the user's.
-    environment = {**os.environ, "FRAMEDEX_SESSION": json.dumps(session), "HOME": str(recording.root)}
-    environment |= {f"XDG_{kind}_HOME": str(recording.root) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
+    environment = {**os.environ, "FRAMEDEX_SESSION": json.dumps(session), "HOME": str(root)}
+    environment |= {f"XDG_{kind}_HOME": str(root) for kind in ("CONFIG", "STATE", "CACHE", "DATA")}
     done = subprocess.run(
         command, env=environment, timeout=120, capture_output=True, text=True, stdin=subprocess.DEVNULL
     )
     assert report.is_file(), done.stderr
     seen: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
-    assert "problem" not in seen, seen
+    assert not list(root.rglob("pwned")) and not Path("pwned").exists()
+    assert "problem" not in seen, f"{seen}\n{done.stderr}"
     return seen
 
 
 def _trace_document(recording: Recording) -> tuple[Path, int]:
-    """A trace document of the first call, and the line of its `device_put` frame."""
+    """A trace document of the first call, and the line of its `device_put` frame; two of the interpreter follow."""
     with Index.open(recording.index) as index:
         trace = index.trace(1)
     assert trace is not None
     document = recording.root / "call-1.fdtrace"
-    text = format_trace(trace)
+    text = format_trace(trace).replace(
+        "N jax::Glue in /opt/lib/libjax_common.so+0x20", "N _PyEval_Vector at /build/ceval.c:6434"
+    )
     document.write_text(text, encoding="utf-8")
     return document, next(number for number, line in enumerate(text.split("\n"), 1) if "device_put" in line)

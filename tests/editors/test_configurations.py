@@ -16,11 +16,9 @@ COMMAND = ["framedex", "serve"]
 def test_vscode() -> None:
     manifest = json.loads((EDITORS / "vscode" / "package.json").read_text())
     (language,) = manifest["contributes"]["languages"]
-    setting = manifest["contributes"]["configuration"]["properties"]["framedex.server.path"]
     assert (language["id"], language["extensions"]) == (TRACE_LANGUAGE, [TRACE_SUFFIX])
-    assert setting["default"] == COMMAND[0]
     assert manifest["version"] == PROJECT["version"]
-    assert f'"{TRACE_LANGUAGE}"' in (EDITORS / "vscode" / "src" / "client.ts").read_text()
+    assert f'"{TRACE_LANGUAGE}"' in (EDITORS / "vscode" / "src" / "server" / "client.ts").read_text()
 
 
 def test_helix() -> None:

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What one session saw."""
     command = ["emacs", "--batch", "--load", str(SCRIPT)]
-    return play(command, EDITORS / "emacs" / "framedex.el", tmp_path_factory.mktemp("emacs"))
+    return play(command, EDITORS / "emacs", tmp_path_factory.mktemp("emacs"))
 
 
 def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
@@ -61,8 +61,7 @@ def test_a_load_without_eglot_says_where_to_get_it() -> None:
       (setq backtrace-on-error-noninteractive nil)
       (advice-add 'require :around
                   (lambda (load feature &rest more) (unless (eq feature 'eglot) (apply load feature more)))))"""
-    plugin = EDITORS / "emacs" / "framedex.el"
-    command = ["emacs", "-Q", "--batch", "--eval", hidden, "--load", str(plugin)]
+    command = ["emacs", "-Q", "--batch", "--eval", hidden, "-L", str(EDITORS / "emacs"), "-l", "framedex"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0
     assert "Emacs 29" in done.stderr
@@ -72,6 +71,80 @@ def test_a_load_without_eglot_says_where_to_get_it() -> None:
 def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, Any]) -> None:
     assert seen["trace_mode"] == "framedex-trace-mode"
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
+
+
+def test_frames_of_a_trace_are_buttons_between_which_n_and_p_go(seen: dict[str, Any]) -> None:
+    """By the text alone, before any server knows of the trace."""
+    assert seen["moved"] == ["  0 P <module>", "  1 P main", "  0 P <module>"]
+    assert (seen["by_return"]["file"], seen["by_return"]["line"]) == ("library.py", 4)
+    assert seen["imenu"][:4] == ["<module>", "main", "make_input", "device_put"]
+
+
+def test_frames_of_the_interpreter_are_folded_and_passed_over(seen: dict[str, Any]) -> None:
+    assert seen["folds"] == ["    … 2 glue or interpreter frames"]
+    assert seen["behind_fold"] == "  6 N jax::Moved"
+    assert seen["unfolded"] == 0
+
+
+def test_a_hostile_trace_is_shown_and_neither_run_nor_reached_for(seen: dict[str, Any]) -> None:
+    """Given local variables, and a path that TRAMP would take, when it is opened and visited, then nothing happens."""
+    assert seen["hostile"] == {
+        "mode": "framedex-trace-mode",
+        "fill": 70,
+        "visited": "No source is known of this line here",
+    }
+
+
+def test_the_stack_along_which_one_steps_is_highlighted_until_it_is_cleared(seen: dict[str, Any]) -> None:
+    assert seen["highlights"] == [[5, "framedex-stack"], [8, "framedex-here"], [11, "framedex-stack"]]
+    assert seen["cleared"] == []
+
+
+def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str, Any]) -> None:
+    assert [row.split() for row in seen["stacks"]] == [["3", "6", "µs", "PJRT_Client_BufferFromHostBuffer"]]
+    assert [row.split()[1] for row in seen["frames"]][:4] == ["<module>", "main", "make_input", "device_put"]
+    assert (seen["from_frames"]["file"], seen["from_frames"]["line"]) == ("library.py", 4)
+
+
+def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
+    assert [row.split()[0] for row in seen["calls"]] == ["3", "2", "1"]
+    assert seen["from_calls"]["file"] == "call-2.fdtrace"
+
+
+def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
+    assert seen["picked"] == "Answers are of python demo.py alone"
+    assert seen["compared"].startswith("demo.py:8, before → after:")
+    assert seen["unpicked"] == "Answers are of all captures"
+
+
+def test_every_file_is_compiled_without_a_warning(tmp_path: Path) -> None:
+    for source in (EDITORS / "emacs").glob("framedex*.el"):
+        shutil.copy(source, tmp_path)
+    strict = "(progn (package-initialize) (setq byte-compile-error-on-warn t))"
+    files = sorted(map(str, tmp_path.glob("*.el")))
+    done = subprocess.run(
+        ["emacs", "--batch", "--eval", strict, "-L", str(tmp_path), "-f", "batch-byte-compile", *files],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(list(tmp_path.glob("*.elc"))) == len(files)
+
+
+def test_the_main_file_has_the_headers_of_a_package() -> None:
+    parse = """(with-temp-buffer
+      (insert-file-contents (pop command-line-args-left))
+      (let ((package (package-buffer-info)))
+        (princ (list (package-desc-name package) (package-version-join (package-desc-version package))
+                     (mapcar #'car (package-desc-reqs package))
+                     (alist-get :keywords (package-desc-extras package))))))"""
+    main = EDITORS / "emacs" / "framedex.el"
+    done = subprocess.run(
+        ["emacs", "-Q", "--batch", "--eval", "(require 'package)", "--eval", parse, str(main)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "(framedex 0.1.0 (emacs eglot) (tools languages c processes))", done.stderr
 
 
 def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="needs Neov
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What one session saw."""
     command = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", str(SCRIPT)]
-    return play(command, EDITORS / "neovim" / "framedex.lua", tmp_path_factory.mktemp("neovim"))
+    return play(command, EDITORS / "neovim", tmp_path_factory.mktemp("neovim"))
 
 
 def test_hover_tells_what_was_recorded(seen: dict[str, Any]) -> None:
@@ -60,6 +62,10 @@ def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, An
     assert seen["from_trace"] == {"file": "library.py", "line": 4, "column": 4}
 
 
+def test_frames_of_the_interpreter_are_folded_in_a_trace(seen: dict[str, Any]) -> None:
+    assert seen["fold"].strip().startswith("… 2 glue or interpreter frames")
+
+
 def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["steps"]] == [
         ("demo.py", 5),
@@ -70,7 +76,96 @@ def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
     assert seen["opened_trace"]["file"] == "call-3.fdtrace"
 
 
+def test_the_stack_along_which_one_steps_has_signs_until_they_are_cleared(seen: dict[str, Any]) -> None:
+    assert seen["marks"] == {"here": [8], "stack": [5, 11]}
+    assert seen["cleared"] == {"here": [], "stack": []}
+
+
+def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str, Any]) -> None:
+    assert [entry["text"] for entry in seen["stacks"]] == ["▶ PJRT_Client_BufferFromHostBuffer  3 calls, 6 µs"]
+    assert [(entry["file"], entry["line"]) for entry in seen["frames"]] == [
+        ("demo.py", 11),
+        ("demo.py", 8),
+        ("demo.py", 5),
+        ("library.py", 4),
+        ("client.cc", 4),
+        ("mock.cc", 4),
+    ]
+    assert seen["frames"][4]["text"] == "xla::Client::BufferFromHost [definition]"
+
+
+def test_a_call_is_picked_from_a_list_and_its_trace_is_a_buffer(seen: dict[str, Any]) -> None:
+    assert [entry["text"].split()[:2] for entry in seen["calls"]] == [
+        [number, "PJRT_Client_BufferFromHostBuffer"] for number in ("3", "2", "1")
+    ]
+    assert seen["virtual"]["name"].startswith("framedex-trace:///") and "#" not in seen["virtual"]["name"]
+    assert seen["virtual"]["name"].endswith("/call-3.fdtrace")
+    assert not seen["virtual"]["modifiable"]
+    assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 4)
+
+
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
+
+
+def test_the_end_of_indexing_is_told(seen: dict[str, Any]) -> None:
+    assert seen["indexed"] == "framedex: indexed"
+
+
+def test_a_buffer_without_a_file_is_not_recorded(seen: dict[str, Any]) -> None:
+    assert seen["without_file"] == "framedex: this buffer has no file"
+
+
+def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(seen: dict[str, Any]) -> None:
+    assert "There is no folder /no/such/folder" in seen["nowhere"]
+
+
+def health(folder: Path, command: str, *files: str) -> str:
+    """What `:checkhealth framedex` says in a folder with these files open, of a server that this command starts."""
+    report = folder / "health.txt"
+    setup = (
+        f"lua vim.opt.rtp:append({str(EDITORS / 'neovim')!r}); require('framedex').setup({{ cmd = {{ {command!r} }} }})"
+    )
+    arguments = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", setup, *files]
+    finish = ["-c", "checkhealth framedex", "-c", f"write! {report}", "-c", "qall!"]
+    environment = {**os.environ, "HOME": str(folder)}
+    subprocess.run(
+        [*arguments, *finish], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+    )
+    return report.read_text(encoding="utf-8")
+
+
+def test_checkhealth_says_what_is_missing_and_how_to_get_it(tmp_path: Path) -> None:
+    told = health(tmp_path, "no-such-framedex")
+
+    assert "`no-such-framedex` is not on Neovim's PATH" in told and "pip install framedex" in told
+    assert "No server runs" in told and "framedex run SCRIPT" in told
+
+
+def test_checkhealth_says_what_is_there(tmp_path: Path) -> None:
+    program = tmp_path / "framedex"
+    program.write_text("#!/bin/sh\necho framedex, version 9\n")
+    program.chmod(0o755)
+    (tmp_path / ".framedex").mkdir()
+    (tmp_path / ".framedex" / "index.db").touch()
+
+    told = health(tmp_path, str(program))
+
+    assert "framedex, version 9" in told
+    assert f"{tmp_path}/.framedex/index.db" in told
+
+
+def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) -> None:
+    """Given a file of a project in a subfolder, as in the first look at the demo, then its index is named once."""
+    demo = tmp_path / "a b" / "demo"
+    (demo / ".framedex").mkdir(parents=True)
+    (demo / ".framedex" / "index.db").touch()
+    for name in ("one.py", "two.py"):
+        (demo / name).touch()
+
+    told = health(tmp_path, "no-such-framedex", str(demo / "one.py"), "a b/demo/two.py")
+
+    assert told.count(f"{demo}/.framedex/index.db") == 1
+    assert "framedex run SCRIPT" not in told

@@ -137,11 +137,22 @@ def test_ctrl_click_in_tmux_opens_the_place_under_the_pointer(desk: Desk, place:
 
 
 @needs_tmux
+@pytest.mark.parametrize("column", [1, 10, 190], ids=["before it", "on a word of it", "behind it"])
+def test_ctrl_click_in_tmux_anywhere_on_a_frame_opens_the_frame(desk: Desk, column: int) -> None:
+    source = desk.source("a $b;'c.py")
+    with Tmux(desk, f'READY\n    In call: File "{source}", line 12, in <module>\n') as tmux:
+        tmux.wait_for("READY")
+        tmux.ctrl_click(1, column)
+
+        assert desk.opened() == ["+call cursor(12,1)", str(source)]
+
+
+@needs_tmux
 def test_an_editor_that_needs_a_terminal_gets_a_window_of_tmux(desk: Desk) -> None:
     """Given the second form of the set-up, which is a comment, then it works when it is none."""
     source, setup = desk.source("a$x.cc"), desk.folder / "tmux.conf"
     setup.write_text(re.sub(r"^# (?=bind .*new-window)", "", (TERMINAL / "tmux.conf").read_text(), flags=re.MULTILINE))
-    with Tmux(desk, f"READY\n{source}:40\n", setup) as tmux:
+    with Tmux(desk, f"READY\n{source}:40 in `it`;\n", setup) as tmux:
         tmux.wait_for("READY")
         tmux.ctrl_click(1, 3)
 
@@ -310,12 +321,15 @@ def test_a_desktop_hands_links_of_our_own_scheme_to_framedex_with_their_line(des
 
 
 @pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
-@pytest.mark.parametrize("name", ["a.cc", "a b'; call system('touch pwned') |\"%#.cc"])
-def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str) -> None:
-    """Given a Neovim, when a place is opened from its terminal, then its cursor is there."""
+@pytest.mark.parametrize("variable", ["NVIM", "XDG_RUNTIME_DIR"], ids=["from its terminal", "from elsewhere"])
+@pytest.mark.parametrize(
+    "name", ["a.cc", "a b'; call system('touch pwned') |\"%#.cc", "a\ncall system('touch pwned') \".cc"]
+)
+def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str) -> None:
+    """Given a Neovim, when a place is opened in its terminal, or where no editor is named, then its cursor is there."""
     source = desk.source(name)
     source.write_text("one\ntwo\nthree\n")
-    socket = desk.folder / "nvim.socket"
+    socket = desk.folder / "nvim.1.0"
     ready = desk.folder / "ready"
     os.mkfifo(ready)
     neovim = subprocess.Popen(
@@ -326,7 +340,9 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str) -> None:
     )
     try:
         assert ready.read_text() == "ready\n"
-        environment = {**desk.environment, "FRAMEDEX_EDITOR": "", "NVIM": str(socket)}
+        told_of = {"NVIM": str(socket), "XDG_RUNTIME_DIR": str(desk.folder), "TMPDIR": str(desk.folder)}
+        environment = {**desk.environment, "FRAMEDEX_EDITOR": "", "VISUAL": "", "EDITOR": "", "TERM_PROGRAM": ""}
+        environment |= {variable: told_of[variable], "TMPDIR": told_of["TMPDIR"]}
         subprocess.run(["framedex", "open", f"{source}:2:3"], check=True, env=environment, timeout=PATIENCE)
         asked = ["nvim", "--server", socket, "--remote-expr", "json_encode([expand('%:p'), line('.'), col('.')])"]
         told = subprocess.run(asked, check=True, env=desk.environment, capture_output=True, text=True, timeout=PATIENCE)

@@ -1,58 +1,41 @@
-// Entry point: starts the language server, and restarts it when its path changes or the user asks.
+// Entry point: the server, and every feature that hangs on it.
 
 import * as vscode from "vscode";
-import { LanguageClient } from "vscode-languageclient/node";
 
-import { createClient } from "./client";
+import { CommandLine } from "./commandLine";
+import * as activity from "./features/activity";
+import * as calls from "./features/calls";
+import * as captures from "./features/captures";
+import * as compare from "./features/compare";
+import * as flameGraph from "./features/flameGraph";
+import * as highlight from "./features/highlight";
+import * as indexing from "./features/indexing";
+import * as lifecycle from "./features/lifecycle";
+import * as problems from "./features/problems";
+import * as record from "./features/record";
+import * as statusBar from "./features/statusBar";
+import * as steps from "./features/steps";
+import * as terminalLinks from "./features/terminalLinks";
+import * as traces from "./features/traces";
+import * as uri from "./features/uri";
+import { Feature, Framedex } from "./framedex";
+import { Picked } from "./picked";
+import { Server } from "./server/server";
 
-let client: LanguageClient | undefined;
+const FEATURES: readonly Feature[] = [
+  ...[problems, lifecycle, statusBar, record, indexing],
+  ...[captures, steps, calls, highlight, terminalLinks, uri],
+  ...[activity, traces, compare, flameGraph],
+];
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
-  context.subscriptions.push(
-    vscode.commands.registerCommand("framedex.restartServer", restart),
-    vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration("framedex.server.path")) {
-        await restart();
-      }
-    }),
-  );
-  await start();
-}
-
-export async function deactivate(): Promise<void> {
-  await stop();
-}
-
-async function start(): Promise<void> {
-  const path = vscode.workspace.getConfiguration("framedex").get("server.path", "framedex");
-  client = createClient(path);
-  try {
-    await client.start();
-  } catch (error) {
-    client = undefined;
-    await explain(path, error);
-  }
-}
-
-async function stop(): Promise<void> {
-  const running = client;
-  client = undefined;
-  await running?.dispose();
-}
-
-async function restart(): Promise<void> {
-  await stop();
-  await start();
-}
-
-async function explain(path: string, error: unknown): Promise<void> {
-  const openSettings = "Open settings";
-  const reason = error instanceof Error ? error.message : String(error);
-  const choice = await vscode.window.showWarningMessage(
-    `framedex: "${path} serve" did not start (${reason}). Install framedex, or set framedex.server.path.`,
-    openSettings,
-  );
-  if (choice === openSettings) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "framedex.server.path");
-  }
+/** Activation does not wait for the server: what needs it says so, or comes when it runs. */
+export function activate(context: vscode.ExtensionContext): Framedex {
+  const output = vscode.window.createOutputChannel("framedex", { log: true });
+  const server = new Server(output);
+  const commandLine = new CommandLine(server);
+  const picked = new Picked(server);
+  const framedex: Framedex = { context, output, server, commandLine, picked };
+  context.subscriptions.push(output, server, commandLine, picked, ...FEATURES.map((feature) => feature.register(framedex)));
+  void server.start();
+  return framedex;
 }

@@ -1,0 +1,126 @@
+;;; framedex-lists.el --- Stacks and calls through a line, in lists  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; RET on a stack picks it and lists its frames, on a frame goes to its source, on a call opens its trace.
+
+;;; Code:
+
+(require 'framedex-server)
+(require 'framedex-steps)
+(require 'tabulated-list)
+
+(defvar-local framedex-list--choose nil
+  "What RET does with the id of an entry.")
+
+(defvar-local framedex-list--window nil
+  "The window from which the list was asked for.")
+
+(defvar framedex-list-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'framedex-list-choose)
+    (define-key map [mouse-2] #'framedex-list-choose)
+    map)
+  "Keys of `framedex-list-mode'.")
+
+(define-derived-mode framedex-list-mode tabulated-list-mode "Framedex"
+  "Major mode for lists of what was recorded through a line.")
+
+(defun framedex-list-choose (&optional event)
+  "Go on with the entry at point, or with that of a mouse EVENT."
+  (interactive (list last-nonmenu-event))
+  (when (mouse-event-p event) (mouse-set-point event))
+  (let ((chosen (or (tabulated-list-get-id) (user-error "There is nothing here")))
+        (choose framedex-list--choose)
+        (window framedex-list--window))
+    (when (window-live-p window) (select-window window))
+    (funcall choose chosen)))
+
+(defun framedex-list--show (name columns entries choose)
+  "List ENTRIES with COLUMNS in a buffer called NAME; RET calls CHOOSE."
+  (let ((window (selected-window))
+        (buffer (get-buffer-create name)))
+    (with-current-buffer buffer
+      (framedex-list-mode)
+      (setq framedex-list--choose choose
+            framedex-list--window window
+            tabulated-list-format columns
+            tabulated-list-entries entries)
+      (tabulated-list-init-header)
+      (tabulated-list-print))
+    (pop-to-buffer buffer)))
+
+(defun framedex-list--right (title width)
+  "A column of numbers, with TITLE and WIDTH."
+  (list title width nil :right-align t))
+
+;;;###autoload
+(defun framedex-list-stacks ()
+  "List the stacks through this line, the longest first."
+  (interactive)
+  (let* ((here (framedex--here))
+         (stacks (framedex--ask :framedex/stacks here)))
+    (when (seq-empty-p stacks) (user-error "Nothing recorded on this line"))
+    (framedex-list--show
+     "*framedex stacks*"
+     (vector (framedex-list--right "Calls" 8) (framedex-list--right "Time" 10) '("Leads to" 0 nil))
+     (mapcar (lambda (stack)
+               (list (plist-get stack :stack)
+                     (vector (number-to-string (plist-get stack :calls))
+                             (framedex--duration (plist-get stack :duration))
+                             (plist-get stack :boundary))))
+             stacks)
+     (lambda (stack)
+       (when-let ((reached (framedex--ask :framedex/selectStack (append here (list :stack stack)))))
+         (framedex--go-to reached)
+         (framedex-list-frames))))))
+
+;;;###autoload
+(defun framedex-list-frames ()
+  "List the frames of the picked stack, outermost first."
+  (interactive)
+  (let* ((picked (or (framedex--ask :framedex/stack nil) (user-error "No stack is picked yet: step into one")))
+         (number -1))
+    (framedex-list--show
+     "*framedex frames*"
+     (vector (framedex-list--right "#" 4) '("Function" 60 nil) '("Place" 0 nil))
+     (mapcar (lambda (frame)
+               (setq number (1+ number))
+               (let ((location (plist-get frame :location)))
+                 (list location
+                       (vector (number-to-string number) (plist-get frame :function)
+                               (if location (framedex-list--place location (plist-get frame :how)) "")))))
+             (plist-get picked :stackFrames))
+     #'framedex--visit-location)
+    (goto-char (point-min))
+    (forward-line (plist-get picked :frame))))
+
+(defun framedex-list--place (location how)
+  "LOCATION in words, and HOW it is known where that is not exact."
+  (format "%s:%d%s" (file-name-nondirectory (framedex--path (plist-get location :uri)))
+          (1+ (framedex--line location))
+          (if (equal how "exact") "" (format " [%s]" how))))
+
+;;;###autoload
+(defun framedex-list-calls ()
+  "List the latest calls through this line."
+  (interactive)
+  (let* ((here (framedex--here))
+         (calls (framedex--ask :framedex/callsThrough here)))
+    (when (seq-empty-p calls) (user-error "Nothing recorded on this line"))
+    (framedex-list--show
+     "*framedex calls*"
+     (vector (framedex-list--right "Call" 8) (framedex-list--right "Time" 10) '("Function" 45 nil)
+             '("Thread" 20 nil) '("Arguments" 0 nil))
+     (mapcar (lambda (call)
+               (list (plist-get call :id)
+                     (vector (number-to-string (plist-get call :id)) (framedex--duration (plist-get call :duration))
+                             (plist-get call :function) (plist-get call :thread) (plist-get call :arguments))))
+             calls)
+     (lambda (call)
+       (framedex--open-trace (append here (list :call call)))))))
+
+(provide 'framedex-lists)
+;;; framedex-lists.el ends here

@@ -1,0 +1,119 @@
+;;; framedex-steps.el --- Going along one recorded stack  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: Apache-2.0
+
+;;; Commentary:
+
+;; Steps from frame to frame, and the highlights of the stack along which they go.
+
+;;; Code:
+
+(require 'framedex-server)
+
+(defface framedex-here '((t :inherit highlight :extend t))
+  "The line of the frame where the reader is."
+  :group 'framedex)
+
+(defface framedex-stack '((t :inherit secondary-selection :extend t))
+  "The lines of the other frames of that stack."
+  :group 'framedex)
+
+(defvar framedex--lines nil
+  "The lines of the stack, as lists.
+Each has a path, a line (from 0), and whether the reader is there.")
+
+(defun framedex--go-to (reached)
+  "Show the position REACHED that a request was answered with, and its stack."
+  (let ((location (plist-get reached :location)))
+    (when location
+      (framedex--visit-location location))
+    (framedex--highlight-stack)
+    (message "%s: frame %d of %d on the way to %s" (plist-get reached :function)
+             (1+ (plist-get reached :frame)) (plist-get reached :frames) (plist-get reached :boundary))))
+
+(defun framedex--step (method)
+  "Go where METHOD leads from point."
+  (let ((reached (framedex--ask method (framedex--here))))
+    (if reached
+        (framedex--go-to reached)
+      (message "No further frame or stack from here"))))
+
+;;;###autoload
+(defun framedex-step-in ()
+  "Go one frame inward along the picked stack."
+  (interactive)
+  (framedex--step :framedex/stepIn))
+
+;;;###autoload
+(defun framedex-step-out ()
+  "Go one frame outward along the picked stack."
+  (interactive)
+  (framedex--step :framedex/stepOut))
+
+;;;###autoload
+(defun framedex-next-stack ()
+  "Go to this line on the next stack through it."
+  (interactive)
+  (framedex--step :framedex/nextStack))
+
+;;;###autoload
+(defun framedex-previous-stack ()
+  "Go to this line on the previous stack through it."
+  (interactive)
+  (framedex--step :framedex/previousStack))
+
+(defun framedex--highlight-stack ()
+  "Highlight the picked stack in every buffer."
+  (let* ((picked (framedex--ask :framedex/stack nil))
+         (here (plist-get picked :frame))
+         (number 0))
+    (setq framedex--lines nil)
+    (seq-doseq (frame (plist-get picked :stackFrames))
+      (when-let ((location (plist-get frame :location)))
+        (push (list (framedex--path (plist-get location :uri))
+                    (framedex--line location)
+                    (eql number here))
+              framedex--lines))
+      (setq number (1+ number)))
+    (framedex--highlight-everywhere)
+    (add-hook 'find-file-hook #'framedex--highlight-buffer)))
+
+(defun framedex--highlight-everywhere ()
+  "Highlight the stack in every buffer that has a file."
+  (dolist (buffer (buffer-list))
+    (with-current-buffer buffer
+      (when buffer-file-name (framedex--highlight-buffer)))))
+
+(defun framedex--highlight-buffer ()
+  "Highlight the stack in this buffer."
+  (remove-overlays (point-min) (point-max) 'framedex t)
+  (let ((path (file-local-name buffer-file-truename)))
+    (pcase-dolist (`(,file ,line ,is-here) framedex--lines)
+      (when (equal file (expand-file-name path))
+        (save-excursion
+          (save-restriction
+            (widen)
+            (goto-char (point-min))
+            (when (zerop (forward-line line))
+              (framedex--highlight-line is-here))))))))
+
+(defun framedex--highlight-line (is-here)
+  "Highlight the line of point; IS-HERE tells whether the reader is there."
+  (let ((overlay (make-overlay (line-beginning-position) (line-beginning-position 2)))
+        (face (if is-here 'framedex-here 'framedex-stack)))
+    (overlay-put overlay 'framedex t)
+    (overlay-put overlay 'face face)
+    (overlay-put overlay 'priority (if is-here 1 0))
+    (overlay-put overlay 'before-string
+                 (propertize " " 'display (list 'left-fringe (if is-here 'right-triangle 'vertical-bar))))))
+
+;;;###autoload
+(defun framedex-clear-stack ()
+  "Take the highlights of the stack away."
+  (interactive)
+  (setq framedex--lines nil)
+  (remove-hook 'find-file-hook #'framedex--highlight-buffer)
+  (framedex--highlight-everywhere))
+
+(provide 'framedex-steps)
+;;; framedex-steps.el ends here

@@ -1,0 +1,66 @@
+--- Captures: recording and indexing them, and which one answers are about.
+
+local request = require("framedex.request")
+
+local M = {}
+
+--- Index the captures and sources of this file's project.
+function M.index()
+  request.execute("framedex.index", vim.uri_from_bufnr(0), function(indexed)
+    if indexed then -- else the server has told why
+      vim.notify("framedex: indexed")
+    end
+  end)
+end
+
+--- Record this script.
+function M.record()
+  if vim.api.nvim_buf_get_name(0) == "" then
+    return request.warn("this buffer has no file")
+  end
+  request.execute("framedex.record", vim.uri_from_bufnr(0), function(status)
+    if status then
+      vim.notify("framedex: recorded, exit status " .. status)
+    end
+  end)
+end
+
+local function choose(prompt, extra, take)
+  request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed)
+    local choices = vim.list_extend({ unpack(extra) }, listed and listed.captures or {})
+    vim.ui.select(choices, {
+      prompt = prompt,
+      format_item = function(capture)
+        local started = capture.started and vim.fn.strftime("%Y-%m-%d %H:%M:%S ", math.floor(capture.started)) or ""
+        return started .. capture.command
+      end,
+    }, function(capture)
+      if capture then
+        take(capture)
+      end
+    end)
+  end)
+end
+
+--- Choose the capture that answers are about, or all of them.
+function M.pick_capture()
+  choose("Answers are about:", { { id = vim.NIL, command = "all captures" } }, function(capture)
+    local document = { uri = vim.uri_from_bufnr(0) }
+    request.execute("framedex.selectCapture", { textDocument = document, capture = capture.id })
+  end)
+end
+
+--- Compare what two captures came to at this line.
+function M.compare_captures()
+  choose("Before:", {}, function(before)
+    choose("After:", {}, function(after)
+      request.ask("framedex/compareCaptures", function(encoding)
+        return vim.tbl_extend("error", request.here(encoding), { before = before.id, after = after.id })
+      end, function(compared)
+        vim.notify(compared and compared.text or "framedex: neither capture passed this line")
+      end)
+    end)
+  end)
+end
+
+return M

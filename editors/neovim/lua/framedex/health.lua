@@ -1,0 +1,92 @@
+--- `:checkhealth framedex`
+
+local M = {}
+
+local health = vim.health or require("health")
+local start = health.start or health.report_start
+local ok = health.ok or health.report_ok
+local warn = health.warn or health.report_warn
+local problem = health.error or health.report_error
+
+local function check_program(command)
+  if type(command) ~= "table" then
+    return ok("The server is started by a function of your own")
+  end
+  if vim.fn.executable(command[1]) ~= 1 then
+    return problem(("`%s` is not on Neovim's PATH"):format(command[1]), {
+      "pip install framedex in the environment of your programs,",
+      'or name it in full: require("framedex").setup({ cmd = { "/path/to/.venv/bin/framedex", "serve" } })',
+    })
+  end
+  local told = vim.fn.system({ command[1], "--version" })
+  if vim.v.shell_error == 0 then
+    ok(("`%s`: %s"):format(command[1], vim.trim(told)))
+  else
+    problem(("`%s --version` failed: %s"):format(command[1], vim.trim(told)))
+  end
+end
+
+local function check_client()
+  local client = require("framedex.server").client()
+  if client then
+    ok(("A server runs (client %d, positions in %s)"):format(client.id, client.offset_encoding or "utf-16"))
+  else
+    warn("No server runs", { "Open a Python, C, C++ or *.fdtrace file after setup(); :LspLog has its errors" })
+  end
+end
+
+-- Where the server looks for an index: upwards from each file, and from the folder that one works in.
+local function starts()
+  local folders = { vim.fn.getcwd() }
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    local name = vim.api.nvim_buf_get_name(buffer)
+    if name ~= "" and vim.api.nvim_buf_is_loaded(buffer) and vim.bo[buffer].buftype == "" then
+      table.insert(folders, vim.fn.fnamemodify(name, ":p:h"))
+    end
+  end
+  return folders
+end
+
+local function index_above(folder)
+  while true do
+    local index = (folder == "/" and "" or folder) .. "/.framedex/index.db"
+    if vim.fn.filereadable(index) == 1 then
+      return index
+    end
+    local above = vim.fn.fnamemodify(folder, ":h")
+    if above == folder then
+      return nil
+    end
+    folder = above
+  end
+end
+
+local function check_index()
+  local known = {}
+  for _, folder in ipairs(starts()) do
+    local index = index_above(folder)
+    if index and not known[index] then
+      known[index] = true
+      ok("There is an index: " .. index)
+    end
+  end
+  if next(known) == nil then
+    warn("No .framedex/index.db in or above this folder and those of the open files", {
+      "framedex run SCRIPT, then framedex index, makes one",
+    })
+  end
+end
+
+function M.check()
+  start("framedex")
+  if vim.fn.has("nvim-0.7") == 1 then
+    ok("Neovim is 0.7 or later")
+  else
+    problem("Neovim 0.7 or later is needed")
+  end
+  check_program(require("framedex.server").configured().cmd)
+  check_client()
+  check_index()
+end
+
+return M

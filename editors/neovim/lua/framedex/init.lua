@@ -1,0 +1,45 @@
+--- Recorded JAX and XLA call stacks in Neovim 0.7 and later, from the language server `framedex serve`.
+---
+--- `require("framedex").setup()` starts the server for Python, C, C++, trace documents, logs and crash texts.
+--- Definition, hover and call hierarchy then answer through Neovim's own functions, beside your other servers; what is
+--- below asks framedex alone. `:Framedex <Tab>` has the same by name, `:help framedex` tells of each.
+
+local M = {}
+
+-- The functions of this module, and where each is: loaded when it is called.
+local WHERE = {
+  go_to_frame = "steps", step_in = "steps", step_out = "steps", next_stack = "steps", previous_stack = "steps",
+  clear_stack = "stack_marks",
+  stacks = "lists", calls = "lists", frames = "lists",
+  open_trace = "trace", virtual_trace = "trace",
+  pick_capture = "captures", compare_captures = "captures", index = "captures", record = "captures",
+}
+
+M.commands = {
+  "go_to_frame", "step_in", "step_out", "next_stack", "previous_stack", "clear_stack", "stacks", "calls", "frames",
+  "open_trace", "pick_capture", "compare_captures", "index", "record",
+}
+
+for name, module in pairs(WHERE) do
+  M[name] = function(...)
+    return require("framedex." .. module)[name](...)
+  end
+end
+
+--- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `on_attach`, and `settings`, such as
+--- `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/settings.md has the keys.
+function M.setup(options)
+  require("framedex.server").setup(options)
+end
+
+--- What `:Framedex NAME` does.
+function M.command(name)
+  if vim.tbl_contains(M.commands, name) then
+    M[name]()
+  else
+    local known = table.concat(M.commands, ", ")
+    vim.notify("framedex: no command " .. name .. "; there are " .. known, vim.log.levels.WARN)
+  end
+end
+
+return M

@@ -1,0 +1,77 @@
+--- Asking framedex alone, and showing where an answer leads.
+
+local M = {}
+
+function M.warn(message)
+  vim.notify("framedex: " .. message, vim.log.levels.WARN)
+end
+
+--- A value of an answer, nil for JSON's null, which some versions of Neovim leave in tables as vim.NIL.
+function M.value(value)
+  if value ~= vim.NIL then
+    return value
+  end
+end
+
+--- Call a method of a client: before Neovim 0.11 these were functions that know their client.
+function M.call(client, name, ...)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+--- Ask the server; `take` gets the answer, nil where there is none, and the encoding of its positions. `params` may be a
+--- function of the encoding.
+function M.ask(method, params, take)
+  local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
+  if not client then
+    return M.warn("no server runs; :checkhealth framedex says why")
+  end
+  local encoding = client.offset_encoding or "utf-16"
+  local function handler(problem, answer)
+    if problem then
+      M.warn(problem.message)
+    else
+      take(M.value(answer), encoding)
+    end
+  end
+  if type(params) == "function" then
+    params = params(encoding)
+  end
+  M.call(client, "request", method, params, handler, 0)
+end
+
+--- Have the server run one of its commands.
+function M.execute(command, argument, take)
+  M.ask("workspace/executeCommand", function(encoding)
+    return { command = command, arguments = { type(argument) == "function" and argument(encoding) or argument } }
+  end, take or function() end)
+end
+
+--- The document and position of the cursor.
+function M.here(encoding)
+  return vim.lsp.util.make_position_params(0, encoding)
+end
+
+--- Go to an LSP location, so that CTRL-O leads back.
+function M.show(location, encoding)
+  if vim.lsp.util.show_document then
+    vim.lsp.util.show_document(location, encoding, { focus = true })
+  else
+    vim.lsp.util.jump_to_location(location, encoding)
+  end
+  vim.cmd("normal! zv")
+end
+
+--- Nanoseconds in the unit that people would use.
+function M.duration(nanoseconds)
+  for _, unit in ipairs({ { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } }) do
+    if nanoseconds >= unit[1] then
+      return ("%.3g %s"):format(nanoseconds / unit[1], unit[2])
+    end
+  end
+  return nanoseconds < 0 and "never returned" or ("%d ns"):format(nanoseconds)
+end
+
+return M

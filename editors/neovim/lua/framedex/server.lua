@@ -1,0 +1,115 @@
+--- Starting the server, in every Neovim from 0.7 on.
+
+local M = {}
+
+local defaults = {
+  cmd = { "framedex", "serve" },
+  filetypes = { "python", "c", "cpp", "framedex-trace", "log", "text", "mlir" },
+  root_markers = { ".framedex", ".git" },
+}
+
+-- One server is enough: it finds the index for every file, whatever tree that is in. A server per root would know
+-- nothing of the project from which a file of an installed library was reached.
+local function is_framedex(client)
+  return client.name == "framedex" and not client.is_stopped(client)
+end
+
+-- What Neovim is told of the server; lsp/framedex.lua hands it to `vim.lsp.enable` as it is.
+function M.configuration(options)
+  local configuration = vim.tbl_extend("force", defaults, options or {})
+  local theirs = configuration.on_attach
+  configuration.on_attach = function(client, buffer)
+    if vim.bo[buffer].filetype == "framedex-trace" then
+      require("framedex.trace").fold_glue(client, buffer)
+    end
+    if theirs then
+      theirs(client, buffer)
+    end
+  end
+  configuration.reuse_client = is_framedex
+  return configuration
+end
+
+local function root_of(markers, buffer)
+  local folder = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buffer), ":p:h")
+  while true do
+    for _, marker in ipairs(markers) do
+      if vim.loop.fs_stat(folder .. "/" .. marker) then
+        return folder
+      end
+    end
+    local parent = vim.fn.fnamemodify(folder, ":h")
+    if parent == folder then
+      return vim.loop.cwd()
+    end
+    folder = parent
+  end
+end
+
+-- Before 0.8 there was no vim.lsp.start, which shares one server between buffers.
+local function start_without_sharing_helper(configuration)
+  local running = M.client()
+  local id = running and running.id or vim.lsp.start_client(configuration)
+  if id then
+    vim.lsp.buf_attach_client(0, id)
+  end
+end
+
+local function start_by_autocommand(configuration)
+  vim.api.nvim_create_autocmd("FileType", {
+    group = vim.api.nvim_create_augroup("framedex", { clear = true }),
+    pattern = configuration.filetypes,
+    callback = function(event)
+      local given = {
+        name = "framedex",
+        cmd = configuration.cmd,
+        root_dir = root_of(configuration.root_markers, event.buf),
+        settings = configuration.settings,
+        on_attach = configuration.on_attach,
+      }
+      if vim.bo[event.buf].buftype ~= "" then
+        return
+      elseif vim.lsp.start then
+        vim.lsp.start(given, { reuse_client = is_framedex })
+      else
+        start_without_sharing_helper(given)
+      end
+    end,
+  })
+end
+
+local given = nil
+
+--- What was given to setup(), with the defaults.
+function M.configured()
+  return M.configuration(given)
+end
+
+--- See `require("framedex").setup`.
+function M.setup(options)
+  given = options
+  local configuration = M.configuration(options)
+  if vim.fn.has("nvim-0.11") == 1 then
+    vim.lsp.config("framedex", configuration)
+    vim.lsp.enable("framedex")
+  else
+    start_by_autocommand(configuration)
+  end
+end
+
+--- The client of the buffer, else any that runs: frames lead to files for which none was started. Nil without one.
+function M.client(buffer)
+  local all = vim.lsp.get_clients and vim.lsp.get_clients() or vim.lsp.get_active_clients()
+  local found = nil
+  for _, client in pairs(all) do
+    if is_framedex(client) then
+      if buffer and vim.lsp.buf_is_attached(buffer, client.id) then
+        return client
+      end
+      found = found or client
+    end
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,183 @@
+// How the nodes of the activity view look. Names of captures stand in labels and tooltips that are plain text.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { plain } from "../plain";
+import { clock, count, duration, shortCommand } from "../words";
+import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, IndexNode, isRebuildable, keyOf, MoreNode, Node, StackNode } from "./nodes";
+
+const LONGEST = 4_000;
+
+/** Colours of languages, here and in the flame graph: charts have them in every theme. */
+const PYTHON = new vscode.ThemeColor("charts.yellow");
+const NATIVE = new vscode.ThemeColor("charts.blue");
+const BOUNDARY = new vscode.ThemeColor("charts.purple");
+const ERROR = new vscode.ThemeColor("list.errorForeground");
+const WARNING = new vscode.ThemeColor("list.warningForeground");
+
+/** `passing`: how many calls of a capture pass the filter, where there is one and that is known. */
+export function itemOf(node: Node, passing?: number): vscode.TreeItem {
+  const item = made(node, passing);
+  item.id = keyOf(node);
+  item.contextValue = contextOf(node);
+  if (item.command !== undefined) {
+    item.command = { ...item.command, arguments: [node] };
+  }
+  item.accessibilityInformation = { label: `${labelOf(item)}, ${String(item.description ?? "")}` };
+  return item;
+}
+
+function made(node: Node, passing: number | undefined): vscode.TreeItem {
+  switch (node.kind) {
+    case "index":
+      return indexItem(node);
+    case "capture":
+      return captureItem(node, passing);
+    case "boundary":
+      return boundaryItem(node);
+    case "call":
+      return callItem(node);
+    case "note":
+      return new vscode.TreeItem(node.text);
+    case "more":
+      return moreItem(node);
+    case "stack":
+      return stackItem(node);
+    case "glue":
+      return glueItem(node);
+    case "frame":
+      return frameItem(node);
+  }
+}
+
+/** What menus go by. */
+function contextOf(node: Node): string {
+  if (node.kind === "capture") {
+    return node.isPicked ? "capture.picked" : "capture";
+  }
+  if (node.kind === "index") {
+    return isRebuildable(node) ? "index.damaged" : "index";
+  }
+  if (node.kind === "frame") {
+    const { location, url } = node.frame;
+    return location !== null ? "frame.here" : url !== null ? "frame.public" : "frame";
+  }
+  return node.kind;
+}
+
+function labelOf(item: vscode.TreeItem): string {
+  return typeof item.label === "string" ? item.label : (item.label?.label ?? "");
+}
+
+function indexItem({ index }: IndexNode): vscode.TreeItem {
+  const label = plain(path.basename(index.folder) || index.folder);
+  if (index.problem !== null) {
+    const item = new vscode.TreeItem(label);
+    // The row has room for a few words, and names the folder already.
+    item.description = plain((index.problem.split("\n")[0] ?? "").replace(`The index ${index.index} `, ""));
+    item.tooltip = lines([index.folder, ...index.problem.split("\n")]);
+    item.command = { command: "framedex.activity.tellProblem", title: "What is wrong, and the way out" };
+    item.iconPath = new vscode.ThemeIcon("warning", WARNING);
+    return item;
+  }
+  const item = folder(label, vscode.TreeItemCollapsibleState.Expanded);
+  item.description = count(index.captures.length, "capture");
+  item.tooltip = plain(index.index, LONGEST);
+  item.iconPath = new vscode.ThemeIcon("database");
+  return item;
+}
+
+function captureItem({ capture, isPicked }: CaptureNode, passing: number | undefined): vscode.TreeItem {
+  const item = folder(plain(shortCommand(capture.command)));
+  const calls = `${passing === undefined ? "" : `${passing.toLocaleString("en")} of `}${count(capture.calls, "call")}`;
+  item.description = [calls, clock(capture.started), isPicked ? "picked" : ""].filter(Boolean).join(", ");
+  item.tooltip = lines([
+    `capture ${capture.id}: ${capture.command}`,
+    `${count(capture.calls, "call")} with ${count(capture.stacks, "stack")}, begun ${clock(capture.started)}`,
+    capture.path,
+    isPicked ? "All answers are of this capture alone." : "",
+  ]);
+  item.iconPath = new vscode.ThemeIcon(isPicked ? "check" : "history");
+  return item;
+}
+
+function boundaryItem({ boundary }: BoundaryNode): vscode.TreeItem {
+  const item = folder(plain(boundary.function));
+  item.description = `${count(boundary.calls, "call")}, ${duration(boundary.duration)}`;
+  item.tooltip = lines([
+    `${boundary.function} (${boundary.boundary})`,
+    `${count(boundary.calls, "call")} took ${duration(boundary.duration)}, ${duration(boundary.duration / boundary.calls)} each`,
+  ]);
+  item.iconPath = new vscode.ThemeIcon("symbol-interface", BOUNDARY);
+  return item;
+}
+
+function callItem({ call }: CallNode): vscode.TreeItem {
+  const given = call.arguments || "no arguments";
+  const item = folder(`call ${call.id}`);
+  item.description = plain(`${duration(call.duration)}  ${call.outcome ? `${given} → ${call.outcome}` : given}`);
+  item.tooltip = lines([
+    `call ${call.id}: ${call.function}`,
+    `arguments: ${given}`,
+    call.outcome && `${call.error > 0 ? "error" : "result"}: ${call.outcome}`,
+    `${duration(call.duration)}, begun after ${duration(call.start)}, thread ${call.thread}`,
+  ]);
+  item.iconPath = call.error > 0 ? new vscode.ThemeIcon("error", ERROR) : new vscode.ThemeIcon("symbol-event");
+  item.command = { command: "framedex.activity.openTrace", title: "Open the trace" };
+  return item;
+}
+
+function moreItem({ parent, shown }: MoreNode): vscode.TreeItem {
+  const left = parent.boundary.calls - shown;
+  const item = new vscode.TreeItem(`${Math.min(shown, left).toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
+  item.iconPath = new vscode.ThemeIcon("ellipsis");
+  item.tooltip = `${count(left, "call")} not shown yet`;
+  item.command = { command: "framedex.activity.showMore", title: "Show more calls" };
+  return item;
+}
+
+function stackItem({ title, reason, frames }: StackNode): vscode.TreeItem {
+  const item = folder(plain(title), vscode.TreeItemCollapsibleState.Expanded);
+  item.description = count(frames.length, "frame");
+  item.tooltip = lines([title, reason === null ? "" : `Not merged: ${reason}`]);
+  item.iconPath = new vscode.ThemeIcon("layers");
+  return item;
+}
+
+function glueItem({ frames }: GlueNode): vscode.TreeItem {
+  const item = folder(`${count(frames.length, "glue frame")} hidden`);
+  item.tooltip = lines(["Frames of the interpreter and between the languages:", ...frames.map((frame) => frame.function)]);
+  item.iconPath = new vscode.ThemeIcon("fold");
+  return item;
+}
+
+function frameItem({ frame }: FrameNode): vscode.TreeItem {
+  const item = new vscode.TreeItem(plain(frame.function));
+  const place = frame.location && `${path.posix.basename(pathOf(frame.location.uri))}:${frame.location.range.start.line + 1}`;
+  const how = frame.how !== null && frame.how !== "exact" ? ` [${frame.how}]` : "";
+  item.description = place ? plain(`${place}${how}`) : plain(path.basename(frame.module ?? ""));
+  item.tooltip = lines([
+    `frame ${frame.number}: ${frame.function}`,
+    frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : "The source is not here.",
+    frame.module ?? "",
+  ]);
+  item.iconPath = new vscode.ThemeIcon("symbol-method", frame.language === "python" ? PYTHON : NATIVE);
+  item.command = { command: "framedex.activity.openFrame", title: "Open the frame" };
+  return item;
+}
+
+function folder(label: string, state = vscode.TreeItemCollapsibleState.Collapsed): vscode.TreeItem {
+  return new vscode.TreeItem(label, state);
+}
+
+function lines(texts: readonly string[]): string {
+  return texts
+    .filter((text) => text !== "")
+    .map((text) => plain(text, LONGEST))
+    .join("\n");
+}
+
+function pathOf(uri: string): string {
+  return vscode.Uri.parse(uri).path;
+}

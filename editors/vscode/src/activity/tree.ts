@@ -1,0 +1,181 @@
+// The tree of the activity view: each level is asked of the server when it is opened.
+
+import * as vscode from "vscode";
+
+import { Boundary, Call, CallFrames, ListedIndex } from "../server/protocol";
+import { Server } from "../server/server";
+import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, keyOf, Node, NumberedFrame, StackNode } from "./nodes";
+import { itemOf } from "./items";
+
+const PAGE = 50;
+
+export type Order = "time" | "calls" | "name";
+
+/** How the reader wants the tree; `filter` is empty for none. */
+export interface Look {
+  readonly filter: string;
+  readonly foldGlue: boolean;
+  readonly order: Order;
+}
+
+export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+  private readonly shown = new Map<string, number>();
+  /** How many calls of a capture pass the filter, once its boundary functions were listed. */
+  private readonly passing = new Map<string, number>();
+  private readonly changed = new vscode.EventEmitter<Node | undefined>();
+
+  readonly onDidChangeTreeData = this.changed.event;
+
+  constructor(
+    private readonly server: Server,
+    private current: Look,
+  ) {}
+
+  get look(): Look {
+    return this.current;
+  }
+
+  /** Shows everything anew: the index has changed. */
+  refresh(): void {
+    this.passing.clear();
+    this.changed.fire(undefined);
+  }
+
+  /** Shows everything in another way. */
+  lookAt(look: Partial<Look>): void {
+    this.current = { ...this.current, ...look };
+    this.shown.clear();
+    this.refresh();
+  }
+
+  /** Shows another page of the calls of a boundary function, as long as the pages before. */
+  showMore(boundary: BoundaryNode): void {
+    const key = keyOf(boundary);
+    this.shown.set(key, Math.min(2 * (this.shown.get(key) ?? PAGE), boundary.boundary.calls));
+    this.changed.fire(boundary);
+  }
+
+  getTreeItem(node: Node): vscode.TreeItem {
+    return itemOf(node, this.passing.get(keyOf(node)));
+  }
+
+  getParent(node: Node): Node | undefined {
+    return node.parent;
+  }
+
+  async getChildren(node?: Node): Promise<Node[]> {
+    switch (node?.kind) {
+      case undefined:
+        return this.roots();
+      case "index":
+        return captures(node.index, node);
+      case "capture":
+        return this.boundaries(node);
+      case "boundary":
+        return this.calls(node);
+      case "call":
+        return this.stacks(node);
+      case "stack":
+        return this.frames(node, node.frames);
+      case "glue":
+        return node.frames.map((frame) => ({ kind: "frame", parent: node, frame }));
+      case "note":
+      case "more":
+      case "frame":
+        return [];
+    }
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+
+  private async roots(): Promise<Node[]> {
+    const listed = await this.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
+    const indexes = (listed?.indexes ?? []).filter((index) => index.captures.length > 0 || index.problem !== null);
+    const [first] = indexes;
+    return indexes.length === 1 && first?.problem === null
+      ? captures(first, undefined)
+      : indexes.map((index) => ({ kind: "index", parent: undefined, index }));
+  }
+
+  private async boundaries(capture: CaptureNode): Promise<Node[]> {
+    const about = { folder: capture.folder, capture: capture.capture.id, filter: this.current.filter };
+    const found = await this.server.request<{ boundaries: Boundary[] } | null>("framedex/boundaries", about);
+    this.tellPassing(capture, found?.boundaries ?? []);
+    if (found?.boundaries.length === 0 && this.current.filter !== "") {
+      return [{ kind: "note", parent: capture, text: "no call passes the filter" }];
+    }
+    return (found?.boundaries ?? [])
+      .sort(ORDERS[this.current.order])
+      .map((boundary) => ({ kind: "boundary", parent: capture, boundary }));
+  }
+
+  private tellPassing(capture: CaptureNode, boundaries: readonly Boundary[]): void {
+    const passing = boundaries.reduce((sum, { calls }) => sum + calls, 0);
+    // VS Code asks for the boundary functions again with the row: then it tells this already.
+    if (this.current.filter !== "" && this.passing.get(keyOf(capture)) !== passing) {
+      this.passing.set(keyOf(capture), passing);
+      this.changed.fire(capture);
+    }
+  }
+
+  private async calls(node: BoundaryNode): Promise<Node[]> {
+    const { folder, capture } = node.parent;
+    const limit = this.shown.get(keyOf(node)) ?? PAGE;
+    const found = await this.server.request<{ calls: Call[] } | null>("framedex/calls", {
+      ...{ folder, capture: capture.id, boundary: node.boundary.id, filter: this.current.filter },
+      ...{ order: this.current.order === "time" ? "duration" : "start", limit },
+    });
+    const calls: Node[] = (found?.calls ?? []).map((call) => ({ kind: "call", parent: node, call }));
+    return calls.length < node.boundary.calls && calls.length > 0
+      ? [...calls, { kind: "more", parent: node, shown: calls.length }]
+      : calls;
+  }
+
+  private async stacks(node: CallNode): Promise<Node[]> {
+    const { folder } = node.parent.parent;
+    const found = await this.server.request<CallFrames | null>("framedex/frames", { folder, call: node.call.id });
+    let position = 0;
+    const stacks = (found?.stacks ?? []).map<StackNode>(({ title, frames }) => ({
+      ...{ kind: "stack", parent: node, title, reason: found?.unmerged ?? null },
+      frames: frames.map((frame, number) => ({ ...frame, number, position: position++ })),
+    }));
+    const [only] = stacks;
+    return stacks.length === 1 && only !== undefined ? this.frames(node, only.frames) : stacks;
+  }
+
+  private frames(parent: CallNode | StackNode, frames: readonly NumberedFrame[]): Node[] {
+    const runs: NumberedFrame[][] = [];
+    for (const frame of frames) {
+      const last = runs.at(-1);
+      if (this.current.foldGlue && isGlue(frame) && last?.[0] !== undefined && isGlue(last[0])) {
+        last.push(frame);
+      } else {
+        runs.push([frame]);
+      }
+    }
+    return runs.map((run) => nodeOfRun(parent, run, this.current.foldGlue));
+  }
+}
+
+function captures(index: ListedIndex, parent: Extract<Node, { kind: "index" }> | undefined): Node[] {
+  return index.captures.map((capture) => ({
+    ...{ kind: "capture", parent, folder: index.folder, capture, isPicked: capture.id === index.selected },
+  }));
+}
+
+function nodeOfRun(parent: CallNode | StackNode, run: readonly NumberedFrame[], foldGlue: boolean): GlueNode | FrameNode {
+  const frame = run[0] as NumberedFrame;
+  return foldGlue && isGlue(frame) ? { kind: "glue", parent, frames: run } : { kind: "frame", parent, frame };
+}
+
+function isGlue(frame: NumberedFrame): boolean {
+  return frame.role !== "code";
+}
+
+const ORDERS: Record<Order, (a: Boundary, b: Boundary) => number> = {
+  time: (a, b) => b.duration - a.duration || b.calls - a.calls,
+  calls: (a, b) => b.calls - a.calls || b.duration - a.duration,
+  name: (a, b) => a.function.localeCompare(b.function, "en"),
+};

@@ -1,0 +1,62 @@
+// “Show calls through this line”: the recorded stacks there, one of which can be picked, or its trace opened.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "../framedex";
+import { sayNoCalls } from "../noCalls";
+import { withoutIcons } from "../plain";
+import { Elsewhere, foundIn, ListedStack } from "../server/protocol";
+import { cursor, Place, placeIn } from "../show";
+import { count, duration } from "../words";
+
+const OPEN_TRACE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-flat"), tooltip: "Open the trace of the latest call" };
+
+interface StackItem extends vscode.QuickPickItem {
+  readonly listed: ListedStack;
+}
+
+export function register(framedex: Framedex): vscode.Disposable {
+  return vscode.commands.registerCommand("framedex.showCalls", (given?: unknown) => show(framedex, placeIn(given) ?? cursor()));
+}
+
+async function show(framedex: Framedex, place: Place | undefined): Promise<void> {
+  const stacks = place && foundIn(await framedex.server.request<ListedStack[] | Elsewhere>("framedex/stacks", place));
+  if (place === undefined || !stacks?.length) {
+    await sayNoCalls(framedex, place, () => show(framedex, place));
+  } else {
+    await choose(framedex, place, stacks);
+  }
+}
+
+/** Shows the stacks until one is picked; resolves when the list is closed and what was chosen is done. */
+async function choose({ picked }: Framedex, place: Place, stacks: readonly ListedStack[]): Promise<void> {
+  const list = vscode.window.createQuickPick<StackItem>();
+  list.title = `framedex: calls through line ${place.position.line + 1}, the longest first`;
+  list.placeholder = "Pick the stack to step along";
+  list.matchOnDescription = true;
+  list.items = stacks.map(item);
+  list.activeItems = list.items.filter((each) => each.listed.selected);
+  const chosen = await new Promise<(() => Promise<unknown>) | undefined>((resolve) => {
+    list.onDidTriggerItemButton(({ item: { listed } }) =>
+      resolve(async () => vscode.commands.executeCommand("framedex.openTrace", { ...place, call: listed.call })),
+    );
+    list.onDidAccept(() => {
+      const [item] = list.selectedItems;
+      resolve(item && (() => picked.move("framedex/selectStack", { ...place, stack: item.listed.stack })));
+    });
+    list.onDidHide(() => resolve(undefined));
+    list.show();
+  });
+  list.dispose();
+  await chosen?.();
+}
+
+function item(listed: ListedStack): StackItem {
+  return {
+    label: withoutIcons(listed.boundary),
+    description: `${count(listed.calls, "call")}, ${duration(listed.duration)}${listed.selected ? ", picked" : ""}`,
+    detail: `here as frame ${listed.frame + 1}; latest call ${listed.call}`,
+    buttons: [OPEN_TRACE],
+    listed,
+  };
+}

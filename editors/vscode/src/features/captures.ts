@@ -1,0 +1,36 @@
+// Picking the capture that answers are narrowed to.
+
+import * as vscode from "vscode";
+
+import { CaptureItem, captureItem, sayNothingRecorded } from "../captureItems";
+import { Framedex } from "../framedex";
+import { Captures } from "../server/protocol";
+
+export function register({ server, picked }: Framedex): vscode.Disposable {
+  return vscode.commands.registerCommand("framedex.pickCapture", async () => {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const about = uri?.scheme === "file" ? { textDocument: { uri: uri.toString() } } : {};
+    const known = await server.request<Captures | null>("framedex/captures", about);
+    if (!known || known.captures.length === 0) {
+      return sayNothingRecorded();
+    }
+    const chosen = await vscode.window.showQuickPick(items(known), {
+      title: "framedex: captures",
+      placeHolder: "Answer from one capture alone",
+      matchOnDescription: true,
+      matchOnDetail: true,
+    });
+    if (chosen === undefined) {
+      return;
+    }
+    await picked.answerFrom(chosen.capture?.id ?? null, about);
+  });
+}
+
+/** The item of all captures has none. */
+function items({ captures, selected }: Captures): (vscode.QuickPickItem & Partial<CaptureItem>)[] {
+  const listed = captures.map(captureItem).map((item) =>
+    item.capture.id === selected ? { ...item, description: `${item.description}, picked` } : item,
+  );
+  return [{ label: "All captures", description: selected === null ? "picked" : "" }, ...listed];
+}

@@ -1,0 +1,83 @@
+// “Show flame graph”, of a capture or of one boundary function in it: a panel for each.
+
+import * as vscode from "vscode";
+
+import { BoundaryNode, CaptureNode } from "../activity/nodes";
+import { captureItem, sayNothingRecorded } from "../captureItems";
+import { Subject } from "../flame/messages";
+import { fill, FLAME_VIEW } from "../flame/panel";
+import { Framedex } from "../framedex";
+import { plain } from "../plain";
+import { Capture, ListedIndex } from "../server/protocol";
+import { shortCommand } from "../words";
+
+interface SubjectItem extends vscode.QuickPickItem {
+  readonly subject: Subject;
+}
+
+export function register(framedex: Framedex): vscode.Disposable {
+  const panels = new Map<string, vscode.WebviewPanel>();
+
+  function show(panel: vscode.WebviewPanel, subject: Subject): void {
+    const key = JSON.stringify(subject);
+    panels.set(key, panel);
+    const filled = fill(panel, subject, framedex);
+    panel.onDidDispose(() => {
+      panels.delete(key);
+      filled.dispose();
+    });
+  }
+
+  return vscode.Disposable.from(
+    new vscode.Disposable(() => panels.forEach((panel) => panel.dispose())),
+    vscode.commands.registerCommand("framedex.flameGraph", async (node?: CaptureNode | BoundaryNode) => {
+      const subject = node === undefined ? await choose(framedex) : subjectOf(node);
+      const known = subject && panels.get(JSON.stringify(subject));
+      if (known !== undefined) {
+        known.reveal();
+      } else if (subject !== undefined) {
+        const options = { retainContextWhenHidden: true };
+        show(vscode.window.createWebviewPanel(FLAME_VIEW, `Flame graph: ${subject.title}`, vscode.ViewColumn.Active, options), subject);
+      }
+    }),
+    vscode.window.registerWebviewPanelSerializer(FLAME_VIEW, {
+      async deserializeWebviewPanel(panel, state: { subject?: Subject } | undefined) {
+        if (isSubject(state?.subject)) {
+          show(panel, state.subject);
+        } else {
+          panel.dispose();
+        }
+      },
+    }),
+  );
+}
+
+function subjectOf(node: CaptureNode | BoundaryNode): Subject {
+  if (node.kind === "capture") {
+    return ofCapture(node.folder, node.capture);
+  }
+  const { folder, capture } = node.parent;
+  return { folder, capture: capture.id, boundary: node.boundary.id, title: plain(node.boundary.function, 60) };
+}
+
+function ofCapture(folder: string, capture: Capture): Subject {
+  return { folder, capture: capture.id, boundary: null, title: plain(shortCommand(capture.command), 60) };
+}
+
+/** The only capture, or the one that the reader chooses. */
+async function choose({ server }: Framedex): Promise<Subject | undefined> {
+  const listed = await server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
+  const items: SubjectItem[] = (listed?.indexes ?? []).flatMap(({ folder, captures }) =>
+    captures.map((capture) => ({ ...captureItem(capture), subject: ofCapture(folder, capture) })),
+  );
+  if (items.length === 0) {
+    sayNothingRecorded();
+  }
+  return items.length > 1
+    ? (await vscode.window.showQuickPick(items, { title: "framedex: flame graph", placeHolder: "Of which capture?" }))?.subject
+    : items[0]?.subject;
+}
+
+function isSubject(subject: Subject | undefined): subject is Subject {
+  return typeof subject?.folder === "string" && typeof subject.capture === "number" && typeof subject.title === "string";
+}

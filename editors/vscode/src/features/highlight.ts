@@ -1,0 +1,75 @@
+// The picked stack in the visible editors: gutter, line and overview ruler, and which frame the reader is at.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "../framedex";
+import { Frame, PickedStack } from "../server/protocol";
+
+export function register({ context, picked }: Framedex): vscode.Disposable {
+  const media = (name: string) => vscode.Uri.joinPath(context.extensionUri, "media", name);
+  const icons = (name: string) => ({
+    light: { gutterIconPath: media(`${name}-light.svg`) },
+    dark: { gutterIconPath: media(`${name}-dark.svg`) },
+  });
+  const background = new vscode.ThemeColor("framedex.stackLineBackground");
+  const ruler = new vscode.ThemeColor("framedex.stackLineRuler");
+  const common: vscode.DecorationRenderOptions = {
+    isWholeLine: true,
+    overviewRulerColor: ruler,
+    overviewRulerLane: vscode.OverviewRulerLane.Full,
+    gutterIconSize: "contain",
+  };
+  const frame = vscode.window.createTextEditorDecorationType({ ...common, ...icons("frame"), backgroundColor: background });
+  const current = vscode.window.createTextEditorDecorationType({
+    ...common,
+    ...icons("frame-current"),
+    backgroundColor: new vscode.ThemeColor("framedex.currentFrameBackground"),
+    after: { color: new vscode.ThemeColor("framedex.frameNumberForeground"), margin: "0 0 0 3ch", fontStyle: "italic" },
+  });
+  const show = () => {
+    for (const editor of vscode.window.visibleTextEditors) {
+      const marks = marksIn(editor.document.uri, picked.stack);
+      editor.setDecorations(frame, marks.others);
+      editor.setDecorations(current, marks.current);
+    }
+  };
+  return vscode.Disposable.from(
+    frame,
+    current,
+    picked.onDidChange(show),
+    vscode.window.onDidChangeVisibleTextEditors(() => {
+      show();
+      // Lines have moved if a document was edited meanwhile: the server knows where they are now.
+      return picked.stack === undefined ? undefined : picked.refresh();
+    }),
+  );
+}
+
+/** What is marked in a document: the frame at which the reader is, and the other lines of the stack. */
+export function marksIn(
+  uri: vscode.Uri,
+  stack: PickedStack | undefined,
+): { current: vscode.DecorationOptions[]; others: vscode.Range[] } {
+  const here = stack === undefined ? [] : stack.stackFrames.filter((each) => each.location && isSame(each, uri));
+  const at = stack?.stackFrames[stack.frame];
+  const currentLine = at?.location && isSame(at, uri) ? at.location.range.start.line : undefined;
+  const lines = new Set(here.map((each) => each.location?.range.start.line ?? 0).filter((line) => line !== currentLine));
+  return {
+    current: currentLine === undefined || stack === undefined ? [] : [currentMark(currentLine, stack)],
+    others: [...lines].map(wholeLine),
+  };
+}
+
+function currentMark(line: number, stack: PickedStack): vscode.DecorationOptions {
+  const contentText = `frame ${stack.frame + 1} of ${stack.frames}`;
+  return { range: wholeLine(line), renderOptions: { after: { contentText } } };
+}
+
+/** The whole line, whatever its length: text after it stands behind its end. */
+function wholeLine(line: number): vscode.Range {
+  return new vscode.Range(line, 0, line, Number.MAX_SAFE_INTEGER);
+}
+
+function isSame(frame: Frame, uri: vscode.Uri): boolean {
+  return frame.location !== null && vscode.Uri.parse(frame.location.uri).toString() === uri.toString();
+}

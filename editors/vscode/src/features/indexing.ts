@@ -1,0 +1,113 @@
+// Indexing by command: the project around the editor's file, the same with another source folder, an index made anew.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { captureOf, isRebuildable, Node } from "../activity/nodes";
+import { CommandLine, Ended } from "../commandLine";
+import { Framedex } from "../framedex";
+import { ADD, ADD_SOURCE } from "../missingSource";
+import { plain, reasonOf } from "../plain";
+import { inform, warn } from "../remedies";
+
+export function register({ commandLine, server }: Framedex): vscode.Disposable {
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("framedex.indexProject", async () => {
+      const around = projectUri();
+      if (around === undefined || !(await server.ready())) {
+        void warn(around === undefined ? "Open a folder or a file first." : "The language server does not run.");
+        return;
+      }
+      try {
+        // The server shows its progress, and what went wrong.
+        await server.request("workspace/executeCommand", { command: "framedex.index", arguments: [around.toString()] });
+      } catch (error) {
+        void warn(reasonOf(error));
+      }
+    }),
+    vscode.commands.registerCommand(ADD_SOURCE, async (given?: Node | { readonly folder: string }) => {
+      const folder = folderOf(given) ?? folderAround();
+      if (folder === undefined) {
+        void warn("Open a folder or a file first.");
+        return;
+      }
+      const source = await pickFolder();
+      if (source !== undefined) {
+        await addSource(commandLine, folder, source.fsPath);
+      }
+    }),
+    vscode.commands.registerCommand("framedex.activity.rebuild", async (node: Node) => {
+      const folder = folderOf(node);
+      if (folder !== undefined) {
+        await rebuild(commandLine, folder);
+      }
+    }),
+    vscode.commands.registerCommand("framedex.activity.tellProblem", tellProblem),
+  );
+}
+
+/** Indexes a project with another folder, in which definitions are looked for from then on; whether that went well. */
+export async function addSource(commandLine: CommandLine, folder: string, source: string): Promise<boolean> {
+  return index(commandLine, `indexing with ${plain(path.basename(source), 60)}`, folder, ["index", "--source", source]);
+}
+
+/** Makes the index of a project anew, whatever is there in its place; whether that went well. */
+export async function rebuild(commandLine: CommandLine, folder: string): Promise<boolean> {
+  const name = plain(path.basename(folder), 60);
+  if (!(await index(commandLine, `rebuilding the index of ${name}`, folder, ["index", "--rebuild"]))) {
+    return false;
+  }
+  // One that could not be read could not say which source folders it had.
+  void inform(`The index of ${name} was made anew. Add the source folders that are missing in it.`, {
+    [ADD]: () => vscode.commands.executeCommand(ADD_SOURCE, { folder }),
+  });
+  return true;
+}
+
+async function index(commandLine: CommandLine, title: string, folder: string, given: readonly string[]): Promise<boolean> {
+  let ended: Ended;
+  try {
+    ended = await commandLine.run(title, folder, given);
+  } catch (error) {
+    void warn(reasonOf(error));
+    return false;
+  }
+  if (ended.status !== 0) {
+    const how = ended.signal === null ? `ended with status ${String(ended.status)}` : `was ended by ${ended.signal}`;
+    void warn(`framedex index ${how}. ${ended.reason}`, { "Show output": () => commandLine.show() });
+  }
+  return ended.status === 0;
+}
+
+/** What is wrong with an index, and the way out of it. */
+async function tellProblem(node: Node): Promise<void> {
+  if (node.kind === "index" && node.index.problem !== null) {
+    const told = `${node.index.folder}: ${node.index.problem.replace(/\s*\n\s*/g, " ")}`;
+    const remedies = { Rebuild: () => vscode.commands.executeCommand("framedex.activity.rebuild", node) };
+    await warn(told, isRebuildable(node) ? remedies : {});
+  }
+}
+
+function folderOf(given: Node | { readonly folder: string } | undefined): string | undefined {
+  if (given === undefined || !("kind" in given)) {
+    return given?.folder;
+  }
+  return given.kind === "index" ? given.index.folder : captureOf(given)?.folder;
+}
+
+function projectUri(): vscode.Uri | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  return uri?.scheme === "file" ? uri : vscode.workspace.workspaceFolders?.[0]?.uri;
+}
+
+/** The folder of the project: the workspace's around the editor's file, else that of the file. */
+function folderAround(): string | undefined {
+  const uri = projectUri();
+  const root = uri && vscode.workspace.getWorkspaceFolder(uri)?.uri;
+  return root?.fsPath ?? (uri && path.dirname(uri.fsPath));
+}
+
+async function pickFolder(): Promise<vscode.Uri | undefined> {
+  const options = { title: "A folder with sources of what was recorded", openLabel: "Index these sources" };
+  return (await vscode.window.showOpenDialog({ ...options, canSelectFolders: true, canSelectFiles: false }))?.[0];
+}

@@ -1,0 +1,102 @@
+// Links from outside: `vscode://framedex.framedex/trace?call=61` and `vscode://framedex.framedex/open?file=/f.cc&line=3`.
+//
+// Anybody can make such a link, so it can show something and do nothing else: no command, no other program, no index
+// outside the workspace. README.md lists the parameters.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { Framedex } from "../framedex";
+import { reasonOf, withoutLinks } from "../plain";
+import { isFile, liesIn } from "../server/files";
+import { TraceDocument } from "../server/protocol";
+import { openFrame } from "./terminalLinks";
+
+const LONGEST_PATH = 4_096;
+
+type Wanted =
+  | { readonly kind: "trace"; readonly id: { call: number } | { stack: number }; readonly capture: number | undefined; readonly index: string | undefined }
+  | { readonly kind: "place"; readonly path: string; readonly line: number; readonly column: number };
+
+export function register(framedex: Framedex): vscode.Disposable {
+  return vscode.window.registerUriHandler({
+    async handleUri(uri) {
+      try {
+        await follow(framedex, read(uri));
+      } catch (error) {
+        void vscode.window.showWarningMessage(`framedex: The link cannot be followed: ${withoutLinks(reasonOf(error), 600)}`);
+      }
+    },
+  });
+}
+
+/** What a link asks for. Throws an error that says what is wrong with it. */
+export function read(uri: vscode.Uri): Wanted {
+  const given = new URLSearchParams(uri.query);
+  if (uri.path === "/trace" && !given.has("file")) {
+    const [call, stack] = [identifier(given, "call"), identifier(given, "stack")];
+    if ((call === undefined) === (stack === undefined)) {
+      throw new Error("a trace needs a call or a stack, by its number.");
+    }
+    const id = call !== undefined ? { call } : { stack: stack ?? 0 };
+    return { kind: "trace", id, capture: identifier(given, "capture"), index: absolute(given, "index") };
+  }
+  const file = absolute(given, "file");
+  if ((uri.path === "/trace" || uri.path === "/open") && file !== undefined) {
+    return { kind: "place", path: file, line: identifier(given, "line") ?? 1, column: identifier(given, "column") ?? 1 };
+  }
+  throw new Error("it needs /trace?call=NUMBER, /trace?stack=NUMBER or /open?file=PATH&line=NUMBER.");
+}
+
+/** Opens what a link asks for. Throws an error that says why it cannot be. */
+export async function follow(framedex: Framedex, wanted: Wanted): Promise<void> {
+  // A link may be what has started the editor.
+  if (!(await framedex.server.ready())) {
+    throw new Error("the language server does not run.");
+  }
+  if (wanted.kind === "place") {
+    await openFrame(framedex, { path: wanted.path, line: wanted.line, column: wanted.column, isNative: false }, undefined);
+    return;
+  }
+  const beside = wanted.index === undefined ? {} : { textDocument: { uri: await besideIndex(wanted.index) } };
+  const capture = wanted.capture === undefined ? {} : { capture: wanted.capture };
+  const trace = await framedex.server.request<TraceDocument | null>("framedex/traceDocument", { ...wanted.id, ...capture, ...beside });
+  if (!trace) {
+    throw new Error("there is no such call in the index of this window. Is another folder meant?");
+  }
+  await vscode.window.showTextDocument(vscode.Uri.parse(trace.uri, true), { preview: false });
+}
+
+/** A file in the project of an index of this workspace: no other is opened because a link says so. */
+async function besideIndex(index: string): Promise<string> {
+  const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+  const project = path.basename(index) === "index.db" ? path.dirname(path.dirname(index)) : index.replace(/\/\.framedex\/?$/, "");
+  if (!(await liesIn(project, folders))) {
+    throw new Error(`${index} is not in this workspace: open its folder, then follow the link again.`);
+  }
+  if (!(await isFile(path.join(project, ".framedex", "index.db")))) {
+    throw new Error(`there is no index in ${project}: record a program there, then index.`);
+  }
+  return vscode.Uri.file(path.join(project, "link")).toString();
+}
+
+function identifier(given: URLSearchParams, name: string): number | undefined {
+  const text = given.get(name);
+  if (text !== null && !/^[1-9]\d{0,14}$/.test(text)) {
+    throw new Error(`${name} is no number.`);
+  }
+  return text === null ? undefined : Number(text);
+}
+
+function absolute(given: URLSearchParams, name: string): string | undefined {
+  const text = given.get(name);
+  if (text === null) {
+    return undefined;
+  }
+  // Two slashes would be another host on Windows.
+  const isPlain = text.length <= LONGEST_PATH && path.isAbsolute(text) && !/^[/\\]{2}/.test(text) && !/\p{C}/u.test(text);
+  if (!isPlain || path.normalize(text) !== text) {
+    throw new Error(`${name} is no absolute path without detours.`);
+  }
+  return text;
+}

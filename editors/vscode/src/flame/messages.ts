@@ -1,0 +1,48 @@
+// What the extension and the page of a flame graph tell each other.
+
+/** Of which capture, or of which boundary function in it (its id), a graph is. */
+export interface Subject {
+  readonly folder: string;
+  readonly capture: number;
+  readonly boundary: number | null;
+  readonly title: string;
+}
+
+/** As `framedex/flameGraph` answers: docs/language-server.md describes it. */
+export interface Graph {
+  readonly calls: number;
+  readonly duration: number;
+  readonly hidden: number;
+  readonly merged: number;
+  readonly nodes: readonly GraphNode[];
+}
+
+export interface GraphNode {
+  readonly parent: number;
+  readonly kind: "python" | "native" | "boundary" | "unmerged" | "others";
+  readonly name: string;
+  readonly calls: number;
+  readonly duration: number;
+  readonly frame: number | null;
+  readonly place: string | null;
+  readonly how: string | null;
+  readonly merged: number;
+}
+
+/** What the page keeps while it is hidden, and over a reload of the window. */
+export interface PageState {
+  readonly subject: Subject;
+  readonly weight: Weight;
+  readonly glue: boolean;
+  readonly search: string;
+}
+
+export type Weight = "duration" | "calls";
+
+export type ToPage =
+  | { readonly kind: "graph"; readonly subject: Subject; readonly graph: Graph }
+  | { readonly kind: "nothing"; readonly subject: Subject; readonly reason: string };
+
+export type FromPage =
+  | { readonly kind: "wanted"; readonly glue: boolean }
+  | { readonly kind: "source"; readonly frame: number };

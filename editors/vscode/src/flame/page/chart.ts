@@ -1,0 +1,175 @@
+// d3-flame-graph in this page: colours by language, a picked node that keys move, and a way to sources.
+
+import flamegraph, { Chart, FlameNode } from "d3-flame-graph";
+import { select } from "d3-selection";
+
+import { Datum } from "./tree";
+
+type Node = FlameNode<Datum>;
+
+const CELL = 20;
+const NARROWEST = 1;
+
+export interface Listener {
+  /** The node under the pointer, or picked by keys; undefined for none. */
+  picked(datum: Datum | undefined): void;
+  /** The reader wants to see the source of a node. */
+  wanted(datum: Datum): void;
+}
+
+/** What a search has found: functions, in how many places of the graph, and their share of the whole. */
+export interface Found {
+  readonly functions: number;
+  readonly places: number;
+  readonly share: number;
+}
+
+export class FlameChart {
+  private chart: Chart<Datum> | undefined;
+  private at: Node | undefined;
+  private found: Found = { functions: 0, places: 0, share: 0 };
+
+  constructor(
+    private readonly place: HTMLElement,
+    private readonly listener: Listener,
+  ) {
+    new ResizeObserver(() => this.chart?.width(this.width()).update()).observe(place);
+    // Before the chart hears of it, which would zoom.
+    place.addEventListener("click", (event) => this.clicked(event), { capture: true });
+    place.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  /** Draws a tree in place of what was there, zoomed to the same node if it is there too. */
+  draw(root: Datum | undefined, label: (datum: Datum) => string): void {
+    this.chart?.destroy();
+    this.chart = undefined;
+    this.pick(undefined);
+    if (root === undefined) {
+      return;
+    }
+    this.chart = flamegraph<Datum>()
+      .width(this.width())
+      .cellHeight(CELL)
+      .minFrameSize(NARROWEST)
+      .transitionDuration(0)
+      .inverted(true)
+      .resetHeightOnZoom(true)
+      .sort((a, b) => b.data.value - a.data.value)
+      .setColorMapper((node) => `var(--flame-${node.highlight ? "found" : node.data.kind})`)
+      .setLabelHandler((node) => label(node.data))
+      .setDetailsHandler(() => undefined)
+      .setSearchMatch((node, term) => node.data.position >= 0 && node.data.name.toLowerCase().includes(term))
+      .setSearchHandler((results, sum, total) => {
+        const functions = new Set(results.map((node) => node.data.name)).size;
+        this.found = { functions, places: results.length, share: sum / Math.max(total, 1) };
+      })
+      .onHover((node) => this.pick(node))
+      .onClick((node) => this.pick(node));
+    select(this.place).datum(root).call(this.chart);
+  }
+
+  /** Highlights what contains a text. */
+  find(text: string): Found | undefined {
+    const term = text.trim().toLowerCase();
+    if (term === "") {
+      this.chart?.clear();
+      return undefined;
+    }
+    this.found = { functions: 0, places: 0, share: 0 };
+    this.chart?.search(term);
+    return this.found;
+  }
+
+  reset(): void {
+    this.chart?.resetZoom();
+    this.pick(undefined);
+  }
+
+  private width(): number {
+    return Math.max(this.place.clientWidth, 200);
+  }
+
+  private pick(node: Node | undefined): void {
+    this.at = node;
+    this.place.querySelector("g.picked")?.classList.remove("picked");
+    if (node !== undefined) {
+      this.shapeOf(node)?.classList.add("picked");
+    }
+    this.listener.picked(node?.data);
+  }
+
+  private clicked(event: MouseEvent): void {
+    const shape = event.target instanceof Element ? event.target.closest("g.frame") : null;
+    const node = shape && nodeOf(shape);
+    if (node && (event.ctrlKey || event.metaKey)) {
+      event.stopPropagation();
+      this.pick(node);
+      this.listener.wanted(node.data);
+    }
+  }
+
+  private pressed(event: KeyboardEvent): void {
+    const at = this.at ?? this.root();
+    if (at === undefined) {
+      return;
+    }
+    if (event.key === "Enter") {
+      if (event.ctrlKey || event.metaKey) {
+        this.listener.wanted(at.data);
+      } else {
+        this.chart?.zoomTo(at);
+        this.pick(at);
+      }
+    } else if (event.key === "Escape") {
+      this.reset();
+    } else {
+      const next = neighbour(at, event.key);
+      if (next === undefined) {
+        return;
+      }
+      this.pick(next);
+      this.shapeOf(next)?.scrollIntoView({ block: "nearest" });
+    }
+    event.preventDefault();
+  }
+
+  private root(): Node | undefined {
+    const shape = this.place.querySelector("g.frame");
+    let at = shape === null ? undefined : nodeOf(shape);
+    while (at?.parent) {
+      at = at.parent;
+    }
+    return at;
+  }
+
+  private shapeOf(node: Node): Element | undefined {
+    return [...this.place.querySelectorAll("g.frame")].find((shape) => nodeOf(shape) === node);
+  }
+}
+
+/** The node next to one that zooming has not hidden, in the direction of an arrow key. */
+function neighbour(node: Node, key: string): Node | undefined {
+  const siblings = shown(node.parent?.children);
+  const here = siblings.indexOf(node);
+  switch (key) {
+    case "ArrowDown":
+      return shown(node.children)[0];
+    case "ArrowUp":
+      return node.parent ?? undefined;
+    case "ArrowRight":
+      return siblings[here + 1];
+    case "ArrowLeft":
+      return siblings[here - 1];
+    default:
+      return undefined;
+  }
+}
+
+function shown(nodes: readonly Node[] | undefined): readonly Node[] {
+  return (nodes ?? []).filter((node) => node.value > 0);
+}
+
+/** d3 keeps the node with what it has drawn for it. */
+function nodeOf(shape: Element): Node {
+  return (shape as Element & { __data__: Node }).__data__;
+}

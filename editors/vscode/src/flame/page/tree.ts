@@ -1,0 +1,48 @@
+// The graph as the chart draws it: one tree below a root that stands for all calls.
+
+import { FlameDatum } from "d3-flame-graph";
+
+import { Graph, GraphNode, Weight } from "../messages";
+import { count, duration } from "../../words";
+
+export interface Datum extends FlameDatum {
+  /** The position of the node in the graph; -1 for the root. */
+  readonly position: number;
+  readonly kind: GraphNode["kind"] | "root";
+  readonly node: GraphNode | undefined;
+  readonly calls: number;
+  readonly duration: number;
+  readonly children: Datum[];
+}
+
+export function treeOf(graph: Graph, weight: Weight): Datum {
+  const value = (of: { calls: number; duration: number }): number => of[weight];
+  const root: Datum = {
+    ...{ name: "all calls", position: -1, kind: "root", node: undefined, children: [] },
+    ...{ calls: graph.calls, duration: graph.duration, value: value(graph) },
+  };
+  const made: Datum[] = [];
+  graph.nodes.forEach((node, position) => {
+    const datum: Datum = {
+      ...{ name: nameOf(node), position, kind: node.kind, node, children: [] },
+      ...{ calls: node.calls, duration: node.duration, value: value(node) },
+    };
+    made.push(datum);
+    (made[node.parent] ?? root).children.push(datum);
+  });
+  return root;
+}
+
+export function describe({ name, node, calls, duration: time }: Datum, { calls: all, duration: whole }: Graph): string {
+  const share = whole > 0 ? `, ${percent(time / whole)} of the time` : "";
+  const place = node?.place ? `\n${node.place}${node.how !== null && node.how !== "exact" ? ` [${node.how}]` : ""}` : "";
+  return `${name}${place}\n${duration(time)}${share}; ${count(calls, "call")}, ${percent(calls / Math.max(all, 1))} of all`;
+}
+
+export function percent(share: number): string {
+  return `${(100 * share).toPrecision(3)} %`;
+}
+
+function nameOf(node: GraphNode): string {
+  return node.kind === "others" ? `${count(node.merged, "small function")}` : node.name;
+}

@@ -1,0 +1,20 @@
+// What every feature is given.
+
+import * as vscode from "vscode";
+
+import { CommandLine } from "./commandLine";
+import { Picked } from "./picked";
+import { Server } from "./server/server";
+
+export interface Framedex {
+  readonly context: vscode.ExtensionContext;
+  readonly output: vscode.LogOutputChannel;
+  readonly server: Server;
+  readonly commandLine: CommandLine;
+  readonly picked: Picked;
+}
+
+/** A feature registers what it needs and answers with what undoes it. */
+export interface Feature {
+  register(framedex: Framedex): vscode.Disposable;
+}

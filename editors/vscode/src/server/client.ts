@@ -1,0 +1,60 @@
+// The language client: for which documents the server is asked, and what it is told of this editor.
+
+import * as vscode from "vscode";
+import {
+  ClientCapabilities,
+  DocumentFilter,
+  ErrorHandler,
+  LanguageClient,
+  LanguageClientOptions,
+  Middleware,
+  ServerOptions,
+  StaticFeature,
+} from "vscode-languageclient/node";
+
+import { foldingGlue } from "./folding";
+import { ServerCommand } from "./locate";
+
+/** The commands that hovers of the server may link to; no others are run from Markdown of its. */
+const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls"];
+
+const SOURCES = ["python", "c", "cpp"];
+// Texts in which stacks are looked for: also pasted into a new document, or made by the server.
+const TEXTS = ["framedex-trace", "log", "plaintext", "mlir"];
+const SCHEMES_OF_TEXTS = ["file", "untitled", "framedex-trace"];
+
+export function createClient(
+  { command, arguments: before }: ServerCommand,
+  output: vscode.LogOutputChannel,
+  errorHandler: ErrorHandler,
+  middleware: Middleware,
+): LanguageClient {
+  const server: ServerOptions = { command, args: [...before, "serve"] };
+  const sources: DocumentFilter[] = SOURCES.map((language) => ({ scheme: "file", language }));
+  const texts: DocumentFilter[] = SCHEMES_OF_TEXTS.flatMap((scheme) => TEXTS.map((language) => ({ scheme, language })));
+  const options: LanguageClientOptions = {
+    documentSelector: [...sources, ...texts],
+    outputChannel: output,
+    errorHandler,
+    middleware: { ...middleware, ...foldingGlue },
+    markdown: { isTrusted: { enabledCommands: LINKED_COMMANDS }, supportHtml: false },
+  };
+  const client = new LanguageClient("framedex", "framedex", server, options);
+  client.registerFeature(new OwnCapabilities());
+  return client;
+}
+
+class OwnCapabilities implements StaticFeature {
+  fillClientCapabilities(capabilities: ClientCapabilities): void {
+    const framedex = { commandLinks: LINKED_COMMANDS, indexChanges: true, elsewhere: true };
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), framedex };
+  }
+
+  getState(): { kind: "static" } {
+    return { kind: "static" };
+  }
+
+  initialize(): void {}
+
+  clear(): void {}
+}

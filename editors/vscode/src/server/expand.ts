@@ -1,0 +1,18 @@
+// Paths in settings: `~`, `${workspaceFolder}` and `${env:NAME}` in them.
+
+import { homedir } from "node:os";
+import * as path from "node:path";
+
+/** The path that a setting means; undefined where it names a folder or variable that there is not. */
+export function expand(setting: string, folder: string | undefined): string | undefined {
+  let known = true;
+  const expanded = setting
+    .trim()
+    .replace(/^~(?=$|[/\\])/, homedir())
+    .replace(/\$\{(workspaceFolder|env:([^}]+))\}/g, (_, name: string, variable: string | undefined) => {
+      const value = name === "workspaceFolder" ? folder : process.env[variable ?? ""];
+      known &&= value !== undefined;
+      return value ?? "";
+    });
+  return known && expanded !== "" ? path.normalize(expanded) : undefined;
+}

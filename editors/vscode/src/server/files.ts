@@ -1,0 +1,42 @@
+// Questions to the file system.
+
+import { constants } from "node:fs";
+import { access, realpath, stat } from "node:fs/promises";
+import * as path from "node:path";
+
+export async function isFile(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return await isFile(file);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a file lies in one of the folders, by its name or by where links lead. */
+export async function liesIn(file: string, folders: readonly string[]): Promise<boolean> {
+  const files = [path.resolve(file), await real(file)];
+  const realFolders = await Promise.all(folders.map(real));
+  return [...folders, ...realFolders].some((folder) => files.some((each) => isInside(each, folder)));
+}
+
+export function isInside(file: string, folder: string): boolean {
+  const way = path.relative(folder, file);
+  return way === "" || (!path.isAbsolute(way) && way !== ".." && !way.startsWith(`..${path.sep}`));
+}
+
+async function real(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch {
+    return path.resolve(file);
+  }
+}

@@ -1,0 +1,98 @@
+// The Python interpreter that is selected for a workspace folder.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { expand } from "./expand";
+import { isFile } from "./files";
+
+const PYTHON_EXTENSION = "ms-python.python";
+// The Python extension looks for environments while it starts, and that must not keep us waiting for ever.
+const PATIENCE = 5_000;
+
+/** What we use of the Python extension's API (its package @vscode/python-extension). */
+interface PythonExtension {
+  readonly environments: {
+    getActiveEnvironmentPath(resource?: vscode.Uri): { readonly path: string };
+    resolveEnvironment(environment: { readonly path: string }): Promise<ResolvedEnvironment | undefined>;
+    readonly onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
+  };
+}
+
+interface ResolvedEnvironment {
+  readonly executable: { readonly uri: vscode.Uri | undefined };
+}
+
+/** The absolute path of the interpreter; undefined where none is selected. */
+export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
+  const python = await inTime(pythonExtension());
+  if (python !== undefined) {
+    try {
+      return await chosenIn(python, folder);
+    } catch {
+      return undefined; // a neighbour's failure is its own to tell
+    }
+  }
+  const setting = vscode.workspace.getConfiguration("python", folder?.uri).get<string>("defaultInterpreterPath", "");
+  const configured = expand(setting, folder?.uri.fsPath);
+  const own = folder === undefined ? [] : [environmentPython(path.join(folder.uri.fsPath, ".venv"))];
+  for (const candidate of [configured, ...own]) {
+    if (candidate !== undefined && path.isAbsolute(candidate) && (await isFile(candidate))) {
+      return candidate;
+    }
+  }
+  return undefined;
+}
+
+async function chosenIn({ environments }: PythonExtension, folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
+  const active = environments.getActiveEnvironmentPath(folder?.uri);
+  const resolved = await inTime(environments.resolveEnvironment(active));
+  return resolved?.executable.uri?.fsPath ?? (path.isAbsolute(active.path) ? active.path : undefined);
+}
+
+/** Calls back whenever another interpreter is selected. */
+export function onDidSelectInterpreter(changed: () => void): vscode.Disposable {
+  const subscriptions: vscode.Disposable[] = [
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("python.defaultInterpreterPath")) {
+        changed();
+      }
+    }),
+  ];
+  let disposed = false;
+  // However late it starts: only who asks for an interpreter cannot wait.
+  pythonExtension().then(
+    (python) => {
+      if (python !== undefined && !disposed) {
+        subscriptions.push(python.environments.onDidChangeActiveEnvironmentPath(changed));
+      }
+    },
+    () => undefined, // a neighbour's failure is its own to tell
+  );
+  return new vscode.Disposable(() => {
+    disposed = true;
+    vscode.Disposable.from(...subscriptions).dispose();
+  });
+}
+
+async function pythonExtension(): Promise<PythonExtension | undefined> {
+  const extension = vscode.extensions.getExtension<PythonExtension>(PYTHON_EXTENSION);
+  const python = await extension?.activate();
+  return python?.environments === undefined ? undefined : python;
+}
+
+async function inTime<Result>(work: Thenable<Result>): Promise<Result | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, PATIENCE, undefined)));
+  try {
+    return await Promise.race([work, late]);
+  } catch {
+    return undefined; // a neighbour's failure is its own to tell
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function environmentPython(environment: string): string {
+  return process.platform === "win32" ? path.join(environment, "Scripts", "python.exe") : path.join(environment, "bin", "python");
+}

@@ -1,0 +1,136 @@
+// framedex's own requests: docs/language-server.md describes them. Times are in nanoseconds, lines from 0 as in LSP.
+
+import { Location } from "vscode-languageclient/node";
+
+/** In place of no answer about a line: calls through it of other captures than the picked one, which has none. */
+export interface Elsewhere {
+  elsewhere: number;
+}
+
+/** What was asked of a line, if there is something. */
+export function foundIn<Answer extends object>(answer: Answer | Elsewhere | null | undefined): Answer | undefined {
+  return answer && !("elsewhere" in answer) ? answer : undefined;
+}
+
+/** A frame of a recorded stack. */
+export interface Frame {
+  function: string;
+  language: "python" | "native";
+  role: string;
+  module: string | null;
+  location: Location | null;
+  how: string | null;
+}
+
+/** Where the reader is on the picked stack. `frame` counts from the outermost, `frames` is their number. */
+export interface StackPosition extends Frame {
+  location: Location;
+  stack: number;
+  boundary: string;
+  call: number;
+  calls: number;
+  frame: number;
+  frames: number;
+}
+
+/** The answer of `framedex/stack`: the position with every frame, outermost first. */
+export interface PickedStack extends StackPosition {
+  stackFrames: Frame[];
+}
+
+/** A stack through a line, as `framedex/stacks` lists it. */
+export interface ListedStack {
+  stack: number;
+  boundary: string;
+  call: number;
+  calls: number;
+  duration: number;
+  frame: number;
+  selected: boolean;
+}
+
+export interface Capture {
+  id: number;
+  path: string;
+  /** Seconds since 1970. */
+  started: number | null;
+  command: string;
+  calls: number;
+  stacks: number;
+}
+
+export interface Captures {
+  /** The path of the index. */
+  index: string;
+  captures: Capture[];
+  selected: number | null;
+}
+
+/** The answer of `framedex/resolveFrame`: several locations are candidates; without any, `message` says why. */
+export interface ResolvedFrame {
+  locations: (Location & { how: string })[];
+  url: string | null;
+  message: string | null;
+}
+
+/** The answer of `framedex/traceDocument`. */
+export interface TraceDocument {
+  uri: string;
+  languageId: string;
+  text: string;
+}
+
+/** One of the indexes of the workspace, with a folder that it is of: how the requests below are told which is meant. */
+export interface ListedIndex extends Captures {
+  folder: string;
+  /** Why it cannot be used: then it lists no captures. */
+  problem: string | null;
+}
+
+/** What the calls of a boundary function in a capture came to; where a filter was given, those that pass it. */
+export interface Boundary {
+  id: number;
+  function: string;
+  boundary: string;
+  calls: number;
+  duration: number;
+  latestCall: number;
+}
+
+export interface Call {
+  id: number;
+  capture: number;
+  function: string;
+  boundary: string;
+  arguments: string;
+  outcome: string;
+  error: number;
+  /** Since the recording began. */
+  start: number;
+  duration: number;
+  thread: string;
+  stack: number;
+}
+
+/** A frame that may be on no file here, and then have a public address. */
+export interface TracedFrame extends Frame {
+  url: string | null;
+}
+
+/** The answer of `framedex/frames`: the stacks in the order of the call's trace document. */
+export interface CallFrames {
+  call: Call;
+  capture: Capture;
+  unmerged: string | null;
+  stacks: { title: string; frames: TracedFrame[] }[];
+}
+
+export interface Compared {
+  boundaries: { boundary: string; before: Totals; after: Totals }[];
+  text: string;
+}
+
+export interface Totals {
+  calls: number;
+  duration: number;
+}

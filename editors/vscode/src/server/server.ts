@@ -1,0 +1,222 @@
+// The language server as the features know it: whether it runs, what it is busy with, and questions to it.
+
+import * as vscode from "vscode";
+import { CloseAction, ErrorAction, ErrorHandler, LanguageClient, Middleware, ProgressToken } from "vscode-languageclient/node";
+
+import { reasonOf, withoutLinks } from "../plain";
+import { createClient } from "./client";
+import { whyFailed } from "./failure";
+import { isFound, locateServer, NotFound, ServerCommand } from "./locate";
+import { RestartLimit } from "./restarts";
+
+// For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
+const PATIENCE = 60_000;
+
+/** `missing`: no framedex was found; `failed`: one was, but does not run. */
+export type ServerState = "starting" | "running" | "stopped" | "missing" | "failed";
+
+/** What keeps the server from running. */
+export type Problem =
+  | { readonly kind: "missing"; readonly found: NotFound }
+  | { readonly kind: "failed"; readonly command: ServerCommand; readonly reason: string }
+  | { readonly kind: "crashed"; readonly command: ServerCommand };
+
+export class Server implements vscode.Disposable {
+  private client: LanguageClient | undefined;
+  private current: ServerState = "stopped";
+  private isDisposed = false;
+  private turn: Promise<void> = Promise.resolve();
+  private waiting: Promise<void> | undefined;
+  private readonly limit = new RestartLimit();
+  private readonly underWay = new Map<ProgressToken, string>();
+  private readonly changed = new vscode.EventEmitter<ServerState>();
+  private readonly indexChanged = new vscode.EventEmitter<void>();
+  private readonly failed = new vscode.EventEmitter<Problem>();
+
+  /** After the state has changed, or what the server is busy with. */
+  readonly onDidChangeState = this.changed.event;
+  /** After somebody has written into an index that the server reads, and whenever another server answers. */
+  readonly onDidChangeIndex = this.indexChanged.event;
+  readonly onProblem = this.failed.event;
+
+  /** How the server was started, once it was found. */
+  command: ServerCommand | undefined;
+
+  constructor(private readonly output: vscode.LogOutputChannel) {}
+
+  get state(): ServerState {
+    return this.current;
+  }
+
+  /** The server's version, while it runs. */
+  get version(): string | undefined {
+    return this.client?.initializeResult?.serverInfo?.version;
+  }
+
+  /** The titles of the server's long work, such as indexing. */
+  get work(): readonly string[] {
+    return [...this.underWay.values()];
+  }
+
+  start(): Promise<void> {
+    return this.inTurn(() => this.begin());
+  }
+
+  stop(): Promise<void> {
+    return this.inTurn(() => this.end());
+  }
+
+  /** Several that come while one waits for its turn are one. */
+  restart(): Promise<void> {
+    this.waiting ??= this.inTurn(async () => {
+      this.waiting = undefined;
+      await this.end();
+      await this.begin();
+    });
+    return this.waiting;
+  }
+
+  /** Starts the server that is to be used by now, unless it is the one that runs. */
+  relocate(): Promise<void> {
+    return this.inTurn(async () => {
+      const located = await locateServer();
+      if (this.current !== "running" || !isFound(located) || located.command !== this.command?.command) {
+        await this.end();
+        await this.begin();
+      }
+    });
+  }
+
+  /** Whether the server runs, once a start that is under way has ended. */
+  async ready(): Promise<boolean> {
+    if (this.current === "starting") {
+      await this.turn;
+    }
+    return this.current === "running";
+  }
+
+  /** The server's answer, also of one that is starting; undefined if none runs. Its error is thrown, safe to be shown. */
+  async request<Answer>(method: string, parameters: object = {}): Promise<Answer | undefined> {
+    await this.ready();
+    try {
+      return await this.client?.sendRequest<Answer>(method, parameters);
+    } catch (error) {
+      // VS Code itself shows what a command or a tree throws, with its links; names of captures may hold such.
+      throw new Error(withoutLinks(reasonOf(error), 1_000));
+    }
+  }
+
+  dispose(): void {
+    void this.stop();
+    this.isDisposed = true;
+    vscode.Disposable.from(this.changed, this.indexChanged, this.failed).dispose();
+  }
+
+  /** One after another: a restart that comes while a server starts begins when that has ended. */
+  private inTurn(step: () => Promise<void>): Promise<void> {
+    const mine = this.turn.then(step);
+    this.turn = mine.catch((error: unknown) => this.output.error(String(error)));
+    return mine;
+  }
+
+  private async begin(): Promise<void> {
+    if (this.client !== undefined || this.isDisposed) {
+      return;
+    }
+    this.become("starting");
+    const located = await locateServer();
+    if (!isFound(located)) {
+      this.output.warn(located.reason);
+      this.become("missing");
+      this.failed.fire({ kind: "missing", found: located });
+      return;
+    }
+    this.command = located;
+    this.output.info(`${located.command} serve (from the ${located.origin})`);
+    const client = createClient(located, this.output, this.errorHandler(located), this.middleware());
+    this.client = client;
+    client.onNotification("framedex/didChangeIndex", () => this.indexChanged.fire());
+    const late = setTimeout(() => client.serverProcess?.kill("SIGKILL"), PATIENCE);
+    try {
+      await client.start();
+      // The client takes a server that ends before it has answered for one that was stopped.
+      if (!client.isRunning()) {
+        throw new Error("it ended without an answer");
+      }
+    } catch (error) {
+      this.client = undefined;
+      this.become("failed");
+      this.failed.fire({ kind: "failed", command: located, reason: await whyFailed(located, error) });
+      return;
+    } finally {
+      clearTimeout(late);
+    }
+    this.become("running");
+    this.indexChanged.fire();
+  }
+
+  private async end(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    this.command = undefined;
+    this.underWay.clear();
+    try {
+      await client?.dispose();
+    } catch (error) {
+      this.output.warn(`The server did not end in time: ${String(error)}`);
+    }
+    this.become("stopped");
+  }
+
+  private errorHandler(command: ServerCommand): ErrorHandler {
+    return {
+      // The output has it. Were the client told to shut down, it would not tell us of the end: a pipe that broke while
+      // somebody typed would leave a server that seems to run.
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => {
+        // One that ends before it has answered at all would do so again.
+        if (this.current === "running") {
+          this.crashed(command);
+        }
+        return { action: CloseAction.DoNotRestart, handled: true, message: "The server has ended." };
+      },
+    };
+  }
+
+  private crashed(command: ServerCommand): void {
+    this.client = undefined;
+    this.underWay.clear();
+    if (this.limit.mayRestart()) {
+      this.output.warn("The server has ended unexpectedly and is started again.");
+      this.become("starting");
+      void this.start();
+    } else {
+      this.become("failed");
+      this.failed.fire({ kind: "crashed", command });
+    }
+  }
+
+  private middleware(): Middleware {
+    return {
+      handleWorkDoneProgress: (token, value, next) => {
+        if (value.kind === "begin") {
+          this.underWay.set(token, value.title);
+        } else if (value.kind === "end") {
+          this.underWay.delete(token);
+        }
+        if (value.kind !== "report") {
+          this.changed.fire(this.current);
+        }
+        next(token, value);
+      },
+    };
+  }
+
+  private become(state: ServerState): void {
+    this.current = state;
+    if (!this.isDisposed) {
+      void vscode.commands.executeCommand("setContext", "framedex.running", state === "running");
+      this.changed.fire(state);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// Places in source files: where the reader is, and how one is opened.
+
+import * as vscode from "vscode";
+import { Location } from "vscode-languageclient/node";
+
+export interface Place {
+  readonly textDocument: { readonly uri: string };
+  readonly position: { readonly line: number; readonly character: number };
+}
+
+/** The place as the server is asked about it. */
+function placeOf(uri: vscode.Uri, position: vscode.Position): Place {
+  return { textDocument: { uri: uri.toString() }, position: { line: position.line, character: position.character } };
+}
+
+/** Where the cursor is, in a file. */
+export function cursor(): Place | undefined {
+  const editor = vscode.window.activeTextEditor;
+  return editor?.document.uri.scheme === "file" ? placeOf(editor.document.uri, editor.selection.active) : undefined;
+}
+
+/** What was given to a command by a link of the server's, if it is a place. */
+export function placeIn(given: unknown): Place | undefined {
+  const { textDocument, position } = (given ?? {}) as Partial<Record<"textDocument" | "position", Record<string, unknown>>>;
+  const uri = textDocument?.["uri"];
+  const [line, character] = [position?.["line"], position?.["character"]];
+  const isPlace = typeof uri === "string" && isIndex(line) && isIndex(character);
+  return isPlace ? { textDocument: { uri }, position: { line, character } } : undefined;
+}
+
+/** Opens a place, in the editor group where the reader is unless another is given; false where it cannot be opened. */
+export async function open(location: Location, preserveFocus = false, column?: vscode.ViewColumn): Promise<boolean> {
+  const uri = vscode.Uri.parse(location.uri, true);
+  const { line, character } = location.range.start;
+  const here = new vscode.Position(line, character);
+  try {
+    const editor = await vscode.window.showTextDocument(uri, {
+      viewColumn: column ?? vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.Active,
+      preserveFocus,
+      selection: new vscode.Range(here, here),
+    });
+    editor.revealRange(new vscode.Range(here, here), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    return true;
+  } catch {
+    return false; // it has gone since it was found, or is no text
+  }
+}
+
+/** Opens a public address in the browser. An index says what it is, so only the web's. */
+export async function openPublic(url: string): Promise<void> {
+  if (isPublic(url)) {
+    await vscode.env.openExternal(vscode.Uri.parse(url, true));
+  }
+}
+
+export function isPublic(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
+
+function isIndex(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}

@@ -1,0 +1,86 @@
+// Trace documents: which call one is of, and how one is opened, alone or with the source of a frame beside it.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { tellMissingSource } from "./missingSource";
+import { open } from "./show";
+import { TracedFrame } from "./server/protocol";
+
+export const TRACE_SCHEME = "framedex-trace";
+export const TRACE_LANGUAGE = "framedex-trace";
+
+const NAME = /^(call|stack)-(\d{1,15})\.fdtrace$/;
+const HEADING = /^call (\d{1,15}): /m;
+const FRAME = /^ *\d+ [PN] /;
+// Characters at the start of a document in which its call is looked for.
+const HEAD = 2_000;
+
+/** How a request names a trace, and the index that it is in. */
+export interface TraceName {
+  readonly folder: string;
+  readonly call?: number;
+  readonly stack?: number;
+}
+
+/** The document of a call: the server makes its text when it is opened. */
+export function traceUri(folder: string, call: number): vscode.Uri {
+  return vscode.Uri.from({ scheme: TRACE_SCHEME, path: `${folder}/call-${call}.fdtrace` });
+}
+
+export function isTrace(document: vscode.TextDocument): boolean {
+  return document.languageId === TRACE_LANGUAGE;
+}
+
+/** Which trace a document is: by its name, else by its own word; undefined where it does not say. */
+export function traceIn(document: vscode.TextDocument): TraceName | undefined {
+  const folder = document.uri.path.replace(/\/[^/]*$/, "") || "/";
+  const [, kind, id] = NAME.exec(document.uri.path.slice(folder.length).replace(/^\//, "")) ?? [];
+  if (document.uri.scheme === TRACE_SCHEME && id !== undefined) {
+    return kind === "stack" ? { folder, stack: Number(id) } : { folder, call: Number(id) };
+  }
+  const [, call] = HEADING.exec(document.getText(new vscode.Range(0, 0, 5, HEAD))) ?? [];
+  return isTrace(document) && call !== undefined ? { folder, call: Number(call) } : undefined;
+}
+
+/** Opens the trace of a call in the reader's group, at the frame with this position in it if one is given. */
+export async function openTrace(uri: vscode.Uri, position?: number, preserveFocus = false): Promise<vscode.TextEditor> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const line = position === undefined ? undefined : lineOfFrame(document, position);
+  const editor = await vscode.window.showTextDocument(document, { viewColumn: columnOfTraces(), preserveFocus });
+  if (line !== undefined) {
+    // Glue is folded when a trace opens, and a cursor in a fold is moved to its head.
+    await vscode.commands.executeCommand("editor.unfold", { selectionLines: [line] });
+    editor.selection = new vscode.Selection(line, 0, line, 0);
+    editor.revealRange(editor.selection, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+  return editor;
+}
+
+/** Opens the trace at a frame, and beside it the frame's source or how to get that; where the reader is stays focused. */
+export async function openFrame(uri: vscode.Uri, frame: TracedFrame & { readonly position: number }): Promise<void> {
+  const trace = await openTrace(uri, frame.position, true);
+  if (frame.location === null) {
+    void tellMissingSource(path.posix.dirname(uri.path), frame);
+    return;
+  }
+  const beside = trace.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
+  await open(frame.location, true, beside);
+}
+
+/** The line of the n-th frame of all stacks in a trace document. */
+function lineOfFrame(document: vscode.TextDocument, position: number): number | undefined {
+  let seen = 0;
+  for (let line = 0; line < document.lineCount; line++) {
+    if (FRAME.test(document.lineAt(line).text) && seen++ === position) {
+      return line;
+    }
+  }
+  return undefined;
+}
+
+/** Where a trace is open already, else where the reader is. */
+function columnOfTraces(): vscode.ViewColumn {
+  const open = vscode.window.visibleTextEditors.find(({ document }) => document.uri.scheme === TRACE_SCHEME);
+  return open?.viewColumn ?? vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.One;
+}

@@ -1,0 +1,178 @@
+"""code-server: the real VS Code, served to a browser, with a home of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.editors.vscode.project import CHECKOUT
+
+EDITORS = CHECKOUT / ".editors"
+VSIX = CHECKOUT / "editors" / "vscode" / "framedex.vsix"
+PATIENCE = 60.0  # seconds, on a machine that is busy with other things
+
+_PROGRAM = EDITORS / "node_modules" / "code-server" / "out" / "node" / "entry.js"
+_ADDRESS = re.compile(r"listening on (http://\S+?)/?$")
+
+# Nothing that talks to the network, and nothing that stands in the way of what is tested.
+QUIET: Mapping[str, Any] = {
+    "chat.disableAIFeatures": True,
+    "editor.accessibilitySupport": "off",
+    "extensions.autoCheckUpdates": False,
+    "extensions.ignoreRecommendations": True,
+    "git.enabled": False,
+    "security.workspace.trust.enabled": False,
+    "telemetry.telemetryLevel": "off",
+    # Rows of the terminal are elements of the page then.
+    "terminal.integrated.gpuAcceleration": "off",
+    "terminal.integrated.enablePersistentSessions": False,
+    "window.autoDetectColorScheme": True,
+    "window.titleBarStyle": "native",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+    "workbench.welcomePage.walkthroughs.openOnInstall": False,
+}
+
+QUIETED = ("telemetry", "update-check", "workspace-trust", "getting-started-override")
+"""What code-server has switches for."""
+
+
+class CodeServer:
+    """A running code-server with the packaged extension; ends with all its children when the block ends."""
+
+    def __init__(
+        self, root: Path, *, path: str, settings: Mapping[str, Any] | None = None, switched_off: Sequence[str] = QUIETED
+    ) -> None:
+        """Start one that keeps everything below `root`, has the PATH `path`, and QUIET and `settings` as the user's."""
+        self._mark = f"FRAMEDEX_TEST_SERVER={uuid.uuid4().hex}"
+        self._data = root / "data"
+        self._output = root / "code-server.log"
+        self._options = [
+            *("--config", str(root / "config.yaml")),
+            *("--user-data-dir", str(self._data)),
+            *("--extensions-dir", str(root / "extensions")),
+        ]
+        self._environment = _environment(root, path) | dict([self._mark.split("=")])
+        _write_settings(self._data, {**QUIET, **(settings or {})})
+        (root / "config.yaml").write_text("auth: none\n")
+        self._call("--install-extension", str(VSIX))
+        self._process = self._start(switched_off)
+        try:
+            self.address = self._first_address()
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End it and all that it has started."""
+        self._process.terminate()
+        self._process.wait(PATIENCE)
+        # Terminals and language servers have sessions of their own; each is known by what it inherited.
+        for child in _with_mark(self._mark):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+    @property
+    def authority(self) -> str:
+        """HOST:PORT, as `vscode-remote` URIs have it."""
+        return self.address.removeprefix("http://")
+
+    def logs(self) -> Iterator[Path]:
+        """What it and its extensions wrote: its own output, then the logs of its windows."""
+        yield self._output
+        yield from sorted(path for path in (self._data / "logs").rglob("*.log") if path.stat().st_size)
+
+    def _call(self, *arguments: str) -> None:
+        done = subprocess.run(
+            [_node(), _PROGRAM, *self._options, *arguments],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def _start(self, switched_off: Sequence[str]) -> subprocess.Popen[str]:
+        command: list[str | Path] = [
+            _node(),
+            _PROGRAM,
+            *(*self._options, "--auth", "none", "--bind-addr", "127.0.0.1:0"),
+            *(f"--disable-{switch}" for switch in switched_off),
+            # The page may then run tests inside the extension host, and is told how they ended.
+            *("--vscode-option", "enable-smoke-test-driver"),
+        ]
+        return subprocess.Popen(
+            command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _first_address(self) -> str:
+        """Where it listens, as soon as it says so; from then on a thread writes down what it says."""
+        said = self._process.stdout
+        assert said is not None
+        log = self._output.open("w", buffering=1)
+        for line in said:
+            log.write(line)
+            if found := _ADDRESS.search(line):
+                threading.Thread(target=shutil.copyfileobj, args=(said, log, 1), daemon=True).start()
+                return found[1]
+        log.close()
+        raise AssertionError(self._output.read_text())
+
+
+def _node() -> Path:
+    return EDITORS / "bin" / "node"
+
+
+def _environment(root: Path, path: str) -> dict[str, str]:
+    """The user's environment without what would lead to the user's own files, or into a surrounding VS Code."""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("VSCODE_", "XDG_", "CODE_SERVER_"))
+    }
+    home = root / "home"
+    home.mkdir(parents=True)
+    # VS Code takes the environment from the user's login shell; the system's profile puts PATH back there.
+    (home / ".profile").write_text(f"PATH={shlex.quote(path)}\n")
+    return kept | {"HOME": str(home), "PATH": path, "SHELL": "/bin/sh"}
+
+
+def _write_settings(data: Path, settings: Mapping[str, Any]) -> None:
+    # "Machine": settings that name programs of a machine are not taken from its user elsewhere.
+    for kind in ("User", "Machine"):
+        (data / kind).mkdir(parents=True)
+        (data / kind / "settings.json").write_text(json.dumps(settings, indent=2))
+
+
+def _with_mark(mark: str) -> Iterator[int]:
+    """The processes that inherited an entry of the environment."""
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and mark.encode() in (folder / "environ").read_bytes().split(b"\0"):
+                yield int(folder.name)
+        except OSError:
+            continue  # it has ended, or is another user's

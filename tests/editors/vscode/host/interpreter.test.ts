@@ -1,0 +1,66 @@
+// The interpreter that the Python extension has selected: run in the name of a stand-in for it, `interpreter/`.
+
+import * as assert from "node:assert/strict";
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { install } from "../../../../editors/vscode/src/features/problems";
+import { isFound, locateServer } from "../../../../editors/vscode/src/server/locate";
+import { makeEnvironment, teachInstalling, withFolder } from "./environment";
+import { running } from "./framedex";
+import { test, until } from "./runner";
+
+export { run } from "./runner";
+
+async function select(python: string): Promise<void> {
+  const extension = vscode.extensions.getExtension<{ select(python: string): void }>("ms-python.python");
+  (await extension?.activate())?.select(python);
+}
+
+/** The command on the PATH. */
+async function commandOnPath(): Promise<string> {
+  await select("python");
+  const located = await locateServer();
+  assert.ok(isFound(located));
+  assert.equal(located.origin, "PATH");
+  return located.command;
+}
+
+test("an interpreter without framedex leaves the one on the PATH", async () => {
+  const { server } = await running();
+  const onPath = await commandOnPath();
+  await withFolder(async (folder) => {
+    await select(makeEnvironment(folder).python);
+    const located = await locateServer();
+    assert.deepEqual([isFound(located) && located.command, server.state], [onPath, "running"]);
+    await select("python");
+  });
+});
+
+test("framedex of the selected interpreter is used, as soon as that is selected", async () => {
+  const { server } = await running();
+  const onPath = await commandOnPath();
+  await withFolder(async (folder) => {
+    const { python, framedex } = makeEnvironment(path.join(folder, "of python"), `exec '${onPath}' "$@"`);
+    await select(python);
+    await until("the other server", () => (server.state === "running" && server.command?.command === framedex) || undefined);
+    assert.equal(server.command?.origin, "interpreter");
+    await select("python");
+    await until("the first server", () => (server.state === "running" && server.command?.command === onPath) || undefined);
+  });
+});
+
+test("framedex is installed into the selected interpreter, and its server started", async () => {
+  const { server } = await running();
+  const onPath = await commandOnPath();
+  await withFolder(async (folder) => {
+    const environment = makeEnvironment(path.join(folder, "$(touch no) ; x"));
+    teachInstalling(environment, "framedex", `exec '${onPath}' "$@"`);
+    await select(environment.python);
+    await install(environment.python, server);
+    assert.equal(server.state, "running");
+    assert.equal(server.command?.command, environment.framedex);
+    await select("python");
+    await until("the first server", () => (server.state === "running" && server.command?.command === onPath) || undefined);
+  });
+});

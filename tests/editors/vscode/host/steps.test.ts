@@ -1,0 +1,110 @@
+// Walking along a recorded stack, and what is marked of it.
+
+import * as assert from "node:assert/strict";
+import * as vscode from "vscode";
+
+import { marksIn } from "../../../../editors/vscode/src/features/highlight";
+import type { Framedex } from "../../../../editors/vscode/src/framedex";
+import { running, shown } from "./framedex";
+import { program, PUT_SCALAR } from "./project";
+import { test } from "./runner";
+
+export { run } from "./runner";
+
+async function atDevicePut(): Promise<Framedex> {
+  const framedex = await running();
+  framedex.picked.clear();
+  await vscode.window.showTextDocument(program(), { selection: new vscode.Range(PUT_SCALAR, PUT_SCALAR) });
+  return framedex;
+}
+
+/** Where a command leads, again and again, until it leads nowhere. */
+async function walk(command: string): Promise<string[]> {
+  const way = [shown()];
+  for (;;) {
+    await vscode.commands.executeCommand(command);
+    if (shown() === way.at(-1)) {
+      return way;
+    }
+    way.push(shown());
+  }
+}
+
+test("steps lead from Python into C++, and back the same way", async () => {
+  const { picked } = await atDevicePut();
+  const inward = await walk("framedex.stepIn");
+  assert.equal(inward[0], "device_put.py:8");
+  assert.match(inward[1] ?? "", /^api\.py:/);
+  assert.match(inward.at(-1) ?? "", /\.cc:\d+$/);
+  assert.equal(picked.stack?.boundary, "PJRT_Client_BufferFromHostBuffer");
+  assert.equal(vscode.window.tabGroups.all.length, 1);
+  const outward = await walk("framedex.stepOut");
+  assert.deepEqual(outward.slice(0, inward.length), inward.reverse());
+});
+
+test("next frame passes glue too, and stays on the stack", async () => {
+  const { picked } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  const stack = picked.stack;
+  assert.ok(stack);
+  const located = stack.stackFrames.flatMap(({ location }, number) => (location && number > stack.frame ? [number] : []));
+  for (const frame of located) {
+    await vscode.commands.executeCommand("framedex.nextFrame");
+    assert.deepEqual([picked.stack?.frame, picked.stack?.stack], [frame, stack.stack]);
+  }
+  const last = shown();
+  await vscode.commands.executeCommand("framedex.nextFrame");
+  assert.equal(shown(), last);
+  await vscode.commands.executeCommand("framedex.previousFrame");
+  assert.equal(picked.stack?.frame, located.at(-2) ?? stack.frame);
+});
+
+test("next and previous stack stay on the line", async () => {
+  const { picked } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.nextStack");
+  const first = picked.stack?.stack;
+  await vscode.commands.executeCommand("framedex.nextStack");
+  assert.notEqual(picked.stack?.stack, first);
+  await vscode.commands.executeCommand("framedex.previousStack");
+  assert.equal(picked.stack?.stack, first);
+  assert.equal(shown(), "device_put.py:8");
+});
+
+test("on a line without recorded calls a step stays where it is", async () => {
+  const { picked } = await running();
+  await vscode.window.showTextDocument(program(), { selection: new vscode.Range(0, 0, 0, 0) });
+  picked.clear();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  assert.equal(shown(), "device_put.py:1");
+  assert.equal(picked.stack, undefined);
+});
+
+test("the lines of the picked stack are marked until it is cleared", async () => {
+  const { picked } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  const marks = marksIn(program(), picked.stack);
+  assert.ok(marks.others.some((range) => range.start.line === PUT_SCALAR.line));
+  assert.equal(marks.current.length, 0);
+  const [current] = marksIn(vscode.window.activeTextEditor?.document.uri ?? program(), picked.stack).current;
+  assert.match(current?.renderOptions?.after?.contentText ?? "", /^frame \d+ of \d+$/);
+  await vscode.commands.executeCommand("framedex.clearStack");
+  assert.equal(picked.stack, undefined);
+});
+
+test("without a server nothing stays marked", async () => {
+  const { picked, server } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  assert.ok(picked.stack);
+  await server.stop();
+  assert.equal(picked.stack, undefined);
+  await server.start();
+});
+
+test("another server has no picked stack, and nothing stays marked", async () => {
+  const { picked, server } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  assert.ok(picked.stack);
+  const cleared = new Promise<void>((resolve) => picked.onDidChange((stack) => (stack === undefined ? resolve() : undefined)));
+  await server.restart();
+  await cleared;
+});

@@ -1,0 +1,78 @@
+"""Runs tests that are written in TypeScript inside VS Code's extension host, where VS Code's own API is at hand.
+
+Each `host/*.test.ts` is run in a window of its own, in the name of the empty extension of `host/`. The one under test
+is the packaged one, installed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tests.editors.vscode.code_server import EDITORS, PATIENCE
+from tests.editors.vscode.project import CHECKOUT
+from tests.editors.vscode.workbench import Workbench
+
+HOST = Path(__file__).parent / "host"
+TOOLS = CHECKOUT / "editors" / "vscode" / "node_modules" / ".bin"
+
+Outcomes = Mapping[str, str | None]
+"""What went wrong in each test, by its name; None for those that passed."""
+
+TIMEOUT = 300.0  # seconds for all tests of a file
+
+# What VS Code calls in its page when it was started for tests (its "smoke test driver").
+_AUTOMATION = """
+window.testsSaid = [];
+window.codeAutomationLog = (kind, words) => window.testsSaid.push(`${kind}: ${words.join(" ")}`);
+window.codeAutomationExit = (status) => { window.testsHaveEnded = true; };
+"""
+_BUNDLED = (
+    *("--bundle", "--platform=node", "--format=cjs", "--target=node20"),
+    *("--external:vscode", "--sourcemap=inline", "--log-level=warning"),
+)
+_TEST = re.compile(r'^test\("([^"]+)"', re.MULTILINE)
+
+
+def test_files() -> list[Path]:
+    """The files of tests."""
+    return sorted(HOST.glob("*.test.ts"))
+
+
+@cache
+def names(file: Path) -> tuple[str, ...]:
+    """The tests in a file, in order."""
+    return tuple(_TEST.findall(file.read_text()))
+
+
+def check_types() -> None:
+    """Hold the tests against VS Code's API."""
+    _tool("tsc", "--project", str(HOST))
+
+
+def run(file: Path, folder: Path, window: Workbench) -> Any:
+    """Run a file of `host/` in a window that has not been loaded yet; what it wrote as JSON, for tests Outcomes."""
+    script = (folder / file.name).with_suffix(".js")
+    _tool("esbuild", str(file), *_BUNDLED, f"--outfile={script}")
+    window.page.add_init_script(_AUTOMATION)
+    stand_in = HOST / file.name.removesuffix(".test.ts")
+    extension = stand_in if stand_in.is_dir() else HOST
+    window.load(extensionDevelopmentPath=window.remote(extension), extensionTestsPath=window.remote(script))
+    window.page.wait_for_function("window.testsHaveEnded", timeout=TIMEOUT * 1000)
+    written = Path(f"{script}.json")
+    assert written.is_file(), window.page.evaluate("window.testsSaid.join('\\n')")
+    return json.loads(written.read_text())
+
+
+def _tool(name: str, *arguments: str) -> None:
+    environment = {**os.environ, "PATH": f"{EDITORS / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [TOOLS / name, *arguments], cwd=HOST, env=environment, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

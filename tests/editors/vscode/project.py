@@ -1,0 +1,90 @@
+"""What the editor is opened on: the demo, recorded on the mock TPU by a real run and indexed with real sources."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.index import Index
+
+CHECKOUT = Path(__file__).parents[3]
+FRAMEDEX = "from framedex.commands.main import cli; cli(prog_name='framedex')"
+TIMEOUT = 120  # seconds; recording and indexing take about five
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file, by its name."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with a recorded program, and a `framedex` to ask about it."""
+
+    folder: Path
+    framedex: Path
+
+    put_scalar_line = 8
+    """`return jax.device_put(1)`, 1-based."""
+
+    @property
+    def program(self) -> Path:
+        """The recorded program."""
+        return self.folder / "device_put.py"
+
+    def calls(self, *options: str) -> list[int]:
+        """The numbers of recorded calls, as they were made."""
+        return [call["id"] for call in json.loads(self.run("calls", *options, "--limit", "0", "--json"))["calls"]]
+
+    def frames(self) -> frozenset[Place]:
+        """Where the frames of all recorded calls stand, those that lead to a source."""
+        with Index.open(self.folder / ".framedex" / "index.db") as index:
+            traces = [index.trace(call) for call in self.calls()]
+        found = [frame.location for trace in traces if trace for frame in trace.frames if frame.location]
+        return frozenset(Place(Path(location.path).name, location.line) for location in found)
+
+    def run(self, *arguments: str) -> str:
+        """What a `framedex` command prints."""
+        done = subprocess.run(
+            [self.framedex, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def make_project(root: Path) -> Project:
+    """Record the demo below `root`, and index it with the sources of JAX and of the mock TPU."""
+    project = Project(root / "demo", write_command(root / "bin"))
+    project.folder.mkdir()
+    shutil.copy(CHECKOUT / "demo" / "device_put.py", project.program)
+    spec = importlib.util.find_spec("jax")
+    assert spec is not None and spec.submodule_search_locations is not None
+    project.run("run", project.program.name)
+    jax = spec.submodule_search_locations[0]
+    project.run("index", "--source", jax, "--source", str(CHECKOUT / "native"))
+    return project
+
+
+def write_command(folder: Path) -> Path:
+    """The command, for programs that look for it: it runs in this Python whatever their environment is."""
+    folder.mkdir()
+    framedex = folder / "framedex"
+    # -P: in the folder of a program, `import jax` means JAX.
+    framedex.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-P", "-c", FRAMEDEX])} "$@"\n')
+    framedex.chmod(0o755)
+    return framedex
+
+
+def path_with(framedex: Path) -> str:
+    """A PATH on which `framedex` is found first."""
+    return f"{framedex.parent}{os.pathsep}{os.environ['PATH']}"

@@ -1,0 +1,85 @@
+"""The activity view: from captures down to frames, and from there to traces and sources."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from framedex.index import Index
+from framedex.model import Role
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+PUT = "PJRT_Client_BufferFromHostBuffer"
+SCALAR = "S32[] 4 B"
+"""The call of PUT that `put_scalar` made."""
+
+
+@pytest.fixture
+def activity(window: Workbench) -> Workbench:
+    """A window with the activity view, open down to the calls of PUT."""
+    window.show_view("framedex")
+    row(window, "device_put.py").click()
+    row(window, PUT).click()
+    return window
+
+
+def row(window: Workbench, text: str) -> Locator:
+    """A row of the view, by a text on it."""
+    return window.tree("Recorded calls").filter(has_text=text)
+
+
+def test_captures_boundaries_and_calls_tell_their_counts_and_times(activity: Workbench) -> None:
+    expect(row(activity, "device_put.py")).to_contain_text(" calls")
+    expect(row(activity, PUT)).to_contain_text("2 calls, ")
+    expect(row(activity, SCALAR)).to_contain_text("µs  ")
+
+
+def test_a_call_opens_its_trace_and_a_frame_its_source_beside_it(activity: Workbench, project: Project) -> None:
+    call, _ = project.calls("--function", PUT)
+    row(activity, SCALAR).click()
+    expect(activity.text).to_contain_text(f"call {call}: {PUT}")
+    activity.unfold(row(activity, SCALAR))
+    row(activity, "put_scalar").click()
+    activity.expect_group(2, project.program.name, project.put_scalar_line)
+    assert activity.tab.get_attribute("data-resource-name") == f"call-{call}.fdtrace"
+
+
+def test_glue_frames_are_folded_until_they_are_asked_for(activity: Workbench) -> None:
+    activity.unfold(row(activity, SCALAR))
+    expect(row(activity, "glue frames hidden").first).to_be_visible()
+    expect(row(activity, "Py_BytesMain")).to_have_count(0)
+    activity.page.get_by_role("button", name="Show glue frames").click()
+    expect(row(activity, "glue frames hidden")).to_have_count(0)
+    expect(row(activity, "Py_BytesMain").first).to_be_visible()
+
+
+def test_a_glue_frame_is_shown_in_the_trace_where_glue_is_folded(activity: Workbench) -> None:
+    activity.unfold(row(activity, SCALAR))
+    row(activity, "glue frames hidden").first.click()
+    row(activity, "Py_BytesMain").click()
+    expect(activity.text.get_by_text("Py_BytesMain")).to_be_visible()
+    expect(activity.text.locator(".inline-folded").first).to_be_visible()
+
+
+def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project: Project) -> None:
+    call, _ = project.calls("--function", PUT)
+    with Index.open(project.folder / ".framedex" / "index.db") as index:
+        trace = index.trace(call)
+    assert trace is not None
+    missing = next(
+        frame.function.name for frame in trace.frames if not frame.location and frame.function.role is Role.CODE
+    )
+    activity.unfold(row(activity, SCALAR))
+    row(activity, missing).first.click()
+    expect(activity.message(f"The source of {missing} is not here.")).to_contain_text("framedex index --source")
+    activity.answer_message(missing, "Add a source folder…")
+    expect(activity.page.locator(".quick-input-widget")).to_contain_text("A folder with sources")
+
+
+def test_a_filter_leaves_the_calls_that_contain_it(activity: Workbench) -> None:
+    expect(row(activity, "PJRT_Client_Create")).to_be_visible()
+    activity.page.get_by_role("button", name="Filter").click()
+    activity.answer("put_scalar")
+    expect(row(activity, "PJRT_Buffer_ToHostBuffer")).to_have_count(0)
+    expect(row(activity, PUT)).to_contain_text("1 call, ")

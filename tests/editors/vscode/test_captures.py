@@ -1,0 +1,60 @@
+"""One of several captures picked, in a project whose folder has a blank in its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+PROGRAM = "import jax\njax.device_put(1)\n"
+
+
+@pytest.fixture
+def two(tmp_path: Path, project: Project) -> Project:
+    """A project of two recorded programs, neither of which runs a line of the other."""
+    two = replace(project, folder=tmp_path / "My Project")
+    two.folder.mkdir()
+    for name in ("first.py", "second.py"):
+        (two.folder / name).write_text(PROGRAM)
+        two.run("run", str(two.folder / name), "--size", "a b")
+    two.run("index")
+    return two
+
+
+def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window: Callable[[Path], Workbench]) -> None:
+    window = new_window(two.folder)
+    window.load()
+    window.open(two.folder / "first.py", 2)
+    window.expect_captures("2 captures")
+    window.run("Pick a capture")
+    window.answer("second.py")
+    window.expect_captures("capture 2 only")
+    window.run("Show calls through this line")
+    expect(window.message("No call of capture 2 (second.py --size 'a b')")).to_contain_text("of other captures did")
+    window.answer_message("No call of capture 2", "Answer from all captures")
+    expect(window.page.locator(".quick-input-title")).to_contain_text("calls through line 2")
+    window.expect_captures("2 captures")
+
+
+def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:
+    (tmp_path / "new.py").write_text(PROGRAM)
+    window = new_window(tmp_path)
+    window.load()
+    window.open(tmp_path / "new.py", 2)
+    window.expect_server()
+    window.run("Show calls through this line")
+    expect(window.message("Nothing has been recorded here yet")).to_be_visible()
+
+
+def test_a_capture_has_the_name_of_its_script(two: Project, new_window: Callable[[Path], Workbench]) -> None:
+    window = new_window(two.folder)
+    window.load()
+    window.show_view("framedex")
+    names = window.tree("Recorded calls").locator(".label-name")
+    expect(names).to_have_text(["second.py --size 'a b'", "first.py --size 'a b'"])

@@ -1,0 +1,82 @@
+"""The flame graph of a capture, in light and dark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import FrameLocator, expect
+
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+
+def flame_graph(window: Workbench) -> FrameLocator:
+    """Open the flame graph of the capture."""
+    window.load()
+    window.show_view("framedex")
+    window.expect_captures("1 capture")
+    window.run("Show flame graph")
+    return window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
+
+
+def test_a_click_goes_to_the_source_beside_it(new_window: Callable[[Path], Workbench], project: Project) -> None:
+    window = new_window(project.folder)
+    frame = flame_graph(window).locator("g.frame", has_text="put_scalar")
+    frame.click(modifiers=["Control"])
+    window.expect_group(2, project.program.name, project.put_scalar_line)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_its_labels_can_be_read_in_every_theme(
+    new_window: Callable[..., Workbench], project: Project, scheme: Literal["light", "dark"]
+) -> None:
+    page = flame_graph(new_window(project.folder, scheme=scheme))
+    for function in ("put_scalar", "PJRT_Client_Create", "xla::GetCApiClient"):
+        frame = page.locator("g.frame").filter(has_text=function).first
+        frame.wait_for()
+        expect(page.locator("body")).to_have_class(re.compile(f"vscode-{scheme}"))
+        assert frame.evaluate(CONTRAST) >= 4.5, function
+
+
+def test_a_search_counts_functions_and_the_places_where_they_are(
+    new_window: Callable[[Path], Workbench], project: Project
+) -> None:
+    page = flame_graph(new_window(project.folder))
+    page.locator("g.frame", has_text="put_scalar").wait_for()
+    names = page.locator("g.frame").evaluate_all("frames => frames.map((frame) => frame.__data__.data.name)")
+    found = [name for name in names if "BufferFrom" in name]
+    page.get_by_label("Search functions").fill("BufferFrom")
+    assert len(set(found)) < len(found)
+    expect(page.locator("#found")).to_contain_text(f"{len(set(found))} functions in {len(found)} places, ")
+
+
+@pytest.mark.parametrize("width", [1050, 600])
+def test_its_legend_stays_in_one_row(new_window: Callable[..., Workbench], project: Project, width: int) -> None:
+    window = new_window(project.folder)
+    window.page.set_viewport_size({"width": width, "height": 800})
+    legend = flame_graph(window).locator("#legend > span")
+    expect(legend).to_have_count(3)
+    assert len({box["y"] for each in legend.all() if (box := each.bounding_box())}) == 1
+
+
+# Between a label and its ground: WCAG 2.1's contrast ratio, of which text needs 4.5.
+CONTRAST = """(frame) => {
+  const luminance = (colour) => {
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((part) => {
+      const level = part / 255;
+      return level <= 0.04045 ? level / 12.92 : ((level + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = getComputedStyle(frame.querySelector("rect")).fill;
+  const label = getComputedStyle(frame.querySelector(".d3-flame-graph-label")).color;
+  const [low, high] = [luminance(ground), luminance(label)].sort((one, other) => one - other);
+  return (high + 0.05) / (low + 0.05);
+}"""

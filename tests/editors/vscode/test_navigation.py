@@ -1,0 +1,43 @@
+"""From a line of Python into C++ and back, through the page, as a person does it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.editors.vscode.project import Project
+from tests.editors.vscode.workbench import Workbench
+
+
+@pytest.fixture
+def at_device_put(window: Workbench, project: Project) -> Workbench:
+    """A window with the cursor on `device_put` of the recorded line, the server ready."""
+    window.open(project.program, project.put_scalar_line, 16)
+    window.expect_captures("1 capture")
+    return window
+
+
+def test_hover_says_what_was_recorded(at_device_put: Workbench) -> None:
+    at_device_put.run("Show or Focus Hover")
+    expect(at_device_put.hover).to_contain_text("PJRT_Client_BufferFromHostBuffer")
+
+
+def test_definition_goes_on_into_cpp_and_back(at_device_put: Workbench, project: Project) -> None:
+    window, frames = at_device_put, project.frames()
+    reached = [window.place()]
+    while not reached[-1].file.endswith(".cc"):
+        reached.append(window.go_to_definition(frames - set(reached)))
+    assert reached[1].file == "api.py"
+    for place in reversed(reached[:-1]):
+        window.press("Control+Alt+-")
+        window.expect_place(place.file, place.line)
+
+
+def test_call_hierarchy_shows_who_called_and_what_was_called(at_device_put: Workbench) -> None:
+    window = at_device_put
+    window.run("Show Call Hierarchy")
+    callers = window.tree("Callers Of")
+    expect(callers.first).to_contain_text("put_scalar")
+    expect(callers.nth(1)).to_contain_text("<module>")
+    window.page.get_by_role("button", name="Show Outgoing Calls").click()
+    expect(window.tree("Calls From").nth(1)).to_contain_text("device_put")

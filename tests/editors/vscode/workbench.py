@@ -1,0 +1,213 @@
+"""What a person does in VS Code, and sees there: a page of code-server, driven by Playwright."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
+
+from tests.editors.vscode.code_server import PATIENCE, CodeServer
+from tests.editors.vscode.project import Place
+
+SIZE = ViewportSize(width=1280, height=800)
+
+Scheme = Literal["light", "dark"]
+"""What the system's user likes; VS Code's theme follows it."""
+
+_TAB = ".editor-group-container.active .tab.active"
+_SELECTION = "[id='status.editor.selection']"
+_PEEK = ".reference-zone-widget .monaco-list-row.focused"
+
+# The tab, the line and the focus change one after the other: what is looked for is what there can be together.
+_ARRIVED = """([places, tab, selection, peek]) => {
+  const file = document.querySelector(tab)?.getAttribute("data-resource-name");
+  const line = document.querySelector(selection)?.innerText.match(/Ln (\\d+)/)?.[1];
+  const focused = document.querySelector(".editor-group-container.active .monaco-editor.focused")?.dataset.uri;
+  return document.querySelector(peek) !== null || (focused?.endsWith(`/${file}`) && places.includes(`${file}:${line}`));
+}"""
+
+# Which frame of the picked stack the active editor says that the reader is at: text that is no element of the page.
+_FRAME = """() => [...document.querySelectorAll(".editor-group-container.active .view-line span")]
+  .map((part) => getComputedStyle(part, "::after").content.match(/^"frame (\\d+) of \\d+"$/)?.[1])
+  .find((number) => number !== undefined)"""
+_OTHER_FRAME = f"""(before) => {{ const now = ({_FRAME})(); return now !== before && now; }}"""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, or the one that $FRAMEDEX_TEST_CHROMIUM names."""
+    expect.set_options(timeout=PATIENCE * 1000)
+    path = shutil.which(os.environ.get("FRAMEDEX_TEST_CHROMIUM", "chromium"))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+class Workbench:
+    """A window of VS Code on a folder, as new: it remembers nothing of earlier windows."""
+
+    def __init__(
+        self, server: CodeServer, browser: Browser, folder: Path, scheme: Scheme = "light", size: ViewportSize = SIZE
+    ) -> None:
+        self._server = server
+        self._context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+        self._context.grant_permissions(["clipboard-read", "clipboard-write"], origin=server.address)
+        self.page: Page = self._context.new_page()
+        self.page.set_default_timeout(PATIENCE * 1000)
+        self._folder = folder
+
+    def load(self, **payload: str) -> None:
+        """Open the folder; `payload` is what VS Code's page takes beside it."""
+        pairs = quote(json.dumps([["skipWelcome", "true"], *payload.items()]))
+        self.page.goto(f"{self._server.address}/?folder={quote(str(self._folder))}&payload={pairs}")
+        # Before that, keys do nothing.
+        self.page.wait_for_function("window.driver?.whenWorkbenchRestored().then(() => true)")
+
+    def remote(self, path: Path) -> str:
+        """A file's URI."""
+        return f"vscode-remote://{self._server.authority}{quote(str(path))}"
+
+    def open(self, path: Path, line: int, column: int = 1) -> None:
+        """Open a file, with the cursor at a 1-based place."""
+        self._pick("Control+P", f"{path}:{line}:{column}", path.name)
+        self.expect_place(path.name, line)
+
+    def run(self, command: str) -> None:
+        """Run a command by its name in the palette."""
+        self._pick("F1", f">{command}", command)
+
+    def _pick(self, keys: str, text: str, choice: str) -> None:
+        self.page.keyboard.press(keys)
+        self.page.locator(".quick-input-widget input.input").fill(text)
+        expect(self.page.locator(".quick-input-list .monaco-list-row").first).to_contain_text(choice)
+        self.page.keyboard.press("Enter")
+
+    def follow(self, link: str, at: str, says: str) -> None:
+        """Click on a link in the terminal with Ctrl held: on the text `at` in the row that is `link`."""
+        row = self.page.locator(".terminal.xterm .xterm-rows > div").get_by_text(link, exact=True)
+        box = row.bounding_box()
+        assert box is not None
+        x = box["x"] + box["width"] * (link.index(at) + 1) / len(link)
+        y = box["y"] + box["height"] / 2
+        self.page.keyboard.down("Control")
+        # The terminal looks for links where the mouse moves; there are some when it says so.
+        self.page.mouse.move(x, y - box["height"])
+        self.page.mouse.move(x, y)
+        expect(self.hover).to_contain_text(says)
+        self.page.mouse.click(x, y)
+        self.page.keyboard.up("Control")
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, as Playwright names them."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def expect_server(self) -> None:
+        """Wait for the server to run."""
+        expect(self.page.locator(".statusbar-item .codicon-layers")).to_be_visible()
+
+    def expect_captures(self, count: str) -> None:
+        """Wait for the server to know as many captures, as the status bar has it: "1 capture"."""
+        expect(self.page.locator(".statusbar-item", has_text=f"framedex: {count}")).to_be_visible()
+
+    @property
+    def tab(self) -> Locator:
+        """The active editor's tab."""
+        return self.page.locator(_TAB)
+
+    @property
+    def _selection(self) -> Locator:
+        return self.page.locator(_SELECTION)
+
+    @property
+    def hover(self) -> Locator:
+        """The hover that is shown."""
+        return self.page.locator(".monaco-hover:visible")
+
+    def show_view(self, name: str) -> None:
+        """Open a view of the activity bar."""
+        self.page.get_by_role("tab", name=name).click()
+
+    def step(self, key: str) -> int:
+        """Press the chord of a step along a stack; the number of the frame that it leads to."""
+        before = self.page.evaluate(_FRAME)
+        self.press("Control+Alt+.", key)
+        return int(self.page.wait_for_function(_OTHER_FRAME, arg=before).json_value())
+
+    def answer(self, text: str) -> None:
+        """Type an answer into the box that asks for it."""
+        box = self.page.locator(".quick-input-widget input.input")
+        box.fill(text)
+        self.page.keyboard.press("Enter")
+        expect(box).to_be_hidden()
+
+    def message(self, text: str) -> Locator:
+        """The message with this text, in the list of them: a toast goes away by itself."""
+        # What screen readers are told of it stays for a while; a list that is shown before it has come may close again.
+        expect(self.page.get_by_role("alert").filter(has_text=text).first).to_be_attached()
+        listed = self.page.locator(".notifications-center")
+        if not listed.is_visible():
+            self.run("Notifications: Show Notifications")
+        return listed.locator(".notification-list-item", has_text=text)
+
+    def answer_message(self, text: str, button: str) -> None:
+        """Press a button of the message with this text."""
+        self.message(text).get_by_role("button", name=button).click()
+
+    @property
+    def text(self) -> Locator:
+        """What the active editor shows, whose lines are as far as they are in sight."""
+        return self.page.locator(".editor-group-container.active .view-lines")
+
+    def expect_group(self, number: int, name: str, line: int) -> None:
+        """Wait for the editor group, counted from 1, to have a file at a 1-based line."""
+        group = self.page.locator(".editor-group-container").nth(number - 1)
+        expect(group.locator(".tab.active")).to_have_attribute("data-resource-name", name)
+        expect(group.locator(".active-line-number")).to_have_text(str(line))
+
+    def tree(self, view: str) -> Locator:
+        """The rows of a view in the side bar."""
+        return self.page.get_by_role("tree", name=view).get_by_role("treeitem")
+
+    def unfold(self, row: Locator) -> None:
+        """Show what is below a row of a tree whose click does something else."""
+        twistie = row.locator(".monaco-tl-twistie")
+        box = twistie.bounding_box()
+        assert box is not None
+        # Its left part is the indentation.
+        twistie.click(position={"x": box["width"] - 8, "y": box["height"] / 2})
+
+    def place(self) -> Place:
+        """The file in the active editor, and the 1-based line of the cursor."""
+        selection = re.search(r"Ln (\d+)", self._selection.inner_text())
+        assert selection is not None
+        return Place(self.tab.get_attribute("data-resource-name") or "", int(selection[1]))
+
+    def go_to_definition(self, places: Iterable[Place]) -> Place:
+        """Go to the definition, where there are several to the first that is offered; which of `places` that was."""
+        here = self.place()
+        self.press("F12")
+        known = [f"{place.file}:{place.line}" for place in places if place != here]
+        self.page.wait_for_function(_ARRIVED, arg=[known, _TAB, _SELECTION, _PEEK])
+        if self.page.locator(_PEEK).is_visible():
+            self.press("Enter")
+            self.page.wait_for_function(_ARRIVED, arg=[known, _TAB, _SELECTION, "no-peek"])
+        return self.place()
+
+    def expect_place(self, name: str, line: int) -> None:
+        """Wait for the cursor to be in a file, at a 1-based line."""
+        expect(self.tab).to_have_attribute("data-resource-name", name)
+        expect(self._selection).to_have_text(re.compile(rf"Ln {line}, "))
+
+    def close(self) -> None:
+        """Close the window."""
+        self._context.close()
