@@ -1,6 +1,8 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make test    set up with the development tools, then every check
+# make test-editors  set up a real VS Code, and test its extension in it
+# make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
 # make format  rewrite the sources in the project's style
 
@@ -9,7 +11,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo seed-trace test check pytest sanitize format clean
+.PHONY: demo seed-trace test check pytest test-editors screenshots sanitize format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -32,7 +34,15 @@ check: $(VENV)/set-up-dev
 pytest: $(VENV)/set-up-dev
 	@scripts/other-pythons
 	@scripts/legacy-python || echo "set-up: the tests of JAX 0.4.13 are skipped"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --ignore tests/editors/vscode
+
+test-editors: $(VENV)/set-up-dev
+	@scripts/set-up-editors $(VENV)
+	@$(BIN)/python -m pytest tests/editors/vscode
+
+screenshots: $(VENV)/set-up-dev
+	@scripts/set-up-editors $(VENV)
+	@$(BIN)/python docs/make_screenshots.py $(if $(XLA),--source $(XLA))
 
 sanitize: $(VENV)/set-up-dev
 	@scripts/sanitize
@@ -49,4 +59,4 @@ $(VENV)/set-up-dev: $(BUILT_FROM)
 	@touch $(VENV)/set-up
 
 clean:
-	rm -rf $(VENV) .venv-3.* .venv-legacy build demo/.framedex demo/seed
+	rm -rf $(VENV) .venv-3.* .venv-legacy .editors editors/vscode/node_modules build demo/.framedex demo/seed

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests import pythons
+
+# `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", params=pythons.RECORDABLE)

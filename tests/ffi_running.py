@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import functools
-import json
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import framedex_native
-from framedex.captures import capture_folders, read_capture
+from framedex.captures import read_capture
 from framedex.model import Capture
 from tests.reading import Call, calls_of
-from tests.running import PROGRAMS, TIMEOUT, plain_environment
+from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "native" / "examples"
@@ -25,36 +23,23 @@ CPU = {"JAX_PLATFORMS": "cpu"}
 UNTRACED = {"PYTHONPATH": str(EXAMPLES), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-@dataclass(frozen=True)
-class FfiRun:
+class FfiRun(Run):
     """A program that ended, and what was recorded of it."""
 
-    status: int
-    stdout: str
-    stderr: str
-    captures: tuple[Path, ...]
-
-    @property
-    def result(self) -> Any:
-        """The JSON document that the program printed as its last line."""
-        assert self.status == 0, self.stderr
-        return json.loads(self.stdout.splitlines()[-1])
-
     @cached_property
-    def capture(self) -> Capture:
-        """The one capture."""
-        assert len(self.captures) == 1, (self.captures, self.stderr)
-        return read_capture(self.captures[0])
+    def recorded(self) -> Capture:
+        """What is in the one capture."""
+        return read_capture(self.capture)
 
     def calls(self, *functions: str) -> list[Call]:
         """The recorded calls of handlers, by start; only of these functions if any are named."""
-        boundaries = {function.name: function.boundary for function in self.capture.functions}
-        calls = [call for call in calls_of(self.capture) if boundaries[call.function] == "ffi"]
+        boundaries = {function.name: function.boundary for function in self.recorded.functions}
+        calls = [call for call in calls_of(self.recorded) if boundaries[call.function] == "ffi"]
         return [call for call in calls if not functions or call.function in functions]
 
     def described(self, kind: str) -> list[dict[str, Any]]:
         """The descriptions of a kind, in the order in which they were written."""
-        return [entry.content for entry in self.capture.descriptions if entry.kind == kind]
+        return [entry.content for entry in self.recorded.descriptions if entry.kind == kind]
 
     @cached_property
     def sites(self) -> dict[str, dict[str, Any]]:
@@ -79,15 +64,9 @@ def run_ffi(
     program: str, *arguments: str, folder: Path, python: str = sys.executable, traced: bool = True, **environment: str
 ) -> FfiRun:
     """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; what is recorded goes below `folder`."""
-    done = subprocess.run(
-        [python, str(PROGRAMS / program), str(library_for(python)), *arguments],
-        env=plain_environment() | UNTRACED | (tracing(folder) if traced else {}) | environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-    )
-    return FfiRun(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
+    command = [python, str(PROGRAMS / program), str(library_for(python)), *arguments]
+    variables = plain_environment() | UNTRACED | (tracing(folder) if traced else {}) | environment
+    return FfiRun.of(command, folder, variables, TIMEOUT)
 
 
 def tracing(folder: Path) -> dict[str, str]:

@@ -6,9 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import framedex_native
 from framedex.captures import capture_folders
@@ -16,6 +17,7 @@ from tests.pythons import ROOT
 
 PROGRAMS = Path(__file__).parent / "programs"
 TIMEOUT = 120  # seconds: nothing here takes more than a few, so a hang is a failure
+Ran = TypeVar("Ran", bound="Run")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Run:
     stdout: str
     stderr: str
     captures: tuple[Path, ...]
+
+    @classmethod
+    def of(cls: type[Ran], command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Ran:
+        """Run a command in `folder` to its end; its captures go below that."""
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout)
+        return cls(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
 
     @property
     def result(self) -> Any:
@@ -49,15 +57,8 @@ def run(
     **environment: str,
 ) -> Run:
     """Run `tests/programs/PROGRAM` to its end; its captures go below `folder`."""
-    done = subprocess.run(
-        [python, str(PROGRAMS / program), *arguments],
-        env=mock_environment(folder) | environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
-    return Run(done.returncode, done.stdout, done.stderr, tuple(capture_folders(folder / "captures")))
+    command = [python, str(PROGRAMS / program), *arguments]
+    return Run.of(command, folder, mock_environment(folder) | environment, timeout)
 
 
 def build_small_plugin(folder: Path) -> Path:

@@ -37,6 +37,7 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         ("sqlite_utils", ("indexer/framedex/index/",)),
         ("framedex_native._native", ("indexer/framedex/captures/",)),
         ("framedex_native._extractor", ("indexer/framedex/sources/",)),
+        ("framedex_native._scanner", ("indexer/framedex/interchange/",)),
         (
             "lsprotocol",
             (

@@ -83,5 +83,9 @@ def signalled(folder: Path, number: signal.Signals, send: object) -> Ended:
         assert process.stdout
         first = process.stdout.readline()
         send(process)
-        rest, stderr = process.communicate(timeout=120)
+        try:
+            rest, stderr = process.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     return Ended(process.returncode, first + rest, stderr)
