@@ -4,7 +4,7 @@
 nothing but jax. It is not for use from Python.
 """
 
-from .client import Client, prepare_process
+from .client import Client, prepare_process, release_memory
 from .program import Program
 
-__all__ = ["Client", "Program", "prepare_process"]
+__all__ = ["Client", "Program", "prepare_process", "release_memory"]

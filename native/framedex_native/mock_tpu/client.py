@@ -45,6 +45,11 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
     getattr(xla_client, f"{register_type}_handler")(PLATFORM, getattr(_jax, register_type))
 
 
+def release_memory() -> None:
+    """Let go of the memory that arrays looked at which are gone: jaxlib drops it when it is next asked to."""
+    _jax.collect_garbage()
+
+
 class Client:
     """Stands in for the devices of the mock TPU."""
 

@@ -227,8 +227,7 @@ void add_buffer_properties(PJRT_Api& api) {
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated) {
   *allocated = memory.allocate(bytes);
   if (*allocated == nullptr) {
-    // Arrays that wait for the GIL to be released may hold what is missing.
-    python::release_dropped_with_gil();
+    release_memory_of_dropped_arrays();  // they may hold what is missing
     *allocated = memory.allocate(bytes);
   }
   return *allocated != nullptr ? nullptr : exhausted(memory, bytes);
@@ -237,7 +236,7 @@ PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>*
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved) {
   std::optional<Reservation> found = memory.reserve(bytes);
   if (!found) {
-    python::release_dropped_with_gil();
+    release_memory_of_dropped_arrays();
     found = memory.reserve(bytes);
   }
   if (!found) return exhausted(memory, bytes);

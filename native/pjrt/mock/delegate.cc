@@ -88,6 +88,16 @@ std::vector<std::string> element_type_names() {
   return names;
 }
 
+void release_memory_of_dropped_arrays() {
+  static const MadeHere made_here;
+  if (!made_here || !python::is_usable()) return;
+  Gil gil;
+  Reference module = python::loaded_module(kModule);
+  if (!module) return;
+  Reference release = python::attribute(module.get(), "release_memory");
+  if (!release || !python::call(release.get(), {})) python::take_error();
+}
+
 Delegate* Delegate::of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status) {
   static std::mutex mutex;
   static auto* const delegates = new std::map<std::vector<int>, std::unique_ptr<Delegate>>;

@@ -26,6 +26,10 @@ struct ShardedArray {
   size_t device_count;
 };
 
+// Gives back the memory of every array that nobody has any more, which otherwise goes when Python and jaxlib next have
+// an occasion. For a caller without the GIL; nothing where there is no delegate.
+void release_memory_of_dropped_arrays();
+
 class Delegate {
  public:
   // The delegate for these devices, of which the process's own are those of process `process_index`; made once in a

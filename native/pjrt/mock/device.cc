@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "pjrt/mock/delegate.h"
 #include "pjrt/mock/error.h"
-#include "pjrt/mock/python.h"
 #include "pjrt/traced_call.h"
 
 // Work on a device that a runtime wants to be told about. The mock does nothing with it but keep its description.
@@ -25,7 +25,7 @@ PJRT_Error* of_another_process(const PJRT_Device& device, const char* what) {
 PJRT_Error* memory_stats(PJRT_Device_MemoryStats_Args* args) {
   using Args = PJRT_Device_MemoryStats_Args;
   if (!args->device->is_addressable()) return of_another_process(*args->device, "MemoryStats");
-  python::release_dropped_with_gil();  // arrays that nobody has any more may still hold memory
+  release_memory_of_dropped_arrays();
   MemoryStatistics statistics = args->device->memory->statistics();
   auto put = [args](int64_t Args::* member, bool Args::* is_set, int64_t value) {
     pjrt::set(args, member, value);

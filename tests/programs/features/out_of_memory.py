@@ -39,6 +39,15 @@ def an_input_that_does_not_fit():
 
 
 @check
+def what_a_program_read_makes_room():
+    first_one = jax.jit(lambda x: x[0])
+    for value in range(5):
+        x = jax.device_put(np.full(3 * MIB // 4, value, np.int8))
+        close(first_one(x), value)
+        del x
+
+
+@check
 def again_and_again():
     for _ in range(20):
         raises(OutOfMemory, lambda: make(1, 2 * MIB).block_until_ready(), "RESOURCE_EXHAUSTED")
