@@ -30,9 +30,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from framedex.model import FrameRow, How, Language, Location, Stale, Trace
+from framedex.model import How, Language, Stale
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import FrameRow, Location, Trace
 
 HEADING = "framedex trace, format 1"
 

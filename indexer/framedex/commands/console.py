@@ -18,13 +18,13 @@ from framedex.commands.files import working_folder
 from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Span, Terminal, paint
 from framedex.errors import FramedexError
-from framedex.model import CaptureRow
 from framedex.plaintext import visible
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.database import Patience
+    from framedex.model import CaptureRow
 
 INDEX_FOLDER = ".framedex"
 

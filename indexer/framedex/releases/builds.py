@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from framedex.model import Capture
+if TYPE_CHECKING:
+    from framedex.model import Capture
 
 _PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
 _LIBRARY = re.compile(r"(/.*/lib(?:64)?/python\d+\.\d+)/(?!(?:site|dist)-packages/)")

@@ -1,0 +1,31 @@
+"""The packages whose names are imported when they are asked for hand out each name that they list."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+PACKAGES = ("framedex.binaries", "framedex.index", "framedex.model", "framedex.objects", "framedex.sources")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_listed_name_is_there(package: str) -> None:
+    module = import_module(package)
+    assert module.__all__
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_another_name_is_refused(package: str) -> None:
+    assert not hasattr(import_module(package), "no_such_name")
+
+
+def test_a_place_costs_no_more_than_places() -> None:
+    asked = "import sys; from framedex.model import Location; print(*sorted(m for m in sys.modules if 'framedex' in m))"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert "framedex.model.places" in loaded
+    assert not {"framedex.model.rows", "framedex.model.capture"} & set(loaded)
