@@ -18,10 +18,9 @@ def duration(nanoseconds: int) -> str:
     if nanoseconds < 0:
         return "never returned"
     for unit, size in (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000)):
-        if nanoseconds >= size:
-            return (
-                f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
-            )
+        value = nanoseconds / size
+        if value >= 0.9995:  # three digits of the smaller unit would round up to 1000
+            return f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
     return f"{nanoseconds} ns"
 
 

@@ -143,20 +143,24 @@ class Indexes:
         choice: IndexChoice,
         report: Report,
         links_for: Callable[[Path], Mapping[str, str]] = lambda path: {},
+        beside: Indexes | None = None,
     ) -> None:
-        """`links_for` gives the URL templates that the settings have for an index."""
+        """`links_for` gives the URL templates that the settings have for an index.
+
+        Another one `beside` it, with a thread of its own, knows what is being filled and what was told already.
+        """
         self._choice = choice
         self._report = report
         self._links_for = links_for
         self._links: dict[Path, Mapping[str, str]] = {}
-        self.filled: set[Path] = set()
+        self.filled: set[Path] = beside.filled if beside else set()
         """The indexes that this session is writing: that one is empty as yet is nothing to tell."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="framedex-index")
         self._open: dict[Path, Index] = {}
         self._used: dict[Path, None] = {}
         self._states: dict[Path, tuple[int, ...] | None] = {}
         self._present: set[Path] | None = None
-        self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = set()
+        self._told: set[tuple[Path | None, tuple[int, int] | None, str]] = beside._told if beside else set()
 
     async def ask(
         self, document: Path, question: Callable[[Index], Answer], likeliest: Path | None = None

@@ -69,6 +69,20 @@ async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: 
         assert "framedex index" in listed["spoilt"]["problem"]
 
 
+async def test_what_is_wrong_with_an_index_is_told_to_who_asks_for_its_contents_only(
+    tmp_path: Path, connect: Connect
+) -> None:
+    recording = record(tmp_path)
+    client = await connect(tmp_path)
+    assert await boundaries(client, folder=str(tmp_path), capture=1)
+    recording.index.unlink()
+    recording.index.write_bytes(b"spoilt " * 1000)
+    for _ in range(2):
+        assert await answer(client, "boundaries", folder=str(tmp_path), capture=1) is None
+    (told,) = {shown.message for shown in client.messages}
+    assert "framedex index" in told
+
+
 async def test_nothing_recorded_is_an_empty_list(tmp_path: Path, connect: Connect) -> None:
     client = await connect(tmp_path)
     assert await answer(client, "indexes") == {"indexes": []}

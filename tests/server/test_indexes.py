@@ -148,3 +148,22 @@ async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
     indexes.filled.discard(path)
     assert await answering(indexes, tmp_path / "demo.py") is None
     assert [problem.endswith("is empty.") for problem in problems] == [True]
+
+
+async def test_those_beside_it_tell_the_same_thing_once_and_know_what_is_being_filled(
+    indexes: Indexes, tmp_path: Path, problems: list[str]
+) -> None:
+    path = tmp_path / ".framedex" / "index.db"
+    path.parent.mkdir()
+    path.touch()
+    choice = IndexChoice(None, lambda: [tmp_path])
+    beside = Indexes(choice, lambda error: problems.append(error.message), beside=indexes)
+    try:
+        indexes.filled.add(path)
+        assert await beside.each(lambda index: None) == []
+        indexes.filled.discard(path)
+        for asked in (beside, indexes, beside):
+            assert await answering(asked, tmp_path / "demo.py") is None
+        assert [problem.endswith("is empty.") for problem in problems] == [True]
+    finally:
+        beside.close()

@@ -16,7 +16,7 @@ import click
 
 from framedex.commands.files import working_folder
 from framedex.commands.layout import fit_line
-from framedex.commands.terminal import Line, Span, Terminal, paint
+from framedex.commands.terminal import Line, Span, Terminal, paint, standard_output
 from framedex.errors import FramedexError
 from framedex.plaintext import visible
 from framedex.settings import Settings
@@ -63,7 +63,7 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
-    click.echo(json.dumps(document, indent=2))
+    click.echo(json.dumps(document, indent=2), standard_output())
 
 
 def check_capture_id(captures: Sequence[CaptureRow], capture: int | None) -> None:

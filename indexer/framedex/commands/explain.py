@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -13,7 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.console import json_option, note, print_json, print_lines
-from framedex.commands.logs import NO_INDEX, opened_resolver, unreadable
+from framedex.commands.logs import NO_INDEX, opened_resolver, standard_input, unreadable
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.interchange.detect import read
 from framedex.interchange.escapes import without_escapes
@@ -51,7 +50,7 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
 def _text(file: str) -> str:
     """The text of the log. Raises FramedexError where it cannot be read."""
     try:
-        return _plain(sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes())
+        return _plain(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from error
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from framedex.commands.console import known_index, load_settings_here, print_error
 from framedex.commands.elsewhere import source_folders
@@ -26,6 +29,13 @@ def unreadable(file: str, error: OSError | ValueError) -> FramedexError:
     reason = getattr(error, "strerror", None) or str(error)
     name = "stdin" if file == "-" else printable(file)
     return FramedexError(f"{name} cannot be read: {reason}.", "Give a text file, or - for stdin.")
+
+
+def standard_input() -> TextIO:
+    """What is piped in. Raises FramedexError where that was closed before we began."""
+    if sys.stdin is None:  # its number may be another file's by now
+        raise unreadable("-", OSError(errno.EBADF, os.strerror(errno.EBADF)))
+    return sys.stdin
 
 
 @contextmanager

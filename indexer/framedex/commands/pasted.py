@@ -21,7 +21,7 @@ from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
 from framedex.settings import Settings
-from framedex.sources.pathmap import PathMap
+from framedex.sources.pathmap import HOW_TO_MAP, PathMap
 
 if TYPE_CHECKING:
     from framedex.index import NameLookup
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
 _MOST_SIMILAR = 8
-_MAPPING = (
-    "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
-    " path-map in framedex.toml says which folders are which."
-)
 
 
 class Finder:
@@ -185,7 +181,7 @@ class Finder:
             tried.append("among the files and names of the index")
         below = f", nor one {', or '.join(tried)}" if tried else ""
         public = f"It is public: {url}\n" if url else ""
-        return FramedexError(f"There is no file {printable(path)}{below}.", f"{public}{_MAPPING}")
+        return FramedexError(f"There is no file {printable(path)}{below}.", f"{public}{HOW_TO_MAP}")
 
 
 class _UnknownSymbolError(FramedexError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import select
 import signal
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.console import note, print_error, settings_here
-from framedex.commands.logs import NO_INDEX, opened_resolver, resolver_by, unreadable
+from framedex.commands.logs import NO_INDEX, opened_resolver, resolver_by, standard_input, unreadable
 from framedex.commands.notes import SourceNotes
 from framedex.commands.terminal import Terminal
 from framedex.errors import FramedexError
@@ -53,11 +52,10 @@ def resolve(index_path: Path | None, file: str) -> None:
     program before the pipe ends, and its last lines still pass. The status of a pipe is that of its last command, so
     this one's; with `set -o pipefail` in the shell the program's own failure counts.
     """
-    if sys.stdout is None:
-        raise FramedexError("stdout cannot be written: it is closed.")
+    terminal = Terminal.of_stdout()
     with _opened(file) as source, _interrupts_left_to_the_producer(source):
         with _Sources(index_path, file) as sources:
-            notes = SourceNotes(sources.find, Terminal.of_stdout(), sys.stdout.encoding)
+            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding)
             try:
                 _pass_on(source, file, NotedLog(notes))
             except BrokenPipeError:
@@ -70,9 +68,7 @@ def resolve(index_path: Path | None, file: str) -> None:
 def _opened(file: str) -> Iterator[int]:
     """The descriptor that the log is read from. Raises FramedexError where there is none."""
     if file == "-":
-        if sys.stdin is None:  # it was closed before we began, and its number may be another file's by now
-            raise unreadable(file, OSError(errno.EBADF, os.strerror(errno.EBADF)))
-        yield sys.stdin.fileno()
+        yield standard_input().fileno()
         return
     try:
         source = os.open(file, os.O_RDONLY)

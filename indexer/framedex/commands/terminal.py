@@ -13,10 +13,12 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TextIO
 from urllib.parse import quote
 
 import click
 
+from framedex.errors import FramedexError
 from framedex.model import Location, is_local
 from framedex.plaintext import printable
 from framedex.tracetext import location_labels
@@ -36,6 +38,14 @@ class Span:
 
 
 Line = tuple[Span, ...]
+
+
+def standard_output() -> TextIO:
+    """Where results go. Raises FramedexError where that was closed before we began."""
+    if sys.stdout is None:
+        raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
+    return sys.stdout
+
 
 # For terminals that hand `file:` links to the desktop, which drops the line; `framedex open` is registered for this.
 _OWN_SCHEME = "framedex"
@@ -66,8 +76,8 @@ class Terminal:
 
     @classmethod
     def of_stdout(cls) -> Terminal:
-        """The capabilities of this process's stdout."""
-        return cls.of(sys.stdout.isatty(), os.environ)
+        """The capabilities of this process's stdout. Raises FramedexError where it was closed before we began."""
+        return cls.of(standard_output().isatty(), os.environ)
 
     @classmethod
     def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:

@@ -13,6 +13,12 @@ from framedex.sources.locate import TreeFiles
 BUILD_FOLDER = "/proc/self/cwd"
 """What Bazel has compilers record as the folder that they work in. It is no folder of this machine."""
 
+HOW_TO_MAP = (
+    "If it is a path of a build or of another machine: `framedex sources add FOLDER` adds a source folder, and a"
+    " path-map in framedex.toml says which folders are which."
+)
+"""What to do about a path that leads to no file here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Here:

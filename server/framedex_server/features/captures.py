@@ -6,7 +6,7 @@ the call hierarchy, lenses and hints stay those of all captures.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,14 +112,23 @@ def compared_whole(index: Index, before: int, after: int) -> Json | None:
     if not {before, after} <= {capture.id for capture in index.captures()}:
         return None
     first, second = (
-        {each.function: (each.calls, each.duration) for each in index.boundary_totals(capture)}
+        _by_name((each.function, each.calls, each.duration) for each in index.boundary_totals(capture))
         for capture in (before, after)
     )
     return _compared(f"captures {before} and {after}", first, second)
 
 
-def _boundaries(summary: LineSummary | None) -> dict[str, tuple[int, int]]:
-    return {name: (calls, duration) for name, calls, duration in summary.boundaries} if summary else {}
+def _boundaries(summary: LineSummary | None) -> Totals:
+    return _by_name(summary.boundaries) if summary else {}
+
+
+def _by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
+    """Calls and nanoseconds by name: functions of two boundaries may have the same."""
+    by_name: dict[str, tuple[int, int]] = {}
+    for name, calls, duration in totals:
+        before = by_name.get(name, (0, 0))
+        by_name[name] = before[0] + calls, before[1] + duration
+    return by_name
 
 
 def _compared(what: str, first: Totals, second: Totals) -> Json:

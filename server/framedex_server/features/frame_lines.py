@@ -77,7 +77,7 @@ def resolver(session: Session, uri: str, index: Index | None, binaries: Binaries
     rules = session.folder_settings_at(path or session.any_document()).path_map
 
     def elsewhere(name: str) -> Sequence[str]:
-        return files_below(name, source_folders(session, uri, index)) if "/" in name else ()
+        return files_below(name, source_folders(session, uri, index))
 
     return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere)
 

@@ -118,12 +118,10 @@ def _nowhere(session: Session, wanted: Wanted, index: Index | None) -> str:
             f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
+    from framedex.sources.pathmap import HOW_TO_MAP
+
     folders = source_folders(session, wanted.uri, index)
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
     below = f", nor one with the end of that path below {shown}" if folders else ""
     indexed = " There is no index here." if index is None else ""
-    return (
-        f"There is no file {printable(wanted.path)} here{below}.{indexed} If it is a path of a build or of another"
-        " machine: `framedex sources add FOLDER` adds a source folder, and a path-map in framedex.toml says which"
-        " folders are which."
-    )
+    return f"There is no file {printable(wanted.path)} here{below}.{indexed} {HOW_TO_MAP}"

@@ -172,10 +172,11 @@ def test_a_file_without_permission_is_an_error(tmp_path: Path) -> None:
     assert "run.log cannot be read: Permission denied." in done.stderr
 
 
-def test_without_stdin_or_stdout_it_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("verb", ["resolve", "explain"])
+def test_without_stdin_or_stdout_it_says_so(verb: str, tmp_path: Path) -> None:
     for closed, words in (("<&-", "stdin cannot be read"), (">&-", "stdout cannot be written")):
         done = subprocess.run(
-            ["sh", "-c", f'echo x | "$@" {closed}', "sh", *COMMAND, "resolve"],
+            ["sh", "-c", f'echo x | "$@" {closed}', "sh", *COMMAND, verb],
             cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT,
         )  # fmt: skip
         assert (done.returncode, words in done.stderr) == (1, True), done.stderr
