@@ -18,11 +18,11 @@ def exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str
     return find
 
 
-def exports_of_any(package: str, modules: Sequence[str]) -> Callable[[str], object]:
-    """The same for a package of many small names: a name is looked for in one module after the other."""
+def exports_of_any(package: str, names: Sequence[str], modules: Sequence[str]) -> Callable[[str], object]:
+    """The same for a package of many small `names`: one is looked for in one of the modules after the other."""
 
     def find(name: str) -> object:
-        if not name.startswith("_"):
+        if name in names:
             for module in modules:
                 found = vars(import_module(f"{package}.{module}"))
                 if name in found:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from framedex.ffi.model import FfiTarget, FfiUse
 from framedex.index import (
@@ -63,11 +62,9 @@ from framedex.model import (
 )
 from framedex.releases import Build
 
-Kept = TypeVar("Kept")
-
 _MOST_STACKS = 50
+_MOST_FLAME_NODES = 4000  # as many as a screen can show, and a page can draw at once
 _MOST_SYMBOLS = 100
-_MOST_FLAME_NODES = 4000
 
 
 class Index(NameLookup):

@@ -31,11 +31,14 @@ def bounds(line: str) -> tuple[int, int]:
 
 
 _ENDS = {"<": ">", "(": ")", "[": "]", "{": "}"}
+# Names with brackets of their own, which pair with nothing.
+_OPERATOR = re.compile(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
 
 
 def argument_list(text: str) -> int:
     """Where ` (`, outside all brackets, begins the arguments of a call as gdb prints it; -1 for nowhere."""
     depth = 0
+    text = _OPERATOR.sub(lambda match: "_" * len(match[0]), text)
     for index, character in enumerate(text):
         if character == "(" and depth == 0 and index and text[index - 1] == " ":
             return index - 1

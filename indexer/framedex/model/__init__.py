@@ -128,5 +128,5 @@ __all__ = [
 
 # Making these dataclasses takes a fifth of a short command's time; what every command needs is in the first modules.
 __getattr__ = exports_of_any(
-    __name__, ("places", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture")
+    __name__, __all__, ("places", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture")
 )

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import FlameNode
 
-MOST_NODES = 4000
-"""Functions in context that are told apart: as many as a screen can show, and a client can draw at once."""
-
 
 def register(server: LanguageServer, session: Session) -> None:
     """Offer the request."""
@@ -30,7 +27,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _graph(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
-    graph = index.flame_graph(capture, boundary, with_glue=with_glue, most=MOST_NODES)
+    graph = index.flame_graph(capture, boundary, with_glue=with_glue)
     return {
         "calls": graph.calls,
         "duration": graph.duration,

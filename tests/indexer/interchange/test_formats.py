@@ -254,6 +254,12 @@ def test_the_c_stack_of_python_3_14_is_read() -> None:
     assert (second.function, second.address) == ("", 0x55)
 
 
+@pytest.mark.parametrize("name", ["operator<", "ns::operator<< <Text<char> >", "A::operator->", "A::operator()(int)"])
+def test_operators_of_libraries_without_debug_information(name: str) -> None:
+    (stack,) = read(f"#0  0x00007f00 in {name} () from /lib/libtpu.so\n").stacks
+    assert (stack.frames[0].function, stack.frames[0].module) == (name, "/lib/libtpu.so")
+
+
 def test_what_gdb_wraps_is_one_frame() -> None:
     text = "#3  0x4a in f (a=1,\n    b=2) at /a/c.cc:24\n#4  0x4b in g () from /lib/libx.so\n#5  0x4c in ?? ()\n"
     (stack,) = read(text).stacks
