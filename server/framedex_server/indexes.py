@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from framedex.errors import FramedexError
+from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -247,6 +248,7 @@ class Indexes:
         near = [*filter(None, [likeliest]), *self._choice.upwards(document)]
         first: Path | None = None
         path: Path | None = None
+        removed = [path for path in self._open if path not in near and self._is_removed(path, document)]
         known = [path for path in self._used if path not in near]
         for path in chain(near, known, self._choice.inside_workspace()):
             # Nobody named those further away, so what is wrong with them is nothing to bother a user with.
@@ -259,9 +261,18 @@ class Indexes:
                 first = path
             elif path not in near and path not in known:
                 self._forget(path)  # or every index of a large workspace would be kept open
-        if path is None:
+        if path is None and not removed:
             self._tell_once(None, _nothing_recorded(), tell)
+        for each in removed:
+            self._forget(each)
+            self._tell_once(each, _removed(each), tell)
         return self._ask(first, question, tell) if first is not None else None
+
+    def _is_removed(self, path: Path, document: Path) -> bool:
+        """Whether an index is gone that answered for the document because it was above it or above the workspace."""
+        project = path.parent.parent
+        is_above = any(each.is_relative_to(project) for each in (document, *self._choice.roots()))
+        return is_above and _state(path) is None
 
     def _of_folder(self, folder: Path, question: Callable[[Index], Answer], tell: Report) -> Answer | None:
         path = self.of_folder(folder)
@@ -365,6 +376,13 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 class NothingRecordedError(FramedexError):
     """No index exists yet. Usual in a fresh project, so it is worth a log line but no pop-up."""
+
+
+def _removed(path: Path) -> FramedexError:
+    return FramedexError(
+        f"The index {printable(str(path))} is gone.",
+        "`framedex index` makes it anew from the captures; this server notices by itself.",
+    )
 
 
 def _nothing_recorded() -> NothingRecordedError:

@@ -352,3 +352,34 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str
 
     assert json.loads(told.stdout or told.stderr) == [str(source), 2, 3]
     assert not list(desk.folder.rglob("pwned"))
+
+
+@pytest.mark.skipif(not shutil.which("nvim"), reason="Neovim is not installed")
+def test_a_neovim_that_asks_about_a_swap_file_does_not_hold_the_click(desk: Desk) -> None:
+    source = desk.source("a.cc")
+    started = []
+    terminal, inside = pty.openpty()
+    try:
+        for name, arguments in (("first", [str(source)]), ("second", [])):
+            ready = desk.folder / f"{name}.ready"
+            os.mkfifo(ready)
+            listening = ["--listen", str(desk.folder / name), "-c", f"call writefile(['ready'], '{ready}')"]
+            command = ["nvim", "-u", "NONE", *listening, *arguments]
+            environment = {**desk.environment, "TERM": "xterm"}
+            started.append(
+                subprocess.Popen(command, env=environment, cwd=desk.folder, stdin=inside, stdout=inside, stderr=inside)
+            )
+            assert ready.read_text() == "ready\n"
+        environment = {**desk.environment, "FRAMEDEX_EDITOR": "", "NVIM": str(desk.folder / "second")}
+        done = subprocess.run(
+            ["framedex", "open", f"{source}:2"], env=environment, capture_output=True, text=True, timeout=PATIENCE
+        )
+    finally:
+        for neovim in started:
+            neovim.kill()
+            neovim.wait()
+        os.close(terminal)
+        os.close(inside)
+
+    assert done.returncode == 1
+    assert "has not answered" in done.stderr and "waiting at a prompt" in done.stderr

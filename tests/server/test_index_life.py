@@ -139,6 +139,21 @@ async def test_an_index_damaged_while_it_is_open_does_not_end_the_server(
     assert await recorded_calls(client, recording) == 3
 
 
+async def test_an_index_that_is_removed_is_told_of_once(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    assert await recorded_calls(client, recording) == 3
+
+    spare = _spare_copy(recording)
+    recording.index.unlink()
+    for _ in range(2):
+        assert await recorded_calls(client, recording) is None
+    (told,) = warnings(client)
+    assert str(recording.index) in told and "framedex index" in told
+
+    _replace(recording.index, spare)
+    assert await recorded_calls(client, recording) == 3
+
+
 async def test_a_replaced_index_is_opened_again(
     recording: Recording, connect: Connect, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -24,7 +24,7 @@ def editor_command(editor: Sequence[str], place: Place) -> list[str]:
     path, line, column = str(absolute(place.path)), place.line, place.column or 1
     if _has_placeholders(editor):
         return _filled(editor, {"file": path, "line": str(line or 1), "column": str(column)})
-    if Path(editor[0]).name == "nvim" and "--server" in editor:
+    if _is_running_neovim(editor):
         return [*editor, "--remote-expr", _in_running_neovim(path, line, column)]
     if line is None:
         return [*editor, path]
@@ -32,6 +32,15 @@ def editor_command(editor: Sequence[str], place: Place) -> list[str]:
     if editor[-1] in {"-g", "--goto"} and added[0] == "--goto":
         added = added[1:]
     return [*editor, *added]
+
+
+def is_running(editor: Sequence[str]) -> bool:
+    """Whether this only asks an editor that runs already, so that it ends at once."""
+    return _is_running_neovim(editor) or (Path(editor[0]).name == "emacsclient" and "--no-wait" in editor)
+
+
+def _is_running_neovim(editor: Sequence[str]) -> bool:
+    return Path(editor[0]).name == "nvim" and "--server" in editor
 
 
 def can_tell_lines(editor: Sequence[str]) -> bool:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
+_PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
 _MOST_SIMILAR = 8
 
 
@@ -156,7 +157,10 @@ class Finder:
 
         assert self._index is not None
         with Index.open(self._index.path, links=self._settings.links) as index:
+            name = _PARAMETERS.sub("", name)
             found = index.find_symbols(name, _MOST_SIMILAR) if name else []
+        if of_that_name := [each for each in found if _has_last_part(each.name, name)]:
+            found = [each for each in of_that_name if each.kind != "declaration"] or of_that_name
         return _here(dict.fromkeys(each.location for each in found if each.location is not None))
 
     @cached_property
@@ -186,6 +190,12 @@ class Finder:
 
 class _UnknownSymbolError(FramedexError):
     """Nothing is known of a name."""
+
+
+def _has_last_part(name: str, wanted: str) -> bool:
+    """Whether the last identifier of what is wanted is one of a name, and not only a part of one."""
+    parts = re.findall(r"\w+", wanted)
+    return bool(parts) and re.search(rf"\b{parts[-1]}\b", name) is not None
 
 
 def _without_escapes(text: str) -> str:

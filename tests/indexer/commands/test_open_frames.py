@@ -149,15 +149,28 @@ def test_what_cannot_be_opened_says_why(desk: Path, text: str, said: str) -> Non
     assert not (desk / "log").exists()
 
 
+@pytest.mark.parametrize("name", ["Client::BufferFromHost", "Client::BufferFromHost(char const*)"])
 def test_a_name_without_its_namespaces_is_enough_where_it_is_clear(
-    recording: Recording, monkeypatch: pytest.MonkeyPatch
+    name: str, recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     editing(recording.root, monkeypatch)
 
-    result = open_text("Client::BufferFromHost")
+    result = open_text(name)
 
     assert result.exit_code == 0, result.stderr
     assert Path((recording.root / "log").read_text().splitlines()[1]).name == "client.cc"
+
+
+def test_a_whole_name_is_not_the_beginning_of_another(desk: Path) -> None:
+    (desk / "src" / "pool.cc").write_text(
+        "struct Pool {\n  int allocate();\n  int allocated_size();\n};\n\n"
+        "int Pool::allocate() { return 1; }\nint Pool::allocated_size() { return 2; }\n"
+    )
+    assert CliRunner().invoke(cli, ["index"]).exit_code == 0
+
+    assert open_text("Pool::allocate").exit_code == 0
+    assert (desk / "log").read_text().splitlines() == ["+call cursor(6,1)", str(desk / "src" / "pool.cc")]
+    assert "Several places" in open_text("Pool::allocat").stderr
 
 
 def test_a_recorded_function_without_a_definition_is_where_it_was_recorded(
