@@ -135,7 +135,7 @@ def test_the_installers_commands_survive_how_they_are_run() -> None:
 def test_whatever_the_installer_sets_up_is_the_same_server() -> None:
     commands = [task["command"] for kind, task in tasks(load("installer.json")) if kind == "configureServer"]
 
-    assert len(commands) == 2
+    assert len(commands) == 3
     assert all(command.rpartition("/")[2].split() == COMMAND for command in commands)
 
 
