@@ -79,7 +79,12 @@ local function signs_in(buffer)
   return signs
 end
 
+local function folding()
+  return { vim.wo.foldmethod, vim.wo.foldlevel, vim.wo.foldminlines, vim.wo.foldtext }
+end
+
 local function play()
+  vim.cmd("set foldmethod=indent foldlevel=99")
   vim.opt.runtimepath:append(session.plugin)
   vim.cmd("runtime! plugin/*.lua | filetype plugin on")
   local framedex = require("framedex")
@@ -177,6 +182,13 @@ local function play()
   end)
   report.fold = vim.fn.foldtextresult(session.lines.trace + 1)
   report.from_trace = moved_by(vim.lsp.buf.definition)
+  -- Files that were open before have folding of their own.
+  local trace = "buffer " .. vim.fn.bufnr(session.trace)
+  vim.cmd(trace .. " | edit first.py")
+  report.folding_behind_trace = folding()
+  vim.cmd(trace .. " | split second.py")
+  report.folding_beside_trace = folding()
+  vim.cmd("close")
 
   edit(session.log, session.lines.log)
   report.from_log = moved_by(vim.lsp.buf.definition)

@@ -66,6 +66,10 @@ def test_frames_of_the_interpreter_are_folded_in_a_trace(seen: dict[str, Any]) -
     assert seen["fold"].strip().startswith("… 2 glue or interpreter frames")
 
 
+def test_what_is_opened_after_a_trace_is_folded_as_the_user_has_it(seen: dict[str, Any]) -> None:
+    assert seen["folding_behind_trace"] == seen["folding_beside_trace"] == ["indent", 99, 1, "foldtext()"]
+
+
 def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["steps"]] == [
         ("demo.py", 5),

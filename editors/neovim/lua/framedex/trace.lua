@@ -66,15 +66,16 @@ local function close_folds(buffer, ranges)
   folds[buffer] = {}
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     vim.api.nvim_win_call(window, function()
-      vim.wo.foldmethod = "manual"
-      vim.wo.foldminlines = 0
-      vim.wo.foldtext = "v:lua.require'framedex.trace'.fold_text()"
+      -- Local, so that the window folds the next buffer as the user has it.
+      vim.opt_local.foldmethod = "manual"
+      vim.opt_local.foldminlines = 0
+      vim.opt_local.foldtext = "v:lua.require'framedex.trace'.fold_text()"
       vim.cmd("normal! zE")
       for _, range in ipairs(ranges) do
         folds[buffer][range.startLine + 1] = range.collapsedText
         vim.cmd(("%d,%dfold"):format(range.startLine + 1, range.endLine + 1))
       end
-      vim.wo.foldlevel = 0
+      vim.opt_local.foldlevel = 0
     end)
   end
 end
