@@ -108,6 +108,11 @@ def test_a_call_is_picked_from_a_list_and_its_trace_is_a_buffer(seen: dict[str, 
     assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 4)
 
 
+def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[str, Any]) -> None:
+    assert seen["frames_of_newer"] == seen["frames"]
+    assert (seen["from_other_list"]["file"], seen["from_other_list"]["line"]) == ("crash.log", 2)
+
+
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
