@@ -1,6 +1,6 @@
 ;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
 
-;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report', also JSON.
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines, durations); writes what was seen to its `report', also JSON.
 
 (require 'json)
 (require 'package)
@@ -132,6 +132,9 @@
 (go-to-line 2)
 (press "RET")
 (push (cons 'from_calls (here)) report)
+
+;; What lists show.
+(push (cons 'durations (vconcat (mapcar #'framedex--duration (session 'durations)))) report)
 
 (find-file (session 'demo))
 (go-to-line (session 'lines 'main_calls_make_input))

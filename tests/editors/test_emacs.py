@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, WALK, play
+from tests.editors.sessions import DURATIONS, EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("emacs_session.el")
 
@@ -109,6 +109,10 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
     assert [row.split()[0] for row in seen["calls"]] == ["3", "2", "1"]
     assert seen["from_calls"]["file"] == "call-2.fdtrace"
+
+
+def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
+    assert seen["durations"] == list(DURATIONS.values())
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, WALK, play
+from tests.editors.sessions import DURATIONS, EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("neovim_session.lua")
 
@@ -117,6 +117,10 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
+
+
+def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
+    assert seen["durations"] == list(DURATIONS.values())
 
 
 def test_the_end_of_indexing_is_told(seen: dict[str, Any]) -> None:
