@@ -31,6 +31,7 @@ local function choose(prompt, extra, take)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
+        -- The choice of all captures has no time.
         local started = capture.started and vim.fn.strftime("%Y-%m-%d %H:%M:%S ", math.floor(capture.started)) or ""
         return started .. capture.command
       end,
