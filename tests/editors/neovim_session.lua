@@ -90,6 +90,7 @@ local function play()
   local framedex = require("framedex")
   framedex.setup({ cmd = session.cmd })
 
+  vim.cmd("edit " .. vim.fn.fnameescape(session.roads)) -- the server's workspace, while it is being started
   edit(session.demo, session.lines.main_calls_make_input)
   report.filetype = vim.bo.filetype
   vim.lsp.buf.hover()
@@ -141,9 +142,15 @@ local function play()
   wait_for("the trace", function()
     return vim.bo.filetype == "framedex-trace"
   end)
-  report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }
+  report.trace_of_call = here().file
   vim.cmd("cclose")
   vim.fn.search("P device_put", "w")
+  report.from_trace_of_call = moved_by(press_return)
+
+  local project = vim.fn.fnamemodify(vim.uri_from_fname(session.roads), ":h"):gsub("^file", "framedex-trace")
+  vim.cmd("edit " .. vim.fn.fnameescape(project .. "/call-3.fdtrace"))
+  report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }
+  vim.fn.search("P initialise", "w")
   report.from_virtual = moved_by(press_return)
 
   -- <CR> in lists of every kind, reached by :colder and :cnewer, and in one that is not framedex's.
@@ -189,7 +196,7 @@ local function play()
   report.indexed = told_by(framedex.index)
   report.durations = vim.tbl_map(require("framedex.request").duration, session.durations)
   vim.cmd("enew")
-  report.without_file = told_by(framedex.record)
+  report.without_file = { told_by(framedex.record), told_by(framedex.open_trace) }
   report.nowhere = told_by(function()
     vim.cmd("edit framedex-trace:///no/such/folder/call-3.fdtrace")
   end)

@@ -98,14 +98,20 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert seen["frames"][4]["text"] == "xla::Client::BufferFromHost [definition]"
 
 
-def test_a_call_is_picked_from_a_list_and_its_trace_is_a_buffer(seen: dict[str, Any]) -> None:
+def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
+    """Given that another project, with an index of its own, is the server's workspace."""
     assert [entry["text"].split()[:2] for entry in seen["calls"]] == [
         [number, "PJRT_Client_BufferFromHostBuffer"] for number in ("3", "2", "1")
     ]
+    assert seen["trace_of_call"] == "call-3.fdtrace"
+    assert (seen["from_trace_of_call"]["file"], seen["from_trace_of_call"]["line"]) == ("library.py", 4)
+
+
+def test_a_trace_without_a_file_is_a_buffer(seen: dict[str, Any]) -> None:
     assert seen["virtual"]["name"].startswith("framedex-trace:///") and "#" not in seen["virtual"]["name"]
     assert seen["virtual"]["name"].endswith("/call-3.fdtrace")
     assert not seen["virtual"]["modifiable"]
-    assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 4)
+    assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 11)
 
 
 def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[str, Any]) -> None:
@@ -127,8 +133,8 @@ def test_the_end_of_indexing_is_told(seen: dict[str, Any]) -> None:
     assert seen["indexed"] == "framedex: indexed"
 
 
-def test_a_buffer_without_a_file_is_not_recorded(seen: dict[str, Any]) -> None:
-    assert seen["without_file"] == "framedex: this buffer has no file"
+def test_a_buffer_without_a_file_is_not_recorded_and_has_no_trace(seen: dict[str, Any]) -> None:
+    assert seen["without_file"] == ["framedex: this buffer has no file"] * 2
 
 
 def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(seen: dict[str, Any]) -> None:

@@ -15,8 +15,8 @@ end
 
 --- Record this script.
 function M.record()
-  if vim.api.nvim_buf_get_name(0) == "" then
-    return request.warn("this buffer has no file")
+  if not request.has_file() then
+    return
   end
   request.execute("framedex.record", vim.uri_from_bufnr(0), function(status)
     if status then

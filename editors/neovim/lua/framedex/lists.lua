@@ -74,7 +74,7 @@ function M.calls()
 end
 
 function take.calls(call)
-  require("framedex.trace").virtual_trace("call", call.id)
+  require("framedex.trace").open_trace(call.id)
 end
 
 --- List the frames with source of the stack along which you step, outermost first.

@@ -6,6 +6,15 @@ function M.warn(message)
   vim.notify("framedex: " .. message, vim.log.levels.WARN)
 end
 
+--- Whether the buffer has a file; where it has none, that is said.
+function M.has_file()
+  local has = vim.api.nvim_buf_get_name(0) ~= "" and vim.bo.buftype == ""
+  if not has then
+    M.warn("this buffer has no file")
+  end
+  return has
+end
+
 --- A value of an answer, nil for JSON's null, which some versions of Neovim leave in tables as vim.NIL.
 function M.value(value)
   if value ~= vim.NIL then
@@ -26,7 +35,7 @@ end
 function M.ask(method, params, take)
   local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
   if not client then
-    return M.warn("no server runs; :checkhealth framedex says why")
+    return M.warn("no server runs yet; :checkhealth framedex says why")
   end
   local encoding = client.offset_encoding
   local function handler(problem, answer)
