@@ -114,7 +114,8 @@ It is one of this machine, whatever it looks like: no TRAMP."
 (defun framedex--open-trace (about)
   "Open the trace that the server writes ABOUT a line, or about a call."
   (when-let ((uri (framedex--ask :workspace/executeCommand
-                                 (list :command "framedex.openTrace" :arguments (vector about)))))
+                                 (list :command "framedex.openTrace" :arguments (vector about))))
+              (revert-without-query '("")))      ; it is written anew each time
     (framedex--visit uri)))
 
 (defun framedex--duration (nanoseconds)

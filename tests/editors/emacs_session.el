@@ -132,6 +132,18 @@
 (go-to-line 2)
 (press "RET")
 (push (cons 'from_calls (here)) report)
+;; The server writes the trace anew, here with another text.
+(let ((written "old\n")
+      (asked nil))
+  (write-region written nil buffer-file-name)
+  (set-file-times buffer-file-name (time-add nil -100))
+  (revert-buffer t t)
+  (set-buffer "*framedex calls*")
+  (cl-letf (((symbol-function 'yes-or-no-p) (lambda (&rest _) (ignore (setq asked t)))))
+    (press "RET"))
+  (push (cons 'opened_again `((asked . ,(if asked t :json-false))
+                              (stale . ,(if (equal (buffer-string) written) t :json-false))))
+        report))
 
 ;; What lists show.
 (push (cons 'durations (vconcat (mapcar #'framedex--duration (session 'durations)))) report)

@@ -111,6 +111,10 @@ def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, An
     assert seen["from_calls"]["file"] == "call-2.fdtrace"
 
 
+def test_a_trace_that_is_opened_again_is_read_again_without_a_question(seen: dict[str, Any]) -> None:
+    assert seen["opened_again"] == {"asked": False, "stale": False}
+
+
 def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
     assert seen["durations"] == list(DURATIONS.values())
 
