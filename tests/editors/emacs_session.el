@@ -206,5 +206,12 @@
 (start-eglot)
 (push (cons 'from_log (step-in)) report)
 
+(find-file (session 'demo))
+(dolist (key '(demo roads))
+  (delete-directory (expand-file-name ".framedex" (file-name-directory (session key))) t))
+(push (cons 'without_captures (condition-case problem (call-interactively #'framedex-compare-captures)
+                                (user-error (cadr problem))))
+      report)
+
 (with-temp-file (session 'report)
   (insert (json-encode report)))

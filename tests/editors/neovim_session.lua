@@ -218,6 +218,11 @@ local function play()
 
   edit(session.log, session.lines.log)
   report.from_log = moved_by(vim.lsp.buf.definition)
+
+  for _, file in ipairs({ session.demo, session.roads }) do
+    vim.fn.delete(vim.fn.fnamemodify(file, ":h") .. "/.framedex", "rf")
+  end
+  report.without_captures = told_by(framedex.compare_captures)
 end
 
 vim.o.hidden = true

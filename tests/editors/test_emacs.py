@@ -122,6 +122,7 @@ def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["picked"] == "Answers are of python demo.py alone"
     assert seen["compared"].startswith("demo.py:8, before → after:")
+    assert seen["without_captures"].startswith("Nothing was recorded here")
     assert seen["unpicked"] == "Answers are of all captures"
 
 

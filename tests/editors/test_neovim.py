@@ -123,6 +123,7 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
+    assert seen["without_captures"].startswith("framedex: nothing was recorded here")
 
 
 def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:

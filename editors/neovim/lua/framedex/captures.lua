@@ -27,7 +27,10 @@ end
 
 local function choose(prompt, extra, take)
   request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed)
-    local choices = vim.list_extend({ unpack(extra) }, listed and listed.captures or {})
+    if not listed or #listed.captures == 0 then
+      return request.warn("nothing was recorded here; :Framedex record records this script")
+    end
+    local choices = vim.list_extend({ unpack(extra) }, listed.captures)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
