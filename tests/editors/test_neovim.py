@@ -117,6 +117,7 @@ def test_a_trace_without_a_file_is_a_buffer(seen: dict[str, Any]) -> None:
 def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[str, Any]) -> None:
     assert seen["frames_of_newer"] == seen["frames"]
     assert (seen["from_other_list"]["file"], seen["from_other_list"]["line"]) == ("crash.log", 2)
+    assert seen["gone"].startswith("E92: ")
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:

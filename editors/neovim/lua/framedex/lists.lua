@@ -13,8 +13,10 @@ local take = {}
 local function choose()
   local context = vim.fn.getqflist({ context = 0 }).context
   local chosen = type(context) == "table" and context.framedex and context.framedex[vim.fn.line(".")]
-  vim.cmd([[execute "normal! \<CR>"]])
-  if chosen then
+  local went, problem = pcall(vim.cmd, [[execute "normal! \<CR>"]])
+  if not went then -- its buffer was wiped out, say: as Vim tells it, without a traceback
+    vim.notify((problem:gsub("^Vim%b():", "")), vim.log.levels.ERROR)
+  elseif chosen then
     take[context.kind](chosen)
   end
 end
