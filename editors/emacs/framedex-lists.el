@@ -56,26 +56,29 @@
   "A column of numbers, with TITLE and WIDTH."
   (list title width nil :right-align t))
 
+(defun framedex-list--through-line (method name columns entry choose)
+  "List what METHOD answers of this line, with COLUMNS, in a buffer called NAME.
+ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id."
+  (let* ((here (framedex--here))
+         (found (framedex--ask method here)))
+    (when (seq-empty-p found) (user-error "Nothing recorded on this line"))
+    (framedex-list--show name columns (mapcar entry found) (lambda (id) (funcall choose here id)))))
+
 ;;;###autoload
 (defun framedex-list-stacks ()
   "List the stacks through this line, the longest first."
   (interactive)
-  (let* ((here (framedex--here))
-         (stacks (framedex--ask :framedex/stacks here)))
-    (when (seq-empty-p stacks) (user-error "Nothing recorded on this line"))
-    (framedex-list--show
-     "*framedex stacks*"
-     (vector (framedex-list--right "Calls" 8) (framedex-list--right "Time" 10) '("Leads to" 0 nil))
-     (mapcar (lambda (stack)
-               (list (plist-get stack :stack)
-                     (vector (number-to-string (plist-get stack :calls))
-                             (framedex--duration (plist-get stack :duration))
-                             (plist-get stack :boundary))))
-             stacks)
-     (lambda (stack)
-       (when-let ((reached (framedex--ask :framedex/selectStack (append here (list :stack stack)))))
-         (framedex--go-to reached)
-         (framedex-list-frames))))))
+  (framedex-list--through-line
+   :framedex/stacks "*framedex stacks*"
+   (vector (framedex-list--right "Calls" 8) (framedex-list--right "Time" 10) '("Leads to" 0 nil))
+   (lambda (stack)
+     (list (plist-get stack :stack)
+           (vector (number-to-string (plist-get stack :calls))
+                   (framedex--duration (plist-get stack :duration))
+                   (plist-get stack :boundary))))
+   (lambda (here stack)
+     (when (framedex--go-to (framedex--ask :framedex/selectStack (append here (list :stack stack))))
+       (framedex-list-frames)))))
 
 ;;;###autoload
 (defun framedex-list-frames ()
@@ -107,20 +110,16 @@
 (defun framedex-list-calls ()
   "List the latest calls through this line."
   (interactive)
-  (let* ((here (framedex--here))
-         (calls (framedex--ask :framedex/callsThrough here)))
-    (when (seq-empty-p calls) (user-error "Nothing recorded on this line"))
-    (framedex-list--show
-     "*framedex calls*"
-     (vector (framedex-list--right "Call" 8) (framedex-list--right "Time" 10) '("Function" 45 nil)
-             '("Thread" 20 nil) '("Arguments" 0 nil))
-     (mapcar (lambda (call)
-               (list (plist-get call :id)
-                     (vector (number-to-string (plist-get call :id)) (framedex--duration (plist-get call :duration))
-                             (plist-get call :function) (plist-get call :thread) (plist-get call :arguments))))
-             calls)
-     (lambda (call)
-       (framedex--open-trace (append here (list :call call)))))))
+  (framedex-list--through-line
+   :framedex/callsThrough "*framedex calls*"
+   (vector (framedex-list--right "Call" 8) (framedex-list--right "Time" 10) '("Function" 45 nil)
+           '("Thread" 20 nil) '("Arguments" 0 nil))
+   (lambda (call)
+     (list (plist-get call :id)
+           (vector (number-to-string (plist-get call :id)) (framedex--duration (plist-get call :duration))
+                   (plist-get call :function) (plist-get call :thread) (plist-get call :arguments))))
+   (lambda (here call)
+     (framedex--open-trace (append here (list :call call))))))
 
 (provide 'framedex-lists)
 ;;; framedex-lists.el ends here

@@ -114,16 +114,21 @@ It is one of this machine, whatever it looks like: no TRAMP."
 (defun framedex--open-trace (about)
   "Open the trace that the server writes ABOUT a line, or about a call."
   (when-let ((uri (framedex--ask :workspace/executeCommand
-                                 (list :command "framedex.openTrace" :arguments (vector about)))))
+                                 (list :command "framedex.openTrace" :arguments (vector about))))
+              (revert-without-query '("")))      ; it is written anew each time
     (framedex--visit uri)))
 
 (defun framedex--duration (nanoseconds)
   "NANOSECONDS in the unit that people would use."
-  (cond ((< nanoseconds 0) "never returned")
-        ((< nanoseconds 1000) (format "%d ns" nanoseconds))
-        ((< nanoseconds 1000000) (format "%.3g µs" (/ nanoseconds 1e3)))
-        ((< nanoseconds 1000000000) (format "%.3g ms" (/ nanoseconds 1e6)))
-        (t (format "%.3g s" (/ nanoseconds 1e9)))))
+  (if (< nanoseconds 0)
+      "never returned"
+    (let ((number nanoseconds)
+          (units '("ns" "µs" "ms" "s")))
+      ;; From there on %.3g writes 1e+03.
+      (while (and (cdr units) (>= number 999.5))
+        (setq number (/ number 1e3)
+              units (cdr units)))
+      (format (if (< number 999.5) "%.3g %s" "%.0f %s") number (car units)))))
 
 (provide 'framedex-server)
 ;;; framedex-server.el ends here

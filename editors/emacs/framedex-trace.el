@@ -125,8 +125,7 @@ By its text, else by the server."
   "The place that the server knows of the frame at point."
   (when (and buffer-file-name (framedex--running-server))
     (framedex-trace--tell-server)
-    (let* ((found (framedex--ask :textDocument/definition (framedex--here)))
-           (first (if (vectorp found) (and (> (length found) 0) (aref found 0)) found))
+    (let* ((first (seq-first (framedex--ask :textDocument/definition (framedex--here))))
            (range (or (plist-get first :targetSelectionRange) (plist-get first :range))))
       (when first
         (list (framedex--path (or (plist-get first :targetUri) (plist-get first :uri)))

@@ -51,7 +51,8 @@
 
 (defun framedex--read-capture (prompt &rest more)
   "The id of a capture that is chosen with PROMPT.
-MORE are other choices, as conses of a text and its value."
+MORE are other choices, as conses of a text and its value.  RET alone takes the
+first of these, without any the latest capture."
   (let* ((listed (framedex--ask :framedex/captures (list :textDocument (framedex--document))))
          (captures (mapcar (lambda (capture)
                              (cons (concat (format-time-string "%F %T " (plist-get capture :started))
@@ -59,7 +60,8 @@ MORE are other choices, as conses of a text and its value."
                                    (plist-get capture :id)))
                            (plist-get listed :captures)))
          (choices (append captures more)))
-    (cdr (assoc (completing-read prompt choices nil t) choices))))
+    (unless captures (user-error "Nothing was recorded here: M-x framedex-record records this script"))
+    (cdr (assoc (completing-read prompt choices nil t nil nil (caar (or more captures))) choices))))
 
 ;;;###autoload
 (defun framedex-pick-capture (capture)

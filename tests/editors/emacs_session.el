@@ -1,6 +1,6 @@
 ;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
 
-;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, roads, lines); writes what was seen to its `report', also JSON.
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines, durations); writes what was seen to its `report', also JSON.
 
 (require 'json)
 (require 'package)
@@ -132,6 +132,21 @@
 (go-to-line 2)
 (press "RET")
 (push (cons 'from_calls (here)) report)
+;; The server writes the trace anew, here with another text.
+(let ((written "old\n")
+      (asked nil))
+  (write-region written nil buffer-file-name)
+  (set-file-times buffer-file-name (time-add nil -100))
+  (revert-buffer t t)
+  (set-buffer "*framedex calls*")
+  (cl-letf (((symbol-function 'yes-or-no-p) (lambda (&rest _) (ignore (setq asked t)))))
+    (press "RET"))
+  (push (cons 'opened_again `((asked . ,(if asked t :json-false))
+                              (stale . ,(if (equal (buffer-string) written) t :json-false))))
+        report))
+
+;; What lists show.
+(push (cons 'durations (vconcat (mapcar #'framedex--duration (session 'durations)))) report)
 
 (find-file (session 'demo))
 (go-to-line (session 'lines 'main_calls_make_input))
@@ -190,6 +205,13 @@
 (go-to-line (session 'lines 'log))
 (start-eglot)
 (push (cons 'from_log (step-in)) report)
+
+(find-file (session 'demo))
+(dolist (key '(demo roads))
+  (delete-directory (expand-file-name ".framedex" (file-name-directory (session key))) t))
+(push (cons 'without_captures (condition-case problem (call-interactively #'framedex-compare-captures)
+                                (user-error (cadr problem))))
+      report)
 
 (with-temp-file (session 'report)
   (insert (json-encode report)))

@@ -1,5 +1,5 @@
 -- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
--- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its `report`, also JSON.
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines, durations); writes what was seen to its `report`, also JSON.
 
 local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
 local report = {}
@@ -79,12 +79,18 @@ local function signs_in(buffer)
   return signs
 end
 
+local function folding()
+  return { vim.wo.foldmethod, vim.wo.foldlevel, vim.wo.foldminlines, vim.wo.foldtext }
+end
+
 local function play()
+  vim.cmd("set foldmethod=indent foldlevel=99")
   vim.opt.runtimepath:append(session.plugin)
   vim.cmd("runtime! plugin/*.lua | filetype plugin on")
   local framedex = require("framedex")
   framedex.setup({ cmd = session.cmd })
 
+  vim.cmd("edit " .. vim.fn.fnameescape(session.roads)) -- the server's workspace, while it is being started
   edit(session.demo, session.lines.main_calls_make_input)
   report.filetype = vim.bo.filetype
   vim.lsp.buf.hover()
@@ -136,10 +142,34 @@ local function play()
   wait_for("the trace", function()
     return vim.bo.filetype == "framedex-trace"
   end)
-  report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }
+  report.trace_of_call = here().file
   vim.cmd("cclose")
   vim.fn.search("P device_put", "w")
+  report.from_trace_of_call = moved_by(press_return)
+
+  local project = vim.fn.fnamemodify(vim.uri_from_fname(session.roads), ":h"):gsub("^file", "framedex-trace")
+  vim.cmd("edit " .. vim.fn.fnameescape(project .. "/call-3.fdtrace"))
+  report.virtual = { name = vim.api.nvim_buf_get_name(0), modifiable = vim.bo.modifiable }
+  vim.fn.search("P initialise", "w")
   report.from_virtual = moved_by(press_return)
+
+  -- <CR> in lists of every kind, reached by :colder and :cnewer, and in one that is not framedex's.
+  edit(session.demo, session.lines.main_calls_make_input)
+  listed_by(framedex.calls, true)
+  vim.cmd("wincmd p")
+  listed_by(framedex.stacks, true)
+  vim.cmd("colder")
+  press_return()
+  wait_for("the trace of a call in an older list", function()
+    return vim.bo.filetype == "framedex-trace"
+  end)
+  vim.cmd("copen | cnewer")
+  report.frames_of_newer = listed_by(press_return, true)
+  vim.cmd("copen")
+  vim.fn.setqflist({}, " ", { items = { { filename = session.log, lnum = 2 } } })
+  press_return()
+  report.from_other_list = here()
+  vim.cmd("cclose")
 
   edit(session.demo, session.lines.main_calls_make_input)
   vim.ui.select = function(choices, options, take)
@@ -164,8 +194,13 @@ local function play()
   report.picked = told_by(framedex.pick_capture)
   report.compared = told_by(framedex.compare_captures)
   report.indexed = told_by(framedex.index)
+  report.durations = vim.tbl_map(require("framedex.request").duration, session.durations)
   vim.cmd("enew")
-  report.without_file = told_by(framedex.record)
+  report.without_file = { told_by(framedex.record), told_by(framedex.open_trace) }
+  vim.fn.setqflist({}, " ", { items = { { bufnr = vim.fn.bufadd("gone.py"), lnum = 1 } } })
+  vim.cmd("bwipeout gone.py | copen")
+  report.gone = told_by(press_return)
+  vim.cmd("cclose")
   report.nowhere = told_by(function()
     vim.cmd("edit framedex-trace:///no/such/folder/call-3.fdtrace")
   end)
@@ -177,9 +212,21 @@ local function play()
   end)
   report.fold = vim.fn.foldtextresult(session.lines.trace + 1)
   report.from_trace = moved_by(vim.lsp.buf.definition)
+  -- Files that were open before have folding of their own.
+  local trace = "buffer " .. vim.fn.bufnr(session.trace)
+  vim.cmd(trace .. " | edit first.py")
+  report.folding_behind_trace = folding()
+  vim.cmd(trace .. " | split second.py")
+  report.folding_beside_trace = folding()
+  vim.cmd("close")
 
   edit(session.log, session.lines.log)
   report.from_log = moved_by(vim.lsp.buf.definition)
+
+  for _, file in ipairs({ session.demo, session.roads }) do
+    vim.fn.delete(vim.fn.fnamemodify(file, ":h") .. "/.framedex", "rf")
+  end
+  report.without_captures = told_by(framedex.compare_captures)
 end
 
 vim.o.hidden = true

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, WALK, play
+from tests.editors.sessions import DURATIONS, EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("emacs_session.el")
 
@@ -111,9 +111,18 @@ def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, An
     assert seen["from_calls"]["file"] == "call-2.fdtrace"
 
 
+def test_a_trace_that_is_opened_again_is_read_again_without_a_question(seen: dict[str, Any]) -> None:
+    assert seen["opened_again"] == {"asked": False, "stale": False}
+
+
+def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
+    assert seen["durations"] == list(DURATIONS.values())
+
+
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["picked"] == "Answers are of python demo.py alone"
     assert seen["compared"].startswith("demo.py:8, before → after:")
+    assert seen["without_captures"].startswith("Nothing was recorded here")
     assert seen["unpicked"] == "Answers are of all captures"
 
 

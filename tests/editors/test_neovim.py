@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import EDITORS, WALK, play
+from tests.editors.sessions import DURATIONS, EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("neovim_session.lua")
 
@@ -66,6 +66,10 @@ def test_frames_of_the_interpreter_are_folded_in_a_trace(seen: dict[str, Any]) -
     assert seen["fold"].strip().startswith("… 2 glue or interpreter frames")
 
 
+def test_what_is_opened_after_a_trace_is_folded_as_the_user_has_it(seen: dict[str, Any]) -> None:
+    assert seen["folding_behind_trace"] == seen["folding_beside_trace"] == ["indent", 99, 1, "foldtext()"]
+
+
 def test_steps_go_along_one_stack_and_back(seen: dict[str, Any]) -> None:
     assert [(place["file"], place["line"]) for place in seen["steps"]] == [
         ("demo.py", 5),
@@ -94,28 +98,45 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
     assert seen["frames"][4]["text"] == "xla::Client::BufferFromHost [definition]"
 
 
-def test_a_call_is_picked_from_a_list_and_its_trace_is_a_buffer(seen: dict[str, Any]) -> None:
+def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:
+    """Given that another project, with an index of its own, is the server's workspace."""
     assert [entry["text"].split()[:2] for entry in seen["calls"]] == [
         [number, "PJRT_Client_BufferFromHostBuffer"] for number in ("3", "2", "1")
     ]
+    assert seen["trace_of_call"] == "call-3.fdtrace"
+    assert (seen["from_trace_of_call"]["file"], seen["from_trace_of_call"]["line"]) == ("library.py", 4)
+
+
+def test_a_trace_without_a_file_is_a_buffer(seen: dict[str, Any]) -> None:
     assert seen["virtual"]["name"].startswith("framedex-trace:///") and "#" not in seen["virtual"]["name"]
     assert seen["virtual"]["name"].endswith("/call-3.fdtrace")
     assert not seen["virtual"]["modifiable"]
-    assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 4)
+    assert (seen["from_virtual"]["file"], seen["from_virtual"]["line"]) == ("library.py", 11)
+
+
+def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[str, Any]) -> None:
+    assert seen["frames_of_newer"] == seen["frames"]
+    assert (seen["from_other_list"]["file"], seen["from_other_list"]["line"]) == ("crash.log", 2)
+    assert seen["gone"].startswith("E92: ")
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
+    assert seen["without_captures"].startswith("framedex: nothing was recorded here")
+
+
+def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
+    assert seen["durations"] == list(DURATIONS.values())
 
 
 def test_the_end_of_indexing_is_told(seen: dict[str, Any]) -> None:
     assert seen["indexed"] == "framedex: indexed"
 
 
-def test_a_buffer_without_a_file_is_not_recorded(seen: dict[str, Any]) -> None:
-    assert seen["without_file"] == "framedex: this buffer has no file"
+def test_a_buffer_without_a_file_is_not_recorded_and_has_no_trace(seen: dict[str, Any]) -> None:
+    assert seen["without_file"] == ["framedex: this buffer has no file"] * 2
 
 
 def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(seen: dict[str, Any]) -> None:

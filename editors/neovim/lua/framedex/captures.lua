@@ -15,8 +15,8 @@ end
 
 --- Record this script.
 function M.record()
-  if vim.api.nvim_buf_get_name(0) == "" then
-    return request.warn("this buffer has no file")
+  if not request.has_file() then
+    return
   end
   request.execute("framedex.record", vim.uri_from_bufnr(0), function(status)
     if status then
@@ -27,10 +27,14 @@ end
 
 local function choose(prompt, extra, take)
   request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed)
-    local choices = vim.list_extend({ unpack(extra) }, listed and listed.captures or {})
+    if not listed or #listed.captures == 0 then
+      return request.warn("nothing was recorded here; :Framedex record records this script")
+    end
+    local choices = vim.list_extend({ unpack(extra) }, listed.captures)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
+        -- The choice of all captures has no time.
         local started = capture.started and vim.fn.strftime("%Y-%m-%d %H:%M:%S ", math.floor(capture.started)) or ""
         return started .. capture.command
       end,

@@ -29,9 +29,12 @@ end
 local function check_client()
   local client = require("framedex.server").client()
   if client then
-    ok(("A server runs (client %d, positions in %s)"):format(client.id, client.offset_encoding or "utf-16"))
+    ok(("A server runs (client %d, positions in %s)"):format(client.id, client.offset_encoding))
   else
-    warn("No server runs", { "Open a Python, C, C++ or *.fdtrace file after setup(); :LspLog has its errors" })
+    warn("No server runs", {
+      "Open a Python, C, C++ or *.fdtrace file after setup(), or :edit it again where the server has ended",
+      "Its errors are in " .. require("vim.lsp.log").get_filename(),
+    })
   end
 end
 

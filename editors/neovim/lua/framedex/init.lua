@@ -11,7 +11,7 @@ local WHERE = {
   go_to_frame = "steps", step_in = "steps", step_out = "steps", next_stack = "steps", previous_stack = "steps",
   clear_stack = "stack_marks",
   stacks = "lists", calls = "lists", frames = "lists",
-  open_trace = "trace", virtual_trace = "trace",
+  open_trace = "trace",
   pick_capture = "captures", compare_captures = "captures", index = "captures", record = "captures",
 }
 

@@ -6,70 +6,65 @@ local request = require("framedex.request")
 
 local M = {}
 
--- What <CR> does in a list of ours; others keep Neovim's.
-local function choose(take)
-  return function()
-    local list = vim.fn.getqflist({ context = 0 })
-    local chosen = type(list.context) == "table" and list.context.framedex
-    local given = chosen and chosen[vim.api.nvim_win_get_cursor(0)[1]]
-    if not given then
-      return vim.cmd([[execute "normal! \<CR>"]])
-    end
-    take(given)
+-- What is made of a chosen entry, by the kind of list: the window may show one made earlier, by :colder.
+local take = {}
+
+-- <CR> goes where the question was asked, as in any list; in one of ours on with what was chosen.
+local function choose()
+  local context = vim.fn.getqflist({ context = 0 }).context
+  local chosen = type(context) == "table" and context.framedex and context.framedex[vim.fn.line(".")]
+  local went, problem = pcall(vim.cmd, [[execute "normal! \<CR>"]])
+  if not went then -- its buffer was wiped out, say: as Vim tells it, without a traceback
+    vim.notify((problem:gsub("^Vim%b():", "")), vim.log.levels.ERROR)
+  elseif chosen then
+    take[context.kind](chosen)
   end
 end
 
-local function open_list(title, items, values, take)
-  vim.fn.setqflist({}, " ", { title = title, items = items, context = { framedex = values } })
+local function open_list(list)
+  vim.fn.setqflist({}, " ", list)
   vim.cmd("botright copen")
-  if take then
-    vim.keymap.set("n", "<CR>", choose(take), { buffer = true, desc = "framedex: choose" })
-  end
 end
 
--- An entry that stays where the question was asked.
-local function entry(buffer, line, text)
-  return { bufnr = buffer, lnum = line, text = text }
-end
-
-local function list_through_line(method, title, text, take)
+local function list_through_line(method, kind, text)
   local buffer, line = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1]
   request.ask(method, request.here, function(found)
-    if not found or #found == 0 then
+    if #found == 0 then
       return vim.notify("framedex: nothing recorded on this line")
     end
     local items = vim.tbl_map(function(each)
-      return entry(buffer, line, text(each))
+      return { bufnr = buffer, lnum = line, text = text(each) }
     end, found)
-    open_list(title, items, found, function(chosen)
-      vim.cmd("wincmd p")
-      vim.api.nvim_set_current_buf(buffer)
-      vim.api.nvim_win_set_cursor(0, { line, 0 })
-      take(chosen)
-    end)
+    local title = ("framedex: %s through this line"):format(kind)
+    open_list({ title = title, items = items, context = { kind = kind, framedex = found } })
+    vim.keymap.set("n", "<CR>", choose, { buffer = true, desc = "framedex: choose" })
   end)
 end
 
 --- List the stacks through the line, the longest first.
 function M.stacks()
-  list_through_line("framedex/stacks", "framedex: stacks through this line", function(stack)
+  list_through_line("framedex/stacks", "stacks", function(stack)
     local picked = stack.selected and "▶ " or ""
     local calls = stack.calls == 1 and "1 call" or stack.calls .. " calls"
     return ("%s%s  %s, %s"):format(picked, stack.boundary, calls, request.duration(stack.duration))
-  end, function(stack)
-    local function params(encoding)
-      return vim.tbl_extend("error", request.here(encoding), { stack = stack.stack })
-    end
-    request.ask("framedex/selectStack", params, function(position, encoding)
-      require("framedex.steps").go_to(position, encoding)
+  end)
+end
+
+function take.stacks(stack)
+  local function params(encoding)
+    return vim.tbl_extend("error", request.here(encoding), { stack = stack.stack })
+  end
+  request.ask("framedex/selectStack", params, function(position, encoding)
+    require("framedex.steps").go_to(position, encoding)
+    if position then
       M.frames()
-    end)
+    end
   end)
 end
 
 --- List the latest calls through the line.
 function M.calls()
-  list_through_line("framedex/callsThrough", "framedex: calls through this line", function(call)
+  list_through_line("framedex/callsThrough", "calls", function(call)
     local parts = { call.id, call["function"], request.duration(call.duration), call.arguments, "on " .. call.thread }
     if call.error ~= 0 then
       table.insert(parts, "failed")
@@ -77,9 +72,11 @@ function M.calls()
     return table.concat(vim.tbl_filter(function(part)
       return part ~= ""
     end, parts), "  ")
-  end, function(call)
-    require("framedex.trace").virtual_trace("call", call.id)
   end)
+end
+
+function take.calls(call)
+  require("framedex.trace").open_trace(call.id)
 end
 
 --- List the frames with source of the stack along which you step, outermost first.
@@ -97,8 +94,7 @@ function M.frames()
         now = number <= picked.frame + 1 and #items or now
       end
     end
-    open_list("framedex: the stack of " .. picked.boundary, items, nil, nil)
-    vim.fn.setqflist({}, "a", { idx = now })
+    open_list({ title = "framedex: the stack of " .. picked.boundary, items = items, idx = now })
   end)
 end
 

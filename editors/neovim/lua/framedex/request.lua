@@ -6,6 +6,15 @@ function M.warn(message)
   vim.notify("framedex: " .. message, vim.log.levels.WARN)
 end
 
+--- Whether the buffer has a file; where it has none, that is said.
+function M.has_file()
+  local has = vim.api.nvim_buf_get_name(0) ~= "" and vim.bo.buftype == ""
+  if not has then
+    M.warn("this buffer has no file")
+  end
+  return has
+end
+
 --- A value of an answer, nil for JSON's null, which some versions of Neovim leave in tables as vim.NIL.
 function M.value(value)
   if value ~= vim.NIL then
@@ -26,9 +35,9 @@ end
 function M.ask(method, params, take)
   local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
   if not client then
-    return M.warn("no server runs; :checkhealth framedex says why")
+    return M.warn("no server runs yet; :checkhealth framedex says why")
   end
-  local encoding = client.offset_encoding or "utf-16"
+  local encoding = client.offset_encoding
   local function handler(problem, answer)
     if problem then
       M.warn(problem.message)
@@ -66,12 +75,17 @@ end
 
 --- Nanoseconds in the unit that people would use.
 function M.duration(nanoseconds)
-  for _, unit in ipairs({ { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "µs" } }) do
-    if nanoseconds >= unit[1] then
-      return ("%.3g %s"):format(nanoseconds / unit[1], unit[2])
-    end
+  if nanoseconds < 0 then
+    return "never returned"
   end
-  return nanoseconds < 0 and "never returned" or ("%d ns"):format(nanoseconds)
+  local number, unit = nanoseconds, "ns"
+  for _, larger in ipairs({ "µs", "ms", "s" }) do
+    if number < 999.5 then -- from there on %.3g writes 1e+03
+      break
+    end
+    number, unit = number / 1000, larger
+  end
+  return (number < 999.5 and "%.3g %s" or "%.0f %s"):format(number, unit)
 end
 
 return M

@@ -46,12 +46,16 @@ local function root_of(markers, buffer)
   end
 end
 
+local started = nil -- the server's id: until it has answered, Neovim does not list it
+
 -- Before 0.8 there was no vim.lsp.start, which shares one server between buffers.
 local function start_without_sharing_helper(configuration)
-  local running = M.client()
-  local id = running and running.id or vim.lsp.start_client(configuration)
-  if id then
-    vim.lsp.buf_attach_client(0, id)
+  local client = started and vim.lsp.get_client_by_id(started)
+  if not client or client.is_stopped() then
+    started = vim.lsp.start_client(configuration)
+  end
+  if started then
+    vim.lsp.buf_attach_client(0, started)
   end
 end
 

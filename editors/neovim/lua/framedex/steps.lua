@@ -8,11 +8,11 @@ local M = {}
 --- Go one frame inward, to the callee that really ran; several callees also fill the quickfix list.
 function M.go_to_frame()
   request.ask("textDocument/definition", request.here, function(locations, encoding)
-    if not locations or vim.tbl_isempty(locations) then
+    if not locations then
       local is_source = vim.tbl_contains({ "python", "c", "cpp" }, vim.bo.filetype)
       return vim.notify("framedex: " .. (is_source and "nothing recorded on this line" or "no source is known of this line"))
     end
-    request.show(locations[1] or locations, encoding)
+    request.show(locations[1], encoding)
     if #locations > 1 then
       vim.fn.setqflist({}, " ", {
         title = "framedex: callees",

@@ -12,23 +12,19 @@ local function start_of(uri)
   return { uri = uri, range = { start = start, ["end"] = start } }
 end
 
---- Open the trace of the longest stack through this line, as a file beside the index.
-function M.open_trace()
-  request.execute("framedex.openTrace", request.here, function(uri, encoding)
+--- Open the trace of the longest stack through this line, or that of the `call` through it with this id, as a file
+--- beside the index.
+function M.open_trace(call)
+  if not request.has_file() then
+    return
+  end
+  request.execute("framedex.openTrace", function(encoding)
+    return vim.tbl_extend("error", request.here(encoding), { call = call })
+  end, function(uri, encoding)
     if uri then
       request.show(start_of(uri), encoding)
     end
   end)
-end
-
---- Open the trace of a call or of a stack, by its id, in a buffer without a file. `kind` is "call" or "stack".
-function M.virtual_trace(kind, id)
-  local folder = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ":p:h")
-  local uri = vim.uri_from_fname(("%s/%s-%d.fdtrace"):format(folder, kind, id))
-  local buffer = vim.fn.bufadd((uri:gsub("^file", SCHEME)))
-  vim.bo[buffer].buflisted = true
-  vim.cmd("normal! m'")
-  vim.api.nvim_win_set_buf(0, buffer)
 end
 
 --- Fill the buffer of a `framedex-trace:` URI: what plugin/framedex.lua has BufReadCmd do.
@@ -36,7 +32,7 @@ function M.read(buffer, name)
   local folder, kind, id = name:match("framedex%-trace:/*(/.*)/(%a+)%-(%d+)%.fdtrace$")
   local client = require("framedex.server").client()
   if not folder or not client then
-    return request.warn(folder and "no server runs; :checkhealth framedex says why" or "no trace has this name")
+    return request.warn(folder and "no server runs yet; :checkhealth framedex says why" or "no trace has this name")
   end
   local params = { uri = ("%s:%s/%s-%s.fdtrace"):format(SCHEME, folder, kind, id) }
   local told, problem = request.call(client, "request_sync", "workspace/textDocumentContent", params, PATIENCE, buffer)
@@ -66,15 +62,16 @@ local function close_folds(buffer, ranges)
   folds[buffer] = {}
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     vim.api.nvim_win_call(window, function()
-      vim.wo.foldmethod = "manual"
-      vim.wo.foldminlines = 0
-      vim.wo.foldtext = "v:lua.require'framedex.trace'.fold_text()"
+      -- Local, so that the window folds the next buffer as the user has it.
+      vim.opt_local.foldmethod = "manual"
+      vim.opt_local.foldminlines = 0
+      vim.opt_local.foldtext = "v:lua.require'framedex.trace'.fold_text()"
       vim.cmd("normal! zE")
       for _, range in ipairs(ranges) do
         folds[buffer][range.startLine + 1] = range.collapsedText
         vim.cmd(("%d,%dfold"):format(range.startLine + 1, range.endLine + 1))
       end
-      vim.wo.foldlevel = 0
+      vim.opt_local.foldlevel = 0
     end)
   end
 end
