@@ -17,7 +17,7 @@ from framedex.tracetext import format_trace
 from framedex_server.features.semantic_tokens import LEGEND
 from tests.server.asking import Connect, definition, hover, open_document, settled
 from tests.server.raw_client import RawClient
-from tests.server.recording import Recording
+from tests.server.recording import Recording, write_index
 
 EDITORS = ["visual-studio-code", "neovim@v0.7.0", "neovim@v0.11.0", "emacs"]
 
@@ -303,6 +303,22 @@ class TestVirtualDocuments:
                 "workspace/textDocumentContent", {"uri": f"framedex-trace:{tmp_path}/call-1.fdtrace"}, 1
             )["result"]
             assert content["text"].startswith("framedex trace, format 1\ncall 1: ")
+
+    def test_the_folder_of_another_project_is_answered_by_its_own_index(
+        self, recording: Recording, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        other = tmp_path_factory.mktemp("other")
+        write_index(Recording(other, other / ".framedex" / "index.db"), puts=8)
+        with RawClient() as client:
+            client.initialize(recording.root)
+            texts = [
+                client.request(
+                    "workspace/textDocumentContent", {"uri": f"framedex-trace:{folder}/call-8.fdtrace"}, number
+                ).get("result", {"text": "none"})["text"]
+                for number, folder in enumerate((other, recording.root), 1)
+            ]
+        assert texts[0].startswith("framedex trace, format 1\ncall 8: ")
+        assert texts[1] == "none"
 
     def test_a_folder_that_does_not_exist_has_no_traces(self, recording: Recording, tmp_path: Path) -> None:
         with RawClient() as client:

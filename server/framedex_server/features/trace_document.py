@@ -1,9 +1,9 @@
 """Trace documents that are no files: `framedex-trace:` documents, and requests for a trace as text or as Markdown.
 
-`framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index that answers for a file of that
-folder, `.../stack-5.fdtrace` that of the latest call with stack 5. For the folder of an installed library that may be
-the workspace's index; a folder that does not exist is no document's and has none. Clients of LSP 3.18 ask for the text
-by `workspace/textDocumentContent`; for others the request has the same text.
+`framedex-trace:/home/me/project/call-17.fdtrace` is the trace of call 17 in the index of that folder, else in the one
+that answers for a file of it; `.../stack-5.fdtrace` that of the latest call with stack 5. For the folder of an
+installed library that may be the workspace's index; a folder that does not exist is no document's and has none.
+Clients of LSP 3.18 ask for the text by `workspace/textDocumentContent`; for others the request has the same text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -57,7 +57,13 @@ def register(server: LanguageServer, session: Session) -> None:
         beside = str(path) if path.is_absolute() else session.any_document()
         if not os.path.isdir(os.path.dirname(beside)):  # noqa: PTH112, PTH120 - a URI may be no valid path
             raise JsonRpcInvalidParams(f"There is no folder {printable(str(path.parent))}, so no index answers for it.")
-        text = await session.ask(beside, lambda index: _text(index, match["kind"], int(match["id"])))
+        document = Path(beside)
+        own = document.parent / ".framedex" / "index.db"  # that of a project outside the workspace too
+        text = await session.indexes.ask(
+            document,
+            lambda index: _text(index, match["kind"], int(match["id"])),
+            likeliest=own if os.path.isfile(own) else None,  # noqa: PTH113 - as above
+        )
         if text is None:
             raise JsonRpcInvalidParams(f"There is no {match['kind']} {match['id']} in the index.")
         return types.TextDocumentContentResult(text)
