@@ -128,9 +128,9 @@ function callItem({ call }: CallNode): vscode.TreeItem {
   return item;
 }
 
-function moreItem({ parent, shown }: MoreNode): vscode.TreeItem {
+function moreItem({ parent, shown, next }: MoreNode): vscode.TreeItem {
   const left = parent.boundary.calls - shown;
-  const item = new vscode.TreeItem(`${Math.min(shown, left).toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
+  const item = new vscode.TreeItem(`${next.toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
   item.iconPath = new vscode.ThemeIcon("ellipsis");
   item.tooltip = `${count(left, "call")} not shown yet`;
   item.command = { command: "framedex.activity.showMore", title: "Show more calls" };
