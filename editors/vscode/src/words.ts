@@ -1,4 +1,5 @@
-// Numbers in the words that people read, as `framedex.words` has them.
+// Numbers in the words that people read, as `framedex.words` has them; only halves, which Python rounds to the even
+// digit, are rounded up here.
 
 const UNITS: readonly [string, number][] = [
   ["s", 1e9],
@@ -11,9 +12,13 @@ export function duration(nanoseconds: number): string {
   if (nanoseconds < 0) {
     return "never returned";
   }
-  const [unit, size] = UNITS.find(([, each]) => nanoseconds >= each) ?? ["ns", 1];
-  const value = nanoseconds / size;
-  return `${value < 1000 ? Number(value.toPrecision(3)) : Math.round(value)} ${unit}`;
+  // Not 1000 of a unit, but one of the next.
+  const [unit, size] = UNITS.find(([, each]) => rounded(nanoseconds / each) >= 1) ?? ["ns", 1];
+  return `${rounded(nanoseconds / size)} ${unit}`;
+}
+
+function rounded(value: number): number {
+  return value < 1000 ? Number(value.toPrecision(3)) : Math.round(value);
 }
 
 /** A number with its noun, in the plural where it has to be. */
