@@ -26,9 +26,9 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : `${noun}s`}`;
 }
 
-/** A time in seconds since 1970 as people here write it; empty where it is unknown. */
-export function clock(seconds: number | null): string {
-  return seconds === null ? "" : new Date(seconds * 1000).toLocaleString();
+/** A time in seconds since 1970 as people here write it. */
+export function clock(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString();
 }
 
 // A word of a command line as Python's `shlex.join` writes it. A text that was cut off may leave a quote open.

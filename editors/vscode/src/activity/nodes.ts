@@ -26,7 +26,7 @@ export interface BoundaryNode {
 }
 
 /** A word in place of what is not there. */
-export interface NoteNode {
+interface NoteNode {
   readonly kind: "note";
   readonly parent: CaptureNode;
   readonly text: string;

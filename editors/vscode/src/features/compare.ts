@@ -56,7 +56,7 @@ async function choose(captures: readonly Capture[], given: Capture | undefined):
   if (first === undefined || second === undefined) {
     return undefined;
   }
-  return (first.started ?? 0) <= (second.started ?? 0) ? [first, second] : [second, first];
+  return first.started <= second.started ? [first, second] : [second, first];
 }
 
 async function pick(placeHolder: string, captures: readonly Capture[]): Promise<Capture | undefined> {
