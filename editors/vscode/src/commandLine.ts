@@ -9,14 +9,14 @@ import { Server } from "./server/server";
 /** What the reader's first, second and third Cancel send, as by keys in a terminal: to the program too. */
 const STOPPING: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGKILL"];
 
-// Characters at the end of what was printed in which the reason is looked for.
+// Characters at the end of stderr in which the reason is looked for.
 const TAIL = 4_000;
 
 /** How a command ended: with a status, or by a signal. */
 export interface Ended {
   readonly status: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What is wrong by its own word: `framedex: ...` and the indented lines below. Empty if it said nothing. */
+  /** What framedex said last: `framedex: ...` and the indented lines below. Empty if it said nothing. */
   readonly reason: string;
 }
 
@@ -62,12 +62,11 @@ export class CommandLine implements vscode.Disposable {
     // A process group of its own, so that a signal reaches the program as one from a terminal does.
     const child = spawn(command, given, { cwd: folder, detached: true, stdio: ["ignore", "pipe", "pipe"] });
     let tail = "";
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        this.output.append(text);
-        tail = (tail + text).slice(-TAIL);
-      });
-    }
+    child.stdout.setEncoding("utf8").on("data", (text: string) => this.output.append(text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.output.append(text);
+      tail = (tail + text).slice(-TAIL);
+    });
     const ended = new Promise<Ended>((resolve, reject) => {
       child.on("error", (error) => reject(new Error(withoutLinks(reasonOf(error), 600))));
       child.on("close", (status, signal) => resolve({ status, signal, reason: reasonIn(tail) }));

@@ -17,7 +17,7 @@ export class Picked implements vscode.Disposable {
   constructor(private readonly server: Server) {
     // The server knows whether the index still has this stack.
     this.subscription = vscode.Disposable.from(
-      server.onDidChangeIndex(() => (this.current === undefined ? undefined : this.refresh())),
+      server.onDidChangeIndex(() => this.check()),
       server.onDidChangeState((state) => (state === "running" ? undefined : this.clear())),
     );
   }
@@ -48,6 +48,15 @@ export class Picked implements vscode.Disposable {
     const stack = await this.server.request<PickedStack | null>("framedex/stack");
     if (turn === this.turn) {
       this.become(stack ?? undefined);
+    }
+  }
+
+  /** Takes over what has become of the picked stack, if there is one. */
+  async check(): Promise<void> {
+    try {
+      await (this.current && this.refresh());
+    } catch {
+      // the server has just ended, and with it the stack: its state tells
     }
   }
 

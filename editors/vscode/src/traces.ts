@@ -7,7 +7,7 @@ import { tellMissingSource } from "./missingSource";
 import { open } from "./show";
 import { TracedFrame } from "./server/protocol";
 
-export const TRACE_SCHEME = "framedex-trace";
+const TRACE_SCHEME = "framedex-trace";
 export const TRACE_LANGUAGE = "framedex-trace";
 
 const NAME = /^(call|stack)-(\d{1,15})\.fdtrace$/;

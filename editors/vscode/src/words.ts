@@ -1,4 +1,5 @@
-// Numbers in the words that people read, as `framedex.words` has them.
+// Numbers in the words that people read, as `framedex.words` has them; only halves, which Python rounds to the even
+// digit, are rounded up here.
 
 const UNITS: readonly [string, number][] = [
   ["s", 1e9],
@@ -11,9 +12,13 @@ export function duration(nanoseconds: number): string {
   if (nanoseconds < 0) {
     return "never returned";
   }
-  const [unit, size] = UNITS.find(([, each]) => nanoseconds >= each) ?? ["ns", 1];
-  const value = nanoseconds / size;
-  return `${value < 1000 ? Number(value.toPrecision(3)) : Math.round(value)} ${unit}`;
+  // Not 1000 of a unit, but one of the next.
+  const [unit, size] = UNITS.find(([, each]) => rounded(nanoseconds / each) >= 1) ?? ["ns", 1];
+  return `${rounded(nanoseconds / size)} ${unit}`;
+}
+
+function rounded(value: number): number {
+  return value < 1000 ? Number(value.toPrecision(3)) : Math.round(value);
 }
 
 /** A number with its noun, in the plural where it has to be. */
@@ -21,9 +26,9 @@ export function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${number === 1 ? noun : `${noun}s`}`;
 }
 
-/** A time in seconds since 1970 as people here write it; empty where it is unknown. */
-export function clock(seconds: number | null): string {
-  return seconds === null ? "" : new Date(seconds * 1000).toLocaleString();
+/** A time in seconds since 1970 as people here write it. */
+export function clock(seconds: number): string {
+  return new Date(seconds * 1000).toLocaleString();
 }
 
 // A word of a command line as Python's `shlex.join` writes it. A text that was cut off may leave a quote open.

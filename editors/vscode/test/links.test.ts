@@ -43,6 +43,11 @@ test("gdb: the symbol of a frame without debug information", () => {
   assert.deepEqual(found("#3  0x00007ffff in xla::Run<void (*)(int)> (this=0x0, n=3) from /lib/libtpu.so"), [
     ["xla::Run<void (*)(int)>", "xla::Run<void (*)(int)>"],
   ]);
+  for (const operator of ["<", "<<", "<=", "<=>", "<<=", "->", "->*", ">", ">>", ">=", ">>=", "()", "< <int>", "<< <A<int> >"]) {
+    const name = `xla::Table<int>::operator${operator}`;
+    assert.deepEqual(found(`#3  0x00007ffff in ${name} (this=0x0) from /lib/libtpu.so`), [[name, name]]);
+  }
+  assert.deepEqual(found("#3  0x00007ffff in my_operator<f (int)> (n=3) from /lib/x.so"), [["my_operator<f (int)>", "my_operator<f (int)>"]]);
   assert.deepEqual(found("#3  0x00007ffff in main () at main.cc:3"), []); // VS Code's own
   assert.deepEqual(found("#4  0x00007ffff in ?? () from /lib/libtpu.so"), []);
 });

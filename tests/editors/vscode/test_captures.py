@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +41,27 @@ def test_a_line_that_only_other_captures_passed_says_so(two: Project, new_window
     window.answer_message("No call of capture 2", "Answer from all captures")
     expect(window.page.locator(".quick-input-title")).to_contain_text("calls through line 2")
     window.expect_captures("2 captures")
+
+
+def test_from_an_editor_captures_are_compared_at_its_line_too(
+    two: Project, new_window: Callable[[Path], Workbench]
+) -> None:
+    window = new_window(two.folder)
+    window.load()
+    window.open(two.folder / "first.py", 2)
+    window.expect_captures("2 captures")
+    window.press("Shift+F10")
+    # A menu takes no click until it has been shown for a while.
+    window.page.get_by_role("menuitem", name="framedex").press("ArrowRight")
+    expect(window.page.get_by_role("menuitem", name="Step in")).to_be_focused()
+    window.press("ArrowUp", "ArrowUp")
+    expect(window.page.get_by_role("menuitem", name="Compare captures…")).to_be_focused()
+    window.press("Enter")
+    asked = window.page.locator(".quick-input-widget input.input")
+    for question in (r"^Compare this capture$", r" with$"):
+        expect(asked).to_have_attribute("placeholder", re.compile(question))
+        window.press("Enter")
+    expect(window.text).to_contain_text("/first.py:2")
 
 
 def test_where_nothing_is_recorded_that_is_said(tmp_path: Path, new_window: Callable[[Path], Workbench]) -> None:

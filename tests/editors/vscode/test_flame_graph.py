@@ -42,6 +42,20 @@ def test_its_labels_can_be_read_in_every_theme(
         assert frame.evaluate(CONTRAST) >= 4.5, function
 
 
+def test_it_stays_zoomed_when_it_is_drawn_anew(new_window: Callable[[Path], Workbench], project: Project) -> None:
+    page = flame_graph(new_window(project.folder))
+    frame = page.locator("g.frame", has_text="put_scalar")
+    frame.click()
+    for button, pressed in (("Calls", "true"), ("Fold glue frames", "false"), ("Fold glue frames", "true")):
+        page.get_by_role("button", name=button).click()
+        expect(page.get_by_role("button", name=button)).to_have_attribute("aria-pressed", pressed)
+        frame.wait_for()
+        assert frame.evaluate(ZOOMED)
+    page.get_by_role("button", name="Reset zoom").click()
+    page.get_by_role("button", name="Time").click()
+    assert not frame.evaluate(ZOOMED)
+
+
 def test_a_search_counts_functions_and_the_places_where_they_are(
     new_window: Callable[[Path], Workbench], project: Project
 ) -> None:
@@ -62,6 +76,13 @@ def test_its_legend_stays_in_one_row(new_window: Callable[..., Workbench], proje
     expect(legend).to_have_count(3)
     # All at once: VS Code may still be moving the panel.
     assert len(set(legend.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)"))) == 1
+
+
+# Whether the graph is zoomed to a frame: those above it are faded then.
+ZOOMED = """({ __data__: frame }) => {
+  const [here, ...above] = frame.ancestors();
+  return above.every(({ data }) => data.fade) && !here.data.fade;
+}"""
 
 
 # Between a label and its ground: WCAG 2.1's contrast ratio, of which text needs 4.5.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sysconfig
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.editors.vscode.project import Project
 from tests.editors.vscode.workbench import Workbench
@@ -26,6 +29,60 @@ def test_a_file_is_recorded_and_its_lines_are_known(
     window.expect_captures("1 capture")
     window.run("Show or Focus Hover")
     expect(window.hover).to_contain_text("PJRT_Client_BufferFromHostBuffer")
+
+
+def test_a_program_that_framedex_refuses_is_not_said_to_be_recorded(
+    tmp_path: Path, new_window: Callable[[Path], Workbench]
+) -> None:
+    venv.create(tmp_path / ".venv", symlinks=True)
+    said = record(tmp_path, new_window, "import jax\n")
+    expect(said("new.py was not run: ")).to_contain_text("has no jaxlib. Install it with")
+
+
+def test_a_program_that_makes_no_call_is_not_said_to_be_recorded(
+    tmp_path: Path, new_window: Callable[[Path], Workbench]
+) -> None:
+    said = record(tmp_path, new_window, "raise SystemExit(3)\n")
+    expect(said("new.py ended with status 3; ")).to_contain_text("nothing was recorded: the program never opened")
+
+
+def test_a_program_runs_in_the_selected_interpreter(
+    tmp_path: Path, project: Project, new_window: Callable[[Path], Workbench]
+) -> None:
+    environment = tmp_path / ".venv"
+    venv.create(environment, symlinks=True)
+    packages = sysconfig.get_path("purelib", vars={"base": str(environment)})
+    Path(packages, "jax.pth").write_text(sysconfig.get_path("purelib"))
+    (tmp_path / ".vscode").mkdir()
+    # That of another interpreter.
+    (tmp_path / ".vscode" / "settings.json").write_text(json.dumps({"framedex.server.path": str(project.framedex)}))
+    program = f"import jax, sys\njax.device_put(1)\nassert sys.prefix == {str(environment)!r}\n"
+    said = record(tmp_path, new_window, program)
+    expect(said("new.py was recorded.")).to_be_visible()
+
+
+def test_the_key_that_records_is_free_where_nothing_can_be_recorded(
+    tmp_path: Path, new_window: Callable[[Path], Workbench]
+) -> None:
+    (tmp_path / "f.cc").write_text("int f();\n")
+    window = new_window(tmp_path)
+    window.load()
+    window.open(tmp_path / "f.cc", 1)
+    window.expect_server()
+    window.press("Control+Alt+.", "r")
+    expect(window.page.locator(".statusbar")).to_contain_text("is not a command")
+
+
+def record(folder: Path, new_window: Callable[[Path], Workbench], text: str) -> Callable[[str], Locator]:
+    """Record a program; answers what waits for a message about it."""
+    program = folder / "new.py"
+    program.write_text(text)
+    window = new_window(folder)
+    window.load()
+    window.open(program, 1)
+    window.expect_server()
+    window.run("Record this file")
+    return window.message
 
 
 ENDLESS = """\

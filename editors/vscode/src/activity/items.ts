@@ -128,9 +128,9 @@ function callItem({ call }: CallNode): vscode.TreeItem {
   return item;
 }
 
-function moreItem({ parent, shown }: MoreNode): vscode.TreeItem {
+function moreItem({ parent, shown, next }: MoreNode): vscode.TreeItem {
   const left = parent.boundary.calls - shown;
-  const item = new vscode.TreeItem(`${Math.min(shown, left).toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
+  const item = new vscode.TreeItem(`${next.toLocaleString("en")} more of ${parent.boundary.calls.toLocaleString("en")}`);
   item.iconPath = new vscode.ThemeIcon("ellipsis");
   item.tooltip = `${count(left, "call")} not shown yet`;
   item.command = { command: "framedex.activity.showMore", title: "Show more calls" };
@@ -156,11 +156,11 @@ function frameItem({ frame }: FrameNode): vscode.TreeItem {
   const item = new vscode.TreeItem(plain(frame.function));
   const place = frame.location && `${path.posix.basename(pathOf(frame.location.uri))}:${frame.location.range.start.line + 1}`;
   const how = frame.how !== null && frame.how !== "exact" ? ` [${frame.how}]` : "";
-  item.description = place ? plain(`${place}${how}`) : plain(path.basename(frame.module ?? ""));
+  item.description = place ? plain(`${place}${how}`) : plain(path.basename(frame.module));
   item.tooltip = lines([
     `frame ${frame.number}: ${frame.function}`,
     frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : "The source is not here.",
-    frame.module ?? "",
+    frame.module,
   ]);
   item.iconPath = new vscode.ThemeIcon("symbol-method", frame.language === "python" ? PYTHON : NATIVE);
   item.command = { command: "framedex.activity.openFrame", title: "Open the frame" };

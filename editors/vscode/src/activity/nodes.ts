@@ -26,7 +26,7 @@ export interface BoundaryNode {
 }
 
 /** A word in place of what is not there. */
-export interface NoteNode {
+interface NoteNode {
   readonly kind: "note";
   readonly parent: CaptureNode;
   readonly text: string;
@@ -43,6 +43,8 @@ export interface MoreNode {
   readonly kind: "more";
   readonly parent: BoundaryNode;
   readonly shown: number;
+  /** How many of them are shown by a click. */
+  readonly next: number;
 }
 
 /** One of several stacks under a call: those that could not be merged, and the stacks that had a call made. */

@@ -4,10 +4,12 @@ import * as vscode from "vscode";
 
 import { Boundary, Call, CallFrames, ListedIndex } from "../server/protocol";
 import { Server } from "../server/server";
-import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, keyOf, Node, NumberedFrame, StackNode } from "./nodes";
+import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, keyOf, MoreNode, Node, NumberedFrame, StackNode } from "./nodes";
 import { itemOf } from "./items";
 
 const PAGE = 50;
+/** As many calls as the server gives in one answer. */
+const LARGEST_PAGE = 1_000;
 
 export type Order = "time" | "calls" | "name";
 
@@ -19,7 +21,10 @@ export interface Look {
 }
 
 export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Disposable {
-  private readonly shown = new Map<string, number>();
+  /** How many calls of a boundary function are wanted, where that is more than the first page. */
+  private readonly wanted = new Map<string, number>();
+  /** The calls of boundary functions that were read. Another map whenever they have to be read anew. */
+  private read = new Map<string, readonly Call[]>();
   /** How many calls of a capture pass the filter, once its boundary functions were listed. */
   private readonly passing = new Map<string, number>();
   private readonly changed = new vscode.EventEmitter<Node | undefined>();
@@ -38,21 +43,21 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   /** Shows everything anew: the index has changed. */
   refresh(): void {
     this.passing.clear();
+    this.read = new Map();
     this.changed.fire(undefined);
   }
 
   /** Shows everything in another way. */
   lookAt(look: Partial<Look>): void {
     this.current = { ...this.current, ...look };
-    this.shown.clear();
+    this.wanted.clear();
     this.refresh();
   }
 
-  /** Shows another page of the calls of a boundary function, as long as the pages before. */
-  showMore(boundary: BoundaryNode): void {
-    const key = keyOf(boundary);
-    this.shown.set(key, Math.min(2 * (this.shown.get(key) ?? PAGE), boundary.boundary.calls));
-    this.changed.fire(boundary);
+  /** Shows the next page of the calls of a boundary function. */
+  showMore({ parent, shown, next }: MoreNode): void {
+    this.wanted.set(keyOf(parent), shown + next);
+    this.changed.fire(parent);
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -121,16 +126,30 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   }
 
   private async calls(node: BoundaryNode): Promise<Node[]> {
+    const [key, read] = [keyOf(node), this.read];
+    const wanted = Math.min(this.wanted.get(key) ?? PAGE, node.boundary.calls);
+    let calls = read.get(key) ?? [];
+    while (calls.length < wanted) {
+      const page = await this.page(node, calls.length, Math.min(wanted - calls.length, LARGEST_PAGE));
+      if (page.length === 0) {
+        break; // the index has changed meanwhile: all of it will be read anew
+      }
+      calls = [...calls, ...page];
+    }
+    read.set(key, calls);
+    const nodes = calls.map<CallNode>((call) => ({ kind: "call", parent: node, call }));
+    const [shown, left] = [calls.length, node.boundary.calls - calls.length];
+    // Each page is as long as those before, as far as one answer goes.
+    return shown > 0 && left > 0 ? [...nodes, { kind: "more", parent: node, shown, next: Math.min(shown, left, LARGEST_PAGE) }] : nodes;
+  }
+
+  private async page(node: BoundaryNode, offset: number, limit: number): Promise<readonly Call[]> {
     const { folder, capture } = node.parent;
-    const limit = this.shown.get(keyOf(node)) ?? PAGE;
     const found = await this.server.request<{ calls: Call[] } | null>("framedex/calls", {
       ...{ folder, capture: capture.id, boundary: node.boundary.id, filter: this.current.filter },
-      ...{ order: this.current.order === "time" ? "duration" : "start", limit },
+      ...{ order: this.current.order === "time" ? "duration" : "start", offset, limit },
     });
-    const calls: Node[] = (found?.calls ?? []).map((call) => ({ kind: "call", parent: node, call }));
-    return calls.length < node.boundary.calls && calls.length > 0
-      ? [...calls, { kind: "more", parent: node, shown: calls.length }]
-      : calls;
+    return found?.calls ?? [];
   }
 
   private async stacks(node: CallNode): Promise<Node[]> {

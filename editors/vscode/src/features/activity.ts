@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { BoundaryNode, CallNode, captureOf, CaptureNode, FrameNode, Node } from "../activity/nodes";
+import { CallNode, callOf, captureOf, CaptureNode, FrameNode, MoreNode, Node } from "../activity/nodes";
 import { ActivityTree, Look, Order } from "../activity/tree";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
@@ -45,7 +45,7 @@ export function register({ context, server, picked }: Framedex): vscode.Disposab
     sort: () => vscode.window.showQuickPick(ORDERS, { title: "framedex: sort" }).then((chosen) => chosen && look(chosen)),
     foldGlue: () => look({ foldGlue: true }),
     showGlue: () => look({ foldGlue: false }),
-    showMore: (node) => tree.showMore(node.parent as BoundaryNode),
+    showMore: (node) => tree.showMore(node as MoreNode),
     openTrace: (node) => openTrace(uriOf(node as CallNode)),
     openFrame: (node) => openFrame(uriOf(node as FrameNode), (node as FrameNode).frame),
     openPublic: (node) => openPublic((node as FrameNode).frame.url ?? ""),
@@ -73,12 +73,10 @@ async function askForFilter(filter: string): Promise<string | undefined> {
   return given?.trim();
 }
 
+/** The trace of the call that a node is, or is under. */
 function uriOf(node: CallNode | FrameNode): vscode.Uri {
-  let at: Node = node;
-  while (at.kind !== "call") {
-    at = at.parent as Node;
-  }
-  return traceUri(at.parent.parent.folder, at.call.id);
+  const { call, parent } = callOf(node) as CallNode;
+  return traceUri(parent.parent.folder, call.id);
 }
 
 async function openFolder(capture: CaptureNode | undefined): Promise<void> {

@@ -20,7 +20,9 @@ export function register({ server }: Framedex): vscode.Disposable {
       provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? "This comparison was made before: make it again.\n",
     }),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => texts.delete(uri.toString())),
-    vscode.commands.registerCommand("framedex.compare", async (node?: CaptureNode) => {
+    vscode.commands.registerCommand("framedex.compare", async (given?: CaptureNode | vscode.Uri) => {
+      // From the menu of an editor it is the editor's file.
+      const node = given instanceof vscode.Uri ? undefined : given;
       const place = node === undefined ? cursor() : undefined;
       const about = node !== undefined ? { folder: node.folder } : place === undefined ? {} : { textDocument: place.textDocument };
       const captures = await known(server, node?.folder, about);
@@ -54,7 +56,7 @@ async function choose(captures: readonly Capture[], given: Capture | undefined):
   if (first === undefined || second === undefined) {
     return undefined;
   }
-  return (first.started ?? 0) <= (second.started ?? 0) ? [first, second] : [second, first];
+  return first.started <= second.started ? [first, second] : [second, first];
 }
 
 async function pick(placeHolder: string, captures: readonly Capture[]): Promise<Capture | undefined> {

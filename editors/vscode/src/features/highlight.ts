@@ -40,7 +40,7 @@ export function register({ context, picked }: Framedex): vscode.Disposable {
     vscode.window.onDidChangeVisibleTextEditors(() => {
       show();
       // Lines have moved if a document was edited meanwhile: the server knows where they are now.
-      return picked.stack === undefined ? undefined : picked.refresh();
+      void picked.check();
     }),
   );
 }

@@ -1,5 +1,6 @@
 // Recording the file in the editor.
 
+import { readdir } from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
@@ -7,6 +8,10 @@ import { Ended } from "../commandLine";
 import { Framedex } from "../framedex";
 import { plain, reasonOf } from "../plain";
 import { inform, Remedies, warn } from "../remedies";
+import { selectedInterpreter } from "../server/interpreter";
+
+// What `framedex run` says last of a program that it has run; of one that it refuses to run it says something else.
+const SUMMARY = /^(?:the program was ended by \w+; )?(?:recorded |(?<nothing>nothing (?:was|is) recorded.*))/;
 
 export function register({ commandLine }: Framedex): vscode.Disposable {
   return vscode.commands.registerCommand("framedex.recordFile", async (given?: unknown) => {
@@ -27,28 +32,48 @@ export function register({ commandLine }: Framedex): vscode.Disposable {
   /** The exit status; undefined where the program was not run, or was ended by a signal. */
   async function record(uri: vscode.Uri): Promise<number | undefined> {
     const name = plain(path.basename(uri.fsPath));
+    const root = vscode.workspace.getWorkspaceFolder(uri);
     // The capture goes to the project; the server indexes it as soon as it has ended.
-    const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath ?? path.dirname(uri.fsPath);
+    const folder = root?.uri.fsPath ?? path.dirname(uri.fsPath);
+    const python = await selectedInterpreter(root);
+    const before = await capturesIn(folder);
     let ended: Ended;
     try {
-      ended = await commandLine.run(`recording ${name}`, folder, ["run", uri.fsPath]);
+      // The framedex that was found may be another interpreter's.
+      ended = await commandLine.run(`recording ${name}`, folder, ["run", ...(python === undefined ? [] : ["--python", python]), uri.fsPath]);
     } catch (error) {
       return say(`Recording ${name}: ${reasonOf(error)}`);
     }
-    void tell(name, ended);
-    return ended.status ?? undefined;
+    const isNew = (await capturesIn(folder)).some((capture) => !before.includes(capture));
+    return tell(name, ended, isNew);
   }
 
-  function tell(name: string, { status, signal }: Ended): Promise<void> {
-    const next: Remedies = {
-      "Show stacks": () => vscode.commands.executeCommand("framedex.activity.focus"),
-      "Show output": () => commandLine.show(),
-    };
-    if (status === 0) {
-      return inform(`${name} was recorded.`, next);
-    }
+  /** Says how it went, and answers as `record` does; `isNew`: whether there is a capture that was not there before. */
+  function tell(name: string, { status, signal, reason }: Ended, isNew: boolean): number | undefined {
     const how = signal === null ? `ended with status ${String(status)}` : `was ended by ${signal}`;
-    return warn(`${name} ${how}; what it did until then was recorded.`, next);
+    const showOutput = { "Show output": () => commandLine.show() };
+    const summary = SUMMARY.exec(reason);
+    if (summary === null && signal === null) {
+      return say(`${name} was not run: ${reason || `framedex ${how}.`}`, showOutput);
+    }
+    // framedex has no word for its own end by a signal.
+    const nothing = summary === null ? (isNew ? undefined : "nothing was recorded.") : summary.groups?.["nothing"];
+    if (nothing !== undefined) {
+      void warn(`${name} ${how}; ${nothing}`, showOutput);
+      return status ?? undefined;
+    }
+    const next = { "Show stacks": () => vscode.commands.executeCommand("framedex.activity.focus"), ...showOutput };
+    void (status === 0 ? inform(`${name} was recorded.`, next) : warn(`${name} ${how}; what it did until then was recorded.`, next));
+    return status ?? undefined;
+  }
+}
+
+/** The names of a project's captures. */
+async function capturesIn(project: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path.join(project, ".framedex", "captures"));
+  } catch {
+    return []; // nothing was recorded there yet
   }
 }
 
@@ -60,7 +85,7 @@ function openedProgram(): vscode.Uri | undefined {
   return programs.size === 1 ? [...programs.values()][0] : undefined;
 }
 
-function say(message: string): undefined {
-  void warn(message);
+function say(message: string, remedies: Remedies = {}): undefined {
+  void warn(message, remedies);
   return undefined;
 }

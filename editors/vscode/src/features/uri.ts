@@ -7,10 +7,11 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { reasonOf, withoutLinks } from "../plain";
+import { openNamed } from "../namedFrame";
+import { reasonOf } from "../plain";
+import { warn } from "../remedies";
 import { isFile, liesIn } from "../server/files";
 import { TraceDocument } from "../server/protocol";
-import { openFrame } from "./terminalLinks";
 
 const LONGEST_PATH = 4_096;
 
@@ -24,7 +25,7 @@ export function register(framedex: Framedex): vscode.Disposable {
       try {
         await follow(framedex, read(uri));
       } catch (error) {
-        void vscode.window.showWarningMessage(`framedex: The link cannot be followed: ${withoutLinks(reasonOf(error), 600)}`);
+        void warn(`The link cannot be followed: ${reasonOf(error)}`);
       }
     },
   });
@@ -55,7 +56,7 @@ export async function follow(framedex: Framedex, wanted: Wanted): Promise<void> 
     throw new Error("the language server does not run.");
   }
   if (wanted.kind === "place") {
-    await openFrame(framedex, { path: wanted.path, line: wanted.line, column: wanted.column, isNative: false }, undefined);
+    await openNamed(framedex, wanted, undefined);
     return;
   }
   const beside = wanted.index === undefined ? {} : { textDocument: { uri: await besideIndex(wanted.index) } };

@@ -17,7 +17,7 @@ export const PATH_SETTING = "framedex.server.path";
 // No package is taken from the working folder (CPython 3.11 and later, as framedex itself).
 const NOT_FROM_HERE = "-P";
 
-export type Origin = "setting" | "interpreter" | "PATH";
+type Origin = "setting" | "interpreter" | "PATH";
 
 /** How to start framedex: `command ...arguments serve`. */
 export interface ServerCommand {

@@ -17,7 +17,8 @@ export interface Frame {
   function: string;
   language: "python" | "native";
   role: string;
-  module: string | null;
+  /** Empty where it is unknown. */
+  module: string;
   location: Location | null;
   how: string | null;
 }
@@ -53,7 +54,7 @@ export interface Capture {
   id: number;
   path: string;
   /** Seconds since 1970. */
-  started: number | null;
+  started: number;
   command: string;
   calls: number;
   stacks: number;

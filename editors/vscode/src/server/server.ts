@@ -6,7 +6,7 @@ import { CloseAction, ErrorAction, ErrorHandler, LanguageClient, Middleware, Pro
 import { reasonOf, withoutLinks } from "../plain";
 import { createClient } from "./client";
 import { whyFailed } from "./failure";
-import { isFound, locateServer, NotFound, ServerCommand } from "./locate";
+import { isFound, Located, locateServer, NotFound, ServerCommand } from "./locate";
 import { RestartLimit } from "./restarts";
 
 // For the first answer, on a slow disk. Everything waits for a start: one without an end would be the last.
@@ -82,7 +82,7 @@ export class Server implements vscode.Disposable {
       const located = await locateServer();
       if (this.current !== "running" || !isFound(located) || located.command !== this.command?.command) {
         await this.end();
-        await this.begin();
+        await this.begin(located);
       }
     });
   }
@@ -119,12 +119,13 @@ export class Server implements vscode.Disposable {
     return mine;
   }
 
-  private async begin(): Promise<void> {
+  /** `known`: where it is, if somebody has just looked. */
+  private async begin(known?: Located): Promise<void> {
     if (this.client !== undefined || this.isDisposed) {
       return;
     }
     this.become("starting");
-    const located = await locateServer();
+    const located = known ?? (await locateServer());
     if (!isFound(located)) {
       this.output.warn(located.reason);
       this.become("missing");

@@ -18,7 +18,7 @@ export interface Place {
   readonly isNative: boolean;
 }
 
-export interface Symbol {
+interface Symbol {
   readonly symbol: string;
 }
 
@@ -99,10 +99,15 @@ function* debuggerFrames(line: string): Generator<FrameLink> {
   }
 }
 
+// The operators in whose names `<` and `>` are no brackets; a demangler writes a blank before those of a template.
+const OPERATOR = /\boperator(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)/y;
+
 /** Where the arguments of a function begin that gdb prints: at the first ` (` that is in no template's `<...>`. */
 function argumentsOf(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
+    OPERATOR.lastIndex = index;
+    index = OPERATOR.test(text) ? OPERATOR.lastIndex : index;
     depth += text[index] === "<" ? 1 : text[index] === ">" ? -1 : 0;
     if (depth <= 0 && text.startsWith(" (", index)) {
       return index;

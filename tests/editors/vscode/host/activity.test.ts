@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 
-import { CallNode, FrameNode, GlueNode, Node } from "../../../../editors/vscode/src/activity/nodes";
+import { CallNode, FrameNode, GlueNode, MoreNode, Node } from "../../../../editors/vscode/src/activity/nodes";
 import { ActivityTree, Look } from "../../../../editors/vscode/src/activity/tree";
 import { rebuild } from "../../../../editors/vscode/src/features/indexing";
 import { Framedex } from "../../../../editors/vscode/src/framedex";
@@ -51,6 +51,37 @@ test("a filter leaves the calls whose stack or arguments have the text", async (
   assert.ok((await tree.getChildren(capture)).length > 0);
   tree.lookAt({ filter: "nothing has this" });
   assert.deepEqual((await tree.getChildren(capture)).map((node) => labelOf(tree, node)), ["no call passes the filter"]);
+});
+
+test("every call of a function can be reached, page by page", async () => {
+  const { commandLine } = await running();
+  const project = vscode.Uri.joinPath(program(), "..", "many");
+  const many = vscode.Uri.joinPath(project, "many.py");
+  await vscode.workspace.fs.writeFile(many, Buffer.from("import jax\nfor number in range(1100):\n    jax.device_put(number)\n"));
+  // Else the index around it would be its.
+  await vscode.workspace.fs.writeFile(vscode.Uri.joinPath(project, ".framedex", "index.db"), Buffer.from(""));
+  try {
+    assert.equal(await rebuild(commandLine, project.fsPath), true);
+    assert.equal((await commandLine.run("recording", project.fsPath, ["run", many.fsPath])).status, 0);
+    assert.equal((await commandLine.run("indexing", project.fsPath, ["index"])).status, 0);
+    const tree = await treeWith(PLAIN);
+    const index = await until("the index", async () => (await tree.getChildren()).find((each) => labelOf(tree, each) === "many"));
+    const [capture] = await tree.getChildren(index);
+    const put = (await tree.getChildren(capture)).find((node) => labelOf(tree, node) === PUT);
+    let [calls, pages] = [await tree.getChildren(put), 1];
+    for (let more = calls.at(-1); isMore(more); more = calls.at(-1), pages++) {
+      assert.match(labelOf(tree, more), /^\d+ more of 1,100$/);
+      tree.showMore(more);
+      calls = await tree.getChildren(put);
+      assert.equal(calls.filter((node) => node.kind === "call").length, more.shown + more.next);
+    }
+    assert.equal(new Set(calls.map((node) => (node as CallNode).call.id)).size, 1100);
+    assert.equal(pages, 6); // 50 calls, then always as many as there were
+    tree.refresh();
+    assert.equal((await tree.getChildren(put)).length, 1100);
+  } finally {
+    await vscode.workspace.fs.delete(project, { recursive: true });
+  }
 });
 
 test("a frame opens its source beside its trace, on its line in both", async () => {
@@ -165,6 +196,10 @@ async function treeWith(look: Look): Promise<ActivityTree> {
   const { server } = await extension.activate();
   await until("the server", () => (server.state === "running" ? true : undefined));
   return new ActivityTree(server, look);
+}
+
+function isMore(node: Node | undefined): node is MoreNode {
+  return node?.kind === "more";
 }
 
 async function callOfPut(tree: ActivityTree): Promise<CallNode> {

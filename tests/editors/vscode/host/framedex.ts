@@ -1,5 +1,6 @@
 // The extension under test: what its `activate` answers with is what its own features are given.
 
+import { readdirSync, readFileSync } from "node:fs";
 import * as vscode from "vscode";
 
 import type { Framedex } from "../../../../editors/vscode/src/framedex";
@@ -14,6 +15,22 @@ export async function running(): Promise<Framedex> {
   const framedex = await extension.activate();
   await until("the server", () => framedex.server.state === "running" || undefined);
   return framedex;
+}
+
+/** The server's process: a child of the extension host. */
+export function serverProcess(): number | undefined {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .find((process_id) => {
+      try {
+        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${process_id}/stat`, "utf8"))?.[1]);
+        const command = readFileSync(`/proc/${process_id}/cmdline`, "utf8").split("\0");
+        return parent === process.pid && command.includes("serve");
+      } catch {
+        return false; // it has ended meanwhile
+      }
+    });
 }
 
 /** What the active editor shows: the name of its file, and the cursor's line, from 1. */

@@ -12,9 +12,19 @@ import { test, until } from "./runner";
 
 export { run } from "./runner";
 
+interface StandIn {
+  select(python: string): void;
+  asked(): number;
+}
+
+async function standIn(): Promise<StandIn> {
+  const extension = vscode.extensions.getExtension<StandIn>("ms-python.python");
+  assert.ok(extension);
+  return extension.activate();
+}
+
 async function select(python: string): Promise<void> {
-  const extension = vscode.extensions.getExtension<{ select(python: string): void }>("ms-python.python");
-  (await extension?.activate())?.select(python);
+  (await standIn()).select(python);
 }
 
 /** The command on the PATH. */
@@ -42,9 +52,12 @@ test("framedex of the selected interpreter is used, as soon as that is selected"
   const onPath = await commandOnPath();
   await withFolder(async (folder) => {
     const { python, framedex } = makeEnvironment(path.join(folder, "of python"), `exec '${onPath}' "$@"`);
+    await server.relocate(); // has its turn after all that were asked for
+    const before = (await standIn()).asked();
     await select(python);
     await until("the other server", () => (server.state === "running" && server.command?.command === framedex) || undefined);
     assert.equal(server.command?.origin, "interpreter");
+    assert.equal((await standIn()).asked() - before, 1);
     await select("python");
     await until("the first server", () => (server.state === "running" && server.command?.command === onPath) || undefined);
   });

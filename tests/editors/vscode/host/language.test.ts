@@ -23,6 +23,23 @@ test("hover says what was recorded on a line", async () => {
   assert.match(text, /PJRT_Client_BufferFromHostBuffer/);
 });
 
+test("the menus are offered where questions are answered", async () => {
+  const document = await vscode.workspace.openTextDocument(program());
+  const { activationEvents, contributes } = vscode.extensions.getExtension("framedex.framedex")?.packageJSON;
+  const [menu] = contributes.menus["editor/context"] as { when: string }[];
+  const languages = /editorLangId =~ \/\^\((.*?)\)\$\//.exec(menu?.when ?? "")?.[1]?.split("|") ?? [];
+  assert.ok(languages.includes("cuda-cpp"));
+  try {
+    for (const language of languages) {
+      assert.ok(activationEvents.includes(`onLanguage:${language}`), language);
+      await vscode.languages.setTextDocumentLanguage(document, language);
+      await until(`a hover in ${language}`, async () => (await ask<vscode.Hover[]>("vscode.executeHoverProvider", program(), PUT_SCALAR))[0]);
+    }
+  } finally {
+    await vscode.languages.setTextDocumentLanguage(document, "python");
+  }
+});
+
 test("the definition is the frame that really ran next", async () => {
   const [first] = await ask<vscode.LocationLink[]>("vscode.executeDefinitionProvider", program(), PUT_SCALAR);
   assert.match(first?.targetUri.path ?? "", /\/jax\/_src\/api\.py$/);

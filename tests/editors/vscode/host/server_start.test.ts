@@ -1,7 +1,7 @@
 // Where the server is found, and what happens when it ends by itself.
 
 import * as assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import * as path from "node:path";
 import * as vscode from "vscode";
 
@@ -9,7 +9,7 @@ import { isFound, locateServer } from "../../../../editors/vscode/src/server/loc
 import { MOST_CRASHES } from "../../../../editors/vscode/src/server/restarts";
 import type { Problem } from "../../../../editors/vscode/src/server/server";
 import { makeEnvironment, withFolder } from "./environment";
-import { running } from "./framedex";
+import { running, serverProcess } from "./framedex";
 import { program } from "./project";
 import { test, until } from "./runner";
 
@@ -78,22 +78,6 @@ test("the setting comes first, and what it names has to be there", async () => {
     await withSettings({ "framedex.server.path": framedex }, async () => assert.deepEqual(await found(), ["setting", framedex]));
   });
 });
-
-/** The server's process: a child of the extension host. */
-function serverProcess(): number | undefined {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .find((process_id) => {
-      try {
-        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${process_id}/stat`, "utf8"))?.[1]);
-        const command = readFileSync(`/proc/${process_id}/cmdline`, "utf8").split("\0");
-        return parent === process.pid && command.includes("serve");
-      } catch {
-        return false; // it has ended meanwhile
-      }
-    });
-}
 
 test("a server that is killed is started again, but not for ever", async () => {
   const { server } = await running();

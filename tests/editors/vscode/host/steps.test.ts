@@ -5,9 +5,9 @@ import * as vscode from "vscode";
 
 import { marksIn } from "../../../../editors/vscode/src/features/highlight";
 import type { Framedex } from "../../../../editors/vscode/src/framedex";
-import { running, shown } from "./framedex";
+import { running, serverProcess, shown } from "./framedex";
 import { program, PUT_SCALAR } from "./project";
-import { test } from "./runner";
+import { test, until } from "./runner";
 
 export { run } from "./runner";
 
@@ -107,4 +107,30 @@ test("another server has no picked stack, and nothing stays marked", async () =>
   const cleared = new Promise<void>((resolve) => picked.onDidChange((stack) => (stack === undefined ? resolve() : undefined)));
   await server.restart();
   await cleared;
+});
+
+test("a server that ends while the picked stack is looked up leaves no error behind", async () => {
+  const { picked, server } = await atDevicePut();
+  await vscode.commands.executeCommand("framedex.stepIn");
+  assert.ok(picked.stack);
+  const id = serverProcess();
+  assert.ok(id);
+  const errors: unknown[] = [];
+  const listening = (error: unknown) => errors.push(error);
+  process.on("unhandledRejection", listening);
+  try {
+    process.kill(id, "SIGSTOP"); // it cannot answer any more
+    server["indexChanged"].fire();
+    const asked = new Promise<void>((resolve) => vscode.window.onDidChangeVisibleTextEditors(() => resolve()));
+    await vscode.window.showTextDocument(program(), { viewColumn: vscode.ViewColumn.Beside });
+    await asked;
+    process.kill(id, "SIGKILL");
+    await until("another server", () => {
+      const next = server.state === "running" ? serverProcess() : undefined;
+      return next === id ? undefined : next;
+    });
+    assert.deepEqual(errors, []);
+  } finally {
+    process.off("unhandledRejection", listening);
+  }
 });

@@ -3,7 +3,7 @@
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
 
-import { openFrame } from "../../../../editors/vscode/src/features/terminalLinks";
+import { openNamed } from "../../../../editors/vscode/src/namedFrame";
 import { linksIn } from "../../../../editors/vscode/src/terminal/links";
 import { running, shown } from "./framedex";
 import { program } from "./project";
@@ -16,7 +16,7 @@ async function click(line: string): Promise<boolean> {
   const framedex = await running();
   const [link] = linksIn(line);
   assert.ok(link);
-  return openFrame(framedex, link.frame, vscode.workspace.workspaceFolders?.[0]?.uri);
+  return openNamed(framedex, link.frame, vscode.workspace.workspaceFolders?.[0]?.uri);
 }
 
 test("a location of MLIR, by its line and column", async () => {

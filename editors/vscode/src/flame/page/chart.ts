@@ -10,7 +10,7 @@ type Node = FlameNode<Datum>;
 const CELL = 20;
 const NARROWEST = 1;
 
-export interface Listener {
+interface Listener {
   /** The node under the pointer, or picked by keys; undefined for none. */
   picked(datum: Datum | undefined): void;
   /** The reader wants to see the source of a node. */
@@ -27,6 +27,8 @@ export interface Found {
 export class FlameChart {
   private chart: Chart<Datum> | undefined;
   private at: Node | undefined;
+  /** The names from the root to the node to which the reader has zoomed. */
+  private zoomed: readonly string[] = [];
   private found: Found = { functions: 0, places: 0, share: 0 };
 
   constructor(
@@ -64,8 +66,13 @@ export class FlameChart {
         this.found = { functions, places: results.length, share: sum / Math.max(total, 1) };
       })
       .onHover((node) => this.pick(node))
-      .onClick((node) => this.pick(node));
+      // Of every zoom, by keys and back too.
+      .onClick((node) => {
+        this.zoomed = namesTo(node);
+        this.pick(node);
+      });
     select(this.place).datum(root).call(this.chart);
+    this.zoomAgain();
   }
 
   /** Highlights what contains a text. */
@@ -83,6 +90,15 @@ export class FlameChart {
   reset(): void {
     this.chart?.resetZoom();
     this.pick(undefined);
+  }
+
+  private zoomAgain(): void {
+    const root = this.root();
+    const node = root && nodeAt(root, this.zoomed);
+    this.zoomed = [];
+    if (node?.parent) {
+      this.chart?.zoomTo(node);
+    }
   }
 
   private width(): number {
@@ -145,6 +161,24 @@ export class FlameChart {
   private shapeOf(node: Node): Element | undefined {
     return [...this.place.querySelectorAll("g.frame")].find((shape) => nodeOf(shape) === node);
   }
+}
+
+function namesTo(node: Node): string[] {
+  return node.ancestors().map(({ data }) => data.name).reverse();
+}
+
+/** The node to which these names lead; else one with the last of them whose way differs by folded frames alone. */
+function nodeAt(root: Node, names: readonly string[]): Node | undefined {
+  const ways = root.descendants().filter(({ data }) => data.name === names.at(-1)).map((node) => ({ node, way: namesTo(node) }));
+  const exact = ways.find(({ way }) => way.length === names.length && leadsThrough(way, names));
+  return (exact ?? ways.find(({ way }) => leadsThrough(way, names) || leadsThrough(names, way)))?.node;
+}
+
+/** Whether all of these names are on a way, in this order. */
+function leadsThrough(way: readonly string[], names: readonly string[]): boolean {
+  let passed = 0;
+  way.forEach((name) => (passed += name === names[passed] ? 1 : 0));
+  return passed === names.length;
 }
 
 /** The node next to one that zooming has not hidden, in the direction of an arrow key. */

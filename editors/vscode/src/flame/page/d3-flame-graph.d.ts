@@ -14,6 +14,10 @@ declare module "d3-flame-graph" {
     readonly children?: readonly FlameNode<Datum>[];
     readonly value: number;
     readonly highlight?: boolean;
+    /** Itself first, the root last. */
+    ancestors(): FlameNode<Datum>[];
+    /** Itself first. */
+    descendants(): FlameNode<Datum>[];
   }
 
   export interface Chart<Datum extends FlameDatum> {

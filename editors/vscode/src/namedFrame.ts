@@ -1,0 +1,69 @@
+// Frames that a text names by a path or a symbol: the server finds their source, here it is opened.
+
+import * as path from "node:path";
+import * as vscode from "vscode";
+
+import { Framedex } from "./framedex";
+import { reasonOf, withoutIcons } from "./plain";
+import { Remedies, warn } from "./remedies";
+import { ResolvedFrame } from "./server/protocol";
+import { isPublic, open, openPublic } from "./show";
+
+/** Lines and columns count from 1. */
+export type NamedFrame = { readonly path: string; readonly line: number; readonly column: number } | { readonly symbol: string };
+
+type Candidate = ResolvedFrame["locations"][number];
+
+/** Opens the source of a frame; of several places the reader picks one. `folder`: that of relative paths. */
+export async function openNamed({ server }: Framedex, frame: NamedFrame, folder: vscode.Uri | undefined): Promise<boolean> {
+  const beside = folder?.scheme === "file" ? { textDocument: { uri: vscode.Uri.joinPath(folder, "terminal").toString() } } : {};
+  const wanted = "symbol" in frame ? { symbol: frame.symbol } : { path: frame.path, line: frame.line };
+  let resolved: ResolvedFrame | undefined;
+  try {
+    resolved = await server.request<ResolvedFrame>("framedex/resolveFrame", { ...wanted, ...beside });
+  } catch (error) {
+    return say(reasonOf(error));
+  }
+  if (resolved === undefined) {
+    return say("The language server does not run, so frames cannot be looked up.");
+  }
+  const location = await pick(resolved.locations);
+  if (location !== undefined) {
+    const range = "column" in frame ? movedTo(location, frame.column) : location.range;
+    return (await open({ uri: location.uri, range })) || say(`${vscode.Uri.parse(location.uri).fsPath} cannot be opened.`);
+  }
+  if (resolved.locations.length === 0) {
+    tellMissing(resolved);
+  }
+  return false;
+}
+
+async function pick(locations: readonly Candidate[]): Promise<Candidate | undefined> {
+  if (locations.length <= 1) {
+    return locations[0];
+  }
+  const items = locations.map((location) => ({
+    label: `${withoutIcons(path.basename(vscode.Uri.parse(location.uri).path))}:${location.range.start.line + 1}`,
+    description: location.how,
+    detail: withoutIcons(vscode.Uri.parse(location.uri).fsPath),
+    location,
+  }));
+  const title = "framedex: the frame may be any of these";
+  return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.location;
+}
+
+function tellMissing({ url, message }: ResolvedFrame): void {
+  const remedies: Remedies = url !== null && isPublic(url) ? { "Open its public source": () => openPublic(url) } : {};
+  void warn(message ?? "Its source is not known.", remedies);
+}
+
+/** The column that the text names, where there is one; else the first that is no blank. */
+function movedTo({ range }: Candidate, column: number): Candidate["range"] {
+  const start = column > 1 ? { line: range.start.line, character: column - 1 } : range.start;
+  return { start, end: start };
+}
+
+function say(message: string): false {
+  void warn(message);
+  return false;
+}
