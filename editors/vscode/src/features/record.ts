@@ -8,7 +8,7 @@ import { Ended } from "../commandLine";
 import { Framedex } from "../framedex";
 import { plain, reasonOf } from "../plain";
 import { inform, Remedies, warn } from "../remedies";
-import { selectedInterpreter } from "../server/interpreter";
+import { selectedInterpreter, selectingInterpreter } from "../server/interpreter";
 
 // What `framedex run` says last of a program that it has run; of one that it refuses to run it says something else.
 const SUMMARY = /^(?:the program was ended by \w+; )?(?:recorded |(?<nothing>nothing (?:was|is) recorded.*))/;
@@ -54,7 +54,7 @@ export function register({ commandLine }: Framedex): vscode.Disposable {
     const showOutput = { "Show output": () => commandLine.show() };
     const summary = SUMMARY.exec(reason);
     if (summary === null && signal === null) {
-      return say(`${name} was not run: ${reason || `framedex ${how}.`}`, showOutput);
+      return say(`${name} was not run: ${reason || `framedex ${how}.`}`, { ...selectingInterpreter(), ...showOutput });
     }
     // framedex has no word for its own end by a signal.
     const nothing = summary === null ? (isNew ? undefined : "nothing was recorded.") : summary.groups?.["nothing"];

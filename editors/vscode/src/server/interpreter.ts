@@ -3,6 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 
+import { Remedies } from "../remedies";
 import { expand } from "./expand";
 import { isFile } from "./files";
 
@@ -42,6 +43,12 @@ export async function selectedInterpreter(folder: vscode.WorkspaceFolder | undef
     }
   }
   return undefined;
+}
+
+/** The button that has another interpreter selected; none where no extension does that. */
+export function selectingInterpreter(): Remedies {
+  const select = () => vscode.commands.executeCommand("python.setInterpreter");
+  return vscode.extensions.getExtension(PYTHON_EXTENSION) === undefined ? {} : { "Select interpreter": select };
 }
 
 async function chosenIn({ environments }: PythonExtension, folder: vscode.WorkspaceFolder | undefined): Promise<string | undefined> {
