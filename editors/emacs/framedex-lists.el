@@ -61,7 +61,7 @@
 ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id."
   (let* ((here (framedex--here))
          (found (framedex--ask method here)))
-    (when (seq-empty-p found) (user-error "Nothing recorded on this line"))
+    (when (seq-empty-p found) (user-error "%s" (framedex--why-nothing "Nothing recorded on this line")))
     (framedex-list--show name columns (mapcar entry found) (lambda (id) (funcall choose here id)))))
 
 ;;;###autoload

@@ -43,10 +43,23 @@
 (defvar framedex--server nil
   "The server that was asked last: frames lead to files that eglot does not manage.")
 
+(defun framedex--server-p (server)
+  "Whether SERVER runs and is framedex, maybe among others behind a multiplexer."
+  (and server
+       (jsonrpc-running-p server)
+       (seq-contains-p (plist-get (plist-get (eglot--capabilities server) :executeCommandProvider) :commands)
+                       "framedex.openTrace")))
+
 (defun framedex--running-server ()
-  "The server to ask, or nil if none runs."
-  (let ((server (or (eglot-current-server) framedex--server)))
-    (setq framedex--server (and server (jsonrpc-running-p server) server))))
+  "The server to ask, or nil if none runs.
+That is the one of this buffer, else of its project, else the one that was asked
+last, else any."
+  (setq framedex--server
+        (seq-find #'framedex--server-p
+                  `(,(eglot-current-server)
+                    ,@(gethash (eglot--current-project) eglot--servers-by-project)
+                    ,framedex--server
+                    ,@(apply #'append (hash-table-values eglot--servers-by-project))))))
 
 (defun framedex--server ()
   "The server to ask."
@@ -70,6 +83,29 @@
 (defun framedex--ask (method params)
   "What the server answers to METHOD with PARAMS."
   (jsonrpc-request (framedex--server) method params))
+
+(defun framedex--why-nothing (otherwise)
+  "What to say of an empty answer about this buffer's file.
+That is what is wrong with its index, if anything is, else OTHERWISE."
+  (let* ((known (framedex--ask :framedex/captures (list :textDocument (framedex--document))))
+         (path (file-local-name (file-truename buffer-file-name)))
+         (broken (seq-filter (lambda (index) (plist-get index :problem))
+                             (plist-get (framedex--ask :framedex/indexes nil) :indexes)))
+         (above (seq-find (lambda (index) (string-prefix-p (file-name-as-directory (plist-get index :folder)) path))
+                          broken))
+         (index (or above (and (not known) (seq-first broken)))))
+    (cond (index (plist-get index :problem))
+          ((not known) "There is no index here: `framedex index' makes one of what M-x framedex-record has recorded")
+          ((seq-empty-p (plist-get known :captures))
+           "Nothing was recorded here: M-x framedex-record records this script")
+          (t otherwise))))
+
+(defun framedex--why-nowhere (at-end)
+  "What to say where nothing leads on from this line.
+AT-END is what is said where calls through it were recorded."
+  (if (seq-empty-p (framedex--ask :framedex/stacks (framedex--here)))
+      (framedex--why-nothing "Nothing recorded on this line")
+    at-end))
 
 (defun framedex--execute (command argument done)
   "Have the server run COMMAND with ARGUMENT, however long that takes.

@@ -26,7 +26,7 @@ Each has a path, a line (from 0), and whether the reader is there.")
   "Show the position REACHED that a request was answered with, and its stack.
 Nil, after saying so, where it led nowhere."
   (if (not reached)
-      (ignore (message "No further frame or stack from here"))
+      (ignore (message "%s" (framedex--why-nowhere "No further frame or stack from here")))
     (let ((location (plist-get reached :location)))
       (when location
         (framedex--visit-location location))

@@ -17,9 +17,9 @@
 ;; Trace documents (*.fdtrace) open in `framedex-trace-mode': RET, mouse-2 and M-. on a frame go to its source, n and p
 ;; to the next and previous frame, f folds frames of glue and of the interpreter.
 ;;
-;; Eglot runs one server per buffer.  In Python, C and C++ buffers, and in those with a log or a crash text,
+;; Eglot runs one server per buffer.  In Python, C, C++ and CUDA buffers, and in those with a log or a crash text,
 ;; M-x framedex-eglot starts framedex as that server; to have it beside pyright or clangd, give eglot an LSP multiplexer
-;; that runs both.  M-. then goes one frame inward, and M-, back.
+;; that runs both.  M-. then goes one frame inward, and M-, back.  The commands below ask a framedex that runs anywhere.
 ;;
 ;; M-x framedex-step-in, -step-out, -next-stack and -previous-stack go along one recorded stack, whose lines are
 ;; highlighted; M-x framedex-list-stacks and -list-calls list what went through a line.  M-x framedex- TAB lists all.
@@ -47,7 +47,11 @@
 (defun framedex-record ()
   "Run this script under the recorder."
   (interactive)
-  (framedex--execute "framedex.record" (framedex--uri) (lambda (status) (format "Recorded, exit status %d" status))))
+  (framedex--execute "framedex.record" (framedex--uri)
+                     (lambda (status)
+                       (format (if (zerop status) "Recorded, exit status %d"
+                                 "Recorded, exit status %d: M-x eglot-events-buffer has what the script wrote")
+                               status))))
 
 (defun framedex--read-capture (prompt &rest more)
   "The id of a capture that is chosen with PROMPT.
@@ -60,7 +64,7 @@ first of these, without any the latest capture."
                                    (plist-get capture :id)))
                            (plist-get listed :captures)))
          (choices (append captures more)))
-    (unless captures (user-error "Nothing was recorded here: M-x framedex-record records this script"))
+    (unless captures (user-error "%s" (framedex--why-nothing "There are no captures")))
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar (or more captures))) choices))))
 
 ;;;###autoload

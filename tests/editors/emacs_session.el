@@ -145,6 +145,34 @@
                               (stale . ,(if (equal (buffer-string) written) t :json-false))))
         report))
 
+;; A trace that was opened from a file, before anything else was asked of the server.
+(let ((trace (expand-file-name "fresh.fdtrace" (file-name-directory (session 'demo)))))
+  (copy-file (session 'trace) trace)
+  (find-file trace)
+  (setq framedex--server nil)
+  (push (cons 'folds_of_fresh (progn (press "f") (length (overlays-in (point-min) (point-max))))) report)
+  (setq framedex--server nil)
+  (push (cons 'server_of_elsewhere (with-temp-buffer
+                                     (setq default-directory temporary-file-directory)
+                                     (if (framedex--running-server) t :json-false)))
+        report))
+
+;; Another server in a C++ buffer of the project.
+(let ((other (expand-file-name "other.py" (file-name-directory (session 'demo))))
+      (file (expand-file-name "other.cc" (file-name-directory (session 'demo)))))
+  (with-temp-file other
+    (insert "from pygls.lsp.server import LanguageServer\nLanguageServer('other', '1').start_io()\n"))
+  (with-temp-file file (insert "int main() {}\n"))
+  (find-file file)
+  (let ((framedex-command (list (car (session 'cmd)) other)))
+    (start-eglot))
+  (push (cons 'beside_another
+              `((eglot . ,(plist-get (eglot--server-info (eglot-current-server)) :name))
+                (asked . ,(plist-get (eglot--server-info (framedex--server)) :name))
+                (stacks . ,(vconcat (framedex--ask :framedex/stacks (framedex--here))))))
+        report)
+  (eglot-shutdown (eglot-current-server)))
+
 ;; What lists show.
 (push (cons 'durations (vconcat (mapcar #'framedex--duration (session 'durations)))) report)
 
@@ -205,6 +233,24 @@
 (go-to-line (session 'lines 'log))
 (start-eglot)
 (push (cons 'from_log (step-in)) report)
+
+(defun told-nowhere (command)
+  "What COMMAND says where it leads nowhere."
+  (condition-case problem (told-by command) (user-error (cadr problem))))
+(find-file (session 'demo))
+(go-to-line 2)
+(push (cons 'nothing_there (vconcat (mapcar #'told-nowhere '(framedex-step-in framedex-list-stacks)))) report)
+(go-to-line (session 'lines 'main_calls_make_input))
+(dotimes (_ 5) (framedex-step-in))
+(push (cons 'at_the_end (told-nowhere #'framedex-step-in)) report)
+(let ((failing (expand-file-name "failing.py" (file-name-directory (session 'demo)))))
+  (with-temp-file failing (insert "raise SystemExit('boom')\n"))
+  (find-file failing)
+  (push (cons 'failed (told-by #'framedex-record)) report))
+(find-file (session 'demo))
+(go-to-line (session 'lines 'main_calls_make_input))
+(write-region "" nil (expand-file-name ".framedex/index.db" (file-name-directory (session 'demo))))
+(push (cons 'damaged (vconcat (mapcar #'told-nowhere '(framedex-step-in framedex-list-calls)))) report)
 
 (find-file (session 'demo))
 (dolist (key '(demo roads))

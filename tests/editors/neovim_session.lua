@@ -223,6 +223,42 @@ local function play()
   edit(session.log, session.lines.log)
   report.from_log = moved_by(vim.lsp.buf.definition)
 
+  -- The end of a walk, a line without recordings, and what is wrong with an index.
+  edit(session.roads, 1)
+  report.nowhere_further = {}
+  local function nowhere(what)
+    table.insert(report.nowhere_further, told_by(what))
+  end
+  for _ = 1, 4 do
+    moved_by(framedex.go_to_frame)
+  end
+  nowhere(framedex.go_to_frame)
+  nowhere(framedex.step_in)
+  edit(session.roads, 1)
+  vim.api.nvim_buf_set_lines(0, -1, -1, false, { "# new" })
+  vim.api.nvim_win_set_cursor(0, { vim.fn.line("$"), 0 })
+  nowhere(framedex.go_to_frame)
+  nowhere(framedex.step_in)
+  local index = vim.fn.fnamemodify(session.roads, ":h") .. "/.framedex/index.db"
+  vim.fn.writefile({}, index)
+  vim.lsp.handlers["window/showMessage"] = function() end -- the server tells of it too, once
+  vim.api.nvim_win_set_cursor(0, { 1, 0 })
+  for _, what in ipairs({ "go_to_frame", "step_in", "stacks", "calls" }) do
+    nowhere(framedex[what])
+  end
+
+  local failing = vim.fn.fnamemodify(session.roads, ":h") .. "/failing.py"
+  vim.fn.writefile({ "import sys", "print('hello')", "sys.exit('boom: need --epochs')" }, failing)
+  edit(failing, 1)
+  report.failed = told_by(framedex.record)
+  report.failed_output = vim.tbl_map(function(item)
+    return item.text
+  end, vim.fn.getqflist())
+  local cuda = vim.fn.fnamemodify(session.roads, ":h") .. "/kernel.cu"
+  vim.fn.writefile({ "" }, cuda)
+  edit(cuda, 1)
+  report.cuda = vim.bo.filetype
+
   for _, file in ipairs({ session.demo, session.roads }) do
     vim.fn.delete(vim.fn.fnamemodify(file, ":h") .. "/.framedex", "rf")
   end

@@ -115,6 +115,30 @@ def test_a_trace_that_is_opened_again_is_read_again_without_a_question(seen: dic
     assert seen["opened_again"] == {"asked": False, "stale": False}
 
 
+def test_a_trace_that_was_opened_from_a_file_finds_the_server_that_runs(seen: dict[str, Any]) -> None:
+    assert seen["folds_of_fresh"] > 0
+    assert seen["server_of_elsewhere"] is True
+
+
+def test_beside_another_server_framedex_is_asked(seen: dict[str, Any]) -> None:
+    assert seen["beside_another"] == {"eglot": "other", "asked": "framedex", "stacks": []}
+
+
+def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
+    assert seen["nothing_there"] == ["Nothing recorded on this line"] * 2
+    assert seen["at_the_end"] == "No further frame or stack from here"
+
+
+def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:
+    assert len(seen["damaged"]) == 2
+    for each in seen["damaged"]:
+        assert "index.db is empty." in each and "framedex index" in each
+
+
+def test_where_a_failing_script_wrote_to_is_told(seen: dict[str, Any]) -> None:
+    assert seen["failed"].startswith("Recorded, exit status 1: M-x eglot-events-buffer")
+
+
 def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
     assert seen["durations"] == list(DURATIONS.values())
 
@@ -122,7 +146,7 @@ def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["picked"] == "Answers are of python demo.py alone"
     assert seen["compared"].startswith("demo.py:8, before → after:")
-    assert seen["without_captures"].startswith("Nothing was recorded here")
+    assert seen["without_captures"].startswith("There is no index here")
     assert seen["unpicked"] == "Answers are of all captures"
 
 

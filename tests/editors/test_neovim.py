@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +126,33 @@ def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["captures"][-1].endswith("python demo.py")
     assert seen["picked"] == "framedex: answers are of python demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
-    assert seen["without_captures"].startswith("framedex: nothing was recorded here")
+    assert seen["without_captures"].startswith("framedex: there is no index here")
+
+
+def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
+    assert seen["nowhere_further"][:4] == [
+        "framedex: no frame with source is further inward; :Framedex open_trace has the whole stack",
+        "framedex: no further frame or stack from here",
+        "framedex: nothing recorded on this line",
+        "framedex: nothing recorded on this line",
+    ]
+
+
+def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:
+    """Given an index that was emptied, when a frame, a step and two lists are asked for."""
+    told = seen["nowhere_further"][4:]
+    assert len(told) == 4
+    for each in told:
+        assert "index.db is empty. Run `framedex index`" in each
+
+
+def test_what_a_failing_script_wrote_is_told(seen: dict[str, Any]) -> None:
+    assert seen["failed"].startswith("framedex: recorded, exit status 1: boom: need --epochs")
+    assert seen["failed_output"][:2] == ["hello", "boom: need --epochs"]
+
+
+def test_cuda_files_get_the_server(seen: dict[str, Any]) -> None:
+    assert seen["cuda"] == "cuda"  # where none attaches the session ends
 
 
 def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
@@ -143,11 +171,13 @@ def test_a_trace_of_a_folder_that_does_not_exist_is_not_that_of_another_project(
     assert "There is no folder /no/such/folder" in seen["nowhere"]
 
 
-def health(folder: Path, command: str, *files: str) -> str:
+def health(folder: Path, command: str | Sequence[str], *files: str) -> str:
     """What `:checkhealth framedex` says in a folder with these files open, of a server that this command starts."""
     report = folder / "health.txt"
+    words = [command] if isinstance(command, str) else command
+    started = ", ".join(map(repr, words))
     setup = (
-        f"lua vim.opt.rtp:append({str(EDITORS / 'neovim')!r}); require('framedex').setup({{ cmd = {{ {command!r} }} }})"
+        f"lua vim.opt.rtp:append({str(EDITORS / 'neovim')!r}); require('framedex').setup({{ cmd = {{ {started} }} }})"
     )
     arguments = ["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", setup, *files]
     finish = ["-c", "checkhealth framedex", "-c", f"write! {report}", "-c", "qall!"]
@@ -176,6 +206,18 @@ def test_checkhealth_says_what_is_there(tmp_path: Path) -> None:
 
     assert "framedex, version 9" in told
     assert f"{tmp_path}/.framedex/index.db" in told
+
+
+def test_checkhealth_says_what_is_wrong_with_an_index(tmp_path: Path) -> None:
+    index = tmp_path / ".framedex" / "index.db"
+    index.parent.mkdir()
+    index.touch()
+    program = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')", "serve"]
+
+    told = health(tmp_path, program)
+
+    assert f"The index {index} is empty." in told and "Run `framedex index`" in told
+    assert "There is an index" not in told
 
 
 def test_checkhealth_looks_for_an_index_from_the_open_files_too(tmp_path: Path) -> None:

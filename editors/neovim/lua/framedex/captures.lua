@@ -1,5 +1,6 @@
---- Captures: recording and indexing them, and which one answers are about.
+--- Captures: indexing them, and which one answers are about.
 
+local nothing = require("framedex.nothing")
 local request = require("framedex.request")
 
 local M = {}
@@ -13,22 +14,10 @@ function M.index()
   end)
 end
 
---- Record this script.
-function M.record()
-  if not request.has_file() then
-    return
-  end
-  request.execute("framedex.record", vim.uri_from_bufnr(0), function(status)
-    if status then
-      vim.notify("framedex: recorded, exit status " .. status)
-    end
-  end)
-end
-
 local function choose(prompt, extra, take)
   request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed)
     if not listed or #listed.captures == 0 then
-      return request.warn("nothing was recorded here; :Framedex record records this script")
+      return nothing.say("there are no captures")
     end
     local choices = vim.list_extend({ unpack(extra) }, listed.captures)
     vim.ui.select(choices, {

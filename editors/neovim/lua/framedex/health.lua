@@ -32,7 +32,7 @@ local function check_client()
     ok(("A server runs (client %d, positions in %s)"):format(client.id, client.offset_encoding))
   else
     warn("No server runs", {
-      "Open a Python, C, C++ or *.fdtrace file after setup(), or :edit it again where the server has ended",
+      "Open a Python, C, C++, CUDA or *.fdtrace file after setup(), or :edit it again where the server has ended",
       "Its errors are in " .. require("vim.lsp.log").get_filename(),
     })
   end
@@ -64,13 +64,36 @@ local function index_above(folder)
   end
 end
 
-local function check_index()
+-- The command line in `cmd` up to its verb `serve`; nil where there is none.
+local function program_of(command)
+  for number, word in ipairs(type(command) == "table" and command or {}) do
+    if word == "serve" then
+      return vim.list_slice(command, 1, number - 1)
+    end
+  end
+end
+
+local function check_one_index(index, program)
+  if not program or vim.fn.executable(program[1]) ~= 1 then
+    return ok("There is an index: " .. index)
+  end
+  -- Listing its captures opens it, as the server does.
+  local told = vim.fn.system(vim.list_extend(vim.list_extend({}, program), { "--index", index, "captures" }))
+  if vim.v.shell_error == 0 then
+    ok("There is an index: " .. index)
+  else
+    local lines = vim.split(vim.trim(told), "\n%s*")
+    problem(table.remove(lines, 1), lines)
+  end
+end
+
+local function check_index(program)
   local known = {}
   for _, folder in ipairs(starts()) do
     local index = index_above(folder)
     if index and not known[index] then
       known[index] = true
-      ok("There is an index: " .. index)
+      check_one_index(index, program)
     end
   end
   if next(known) == nil then
@@ -87,9 +110,10 @@ function M.check()
   else
     problem("Neovim 0.7 or later is needed")
   end
-  check_program(require("framedex.server").configured().cmd)
+  local command = require("framedex.server").configured().cmd
+  check_program(command)
   check_client()
-  check_index()
+  check_index(program_of(command))
 end
 
 return M

@@ -1,6 +1,6 @@
 --- Recorded JAX and XLA call stacks in Neovim 0.7 and later, from the language server `framedex serve`.
 ---
---- `require("framedex").setup()` starts the server for Python, C, C++, trace documents, logs and crash texts.
+--- `require("framedex").setup()` starts the server for Python, C, C++, CUDA, trace documents, logs and crash texts.
 --- Definition, hover and call hierarchy then answer through Neovim's own functions, beside your other servers; what is
 --- below asks framedex alone. `:Framedex <Tab>` has the same by name, `:help framedex` tells of each.
 
@@ -12,7 +12,8 @@ local WHERE = {
   clear_stack = "stack_marks",
   stacks = "lists", calls = "lists", frames = "lists",
   open_trace = "trace",
-  pick_capture = "captures", compare_captures = "captures", index = "captures", record = "captures",
+  pick_capture = "captures", compare_captures = "captures", index = "captures",
+  record = "recording",
 }
 
 M.commands = {

@@ -2,6 +2,7 @@
 ---
 --- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace; :colder leads back to the list before.
 
+local nothing = require("framedex.nothing")
 local request = require("framedex.request")
 
 local M = {}
@@ -30,7 +31,7 @@ local function list_through_line(method, kind, text)
   local buffer, line = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1]
   request.ask(method, request.here, function(found)
     if #found == 0 then
-      return vim.notify("framedex: nothing recorded on this line")
+      return nothing.say("nothing recorded on this line")
     end
     local items = vim.tbl_map(function(each)
       return { bufnr = buffer, lnum = line, text = text(each) }

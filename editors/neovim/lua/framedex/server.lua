@@ -4,7 +4,7 @@ local M = {}
 
 local defaults = {
   cmd = { "framedex", "serve" },
-  filetypes = { "python", "c", "cpp", "framedex-trace", "log", "text", "mlir" },
+  filetypes = { "python", "c", "cpp", "cuda", "framedex-trace", "log", "text", "mlir" },
   root_markers = { ".framedex", ".git" },
 }
 
@@ -26,6 +26,11 @@ function M.configuration(options)
       theirs(client, buffer)
     end
   end
+  configuration.handlers = {
+    ["window/logMessage"] = function(...)
+      return require("framedex.recording").on_log(...)
+    end,
+  }
   configuration.reuse_client = is_framedex
   return configuration
 end
@@ -70,6 +75,7 @@ local function start_by_autocommand(configuration)
         root_dir = root_of(configuration.root_markers, event.buf),
         settings = configuration.settings,
         on_attach = configuration.on_attach,
+        handlers = configuration.handlers,
       }
       if vim.bo[event.buf].buftype ~= "" then
         return

@@ -2,6 +2,7 @@
 
 local request = require("framedex.request")
 local marks = require("framedex.stack_marks")
+local nothing = require("framedex.nothing")
 
 local M = {}
 
@@ -9,8 +10,11 @@ local M = {}
 function M.go_to_frame()
   request.ask("textDocument/definition", request.here, function(locations, encoding)
     if not locations then
-      local is_source = vim.tbl_contains({ "python", "c", "cpp" }, vim.bo.filetype)
-      return vim.notify("framedex: " .. (is_source and "nothing recorded on this line" or "no source is known of this line"))
+      local is_source = vim.tbl_contains({ "python", "c", "cpp", "cuda" }, vim.bo.filetype)
+      if not is_source then
+        return nothing.say("no source is known of this line")
+      end
+      return nothing.say_of_line("no frame with source is further inward; :Framedex open_trace has the whole stack")
     end
     request.show(locations[1], encoding)
     if #locations > 1 then
@@ -25,7 +29,7 @@ end
 --- Go where the server says that a step leads, and show the stack along which it went.
 function M.go_to(position, encoding)
   if not position then
-    return vim.notify("framedex: no further frame or stack from here")
+    return nothing.say_of_line("no further frame or stack from here")
   end
   if request.value(position.location) then
     request.show(position.location, encoding)
