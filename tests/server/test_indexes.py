@@ -129,6 +129,13 @@ async def test_a_locked_index_that_is_open_is_asked_once(
     assert asked == [asked[0]] * 2, "it was opened anew, and so waited for again"
 
 
+def empty_index(folder: Path) -> Path:
+    path = folder / ".framedex" / "index.db"
+    path.parent.mkdir()
+    path.touch()
+    return path
+
+
 def _without_log(index: Path) -> None:
     """Take the index out of WAL mode, in which a lock does not reach readers that have it open."""
     connection = sqlite3.connect(index)
@@ -139,9 +146,7 @@ def _without_log(index: Path) -> None:
 async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
     indexes: Indexes, tmp_path: Path, problems: list[str]
 ) -> None:
-    path = tmp_path / ".framedex" / "index.db"
-    path.parent.mkdir()
-    path.touch()
+    path = empty_index(tmp_path)
     indexes.filled.add(path)
     assert await answering(indexes, tmp_path / "demo.py") is None
     assert problems == []
@@ -153,9 +158,7 @@ async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
 async def test_those_beside_it_tell_the_same_thing_once_and_know_what_is_being_filled(
     indexes: Indexes, tmp_path: Path, problems: list[str]
 ) -> None:
-    path = tmp_path / ".framedex" / "index.db"
-    path.parent.mkdir()
-    path.touch()
+    path = empty_index(tmp_path)
     choice = IndexChoice(None, lambda: [tmp_path])
     beside = Indexes(choice, lambda error: problems.append(error.message), beside=indexes)
     try:
