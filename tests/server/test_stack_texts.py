@@ -320,6 +320,19 @@ class TestVirtualDocuments:
         assert texts[0].startswith("framedex trace, format 1\ncall 8: ")
         assert texts[1] == "none"
 
+    def test_an_index_that_was_named_answers_for_every_folder(
+        self, recording: Recording, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        other = tmp_path_factory.mktemp("other")
+        write_index(Recording(other, other / ".framedex" / "index.db"), puts=8)
+        with RawClient("--index", str(recording.index)) as client:
+            client.initialize(recording.root)
+            uri = f"framedex-trace:{other}/call-8.fdtrace"
+            assert (
+                "There is no call 8"
+                in client.request("workspace/textDocumentContent", {"uri": uri}, 1)["error"]["message"]
+            )
+
     def test_a_folder_that_does_not_exist_has_no_traces(self, recording: Recording, tmp_path: Path) -> None:
         with RawClient() as client:
             client.initialize(recording.root)

@@ -24,7 +24,7 @@ def editor_command(editor: Sequence[str], place: Place) -> list[str]:
     path, line, column = str(absolute(place.path)), place.line, place.column or 1
     if _has_placeholders(editor):
         return _filled(editor, {"file": path, "line": str(line or 1), "column": str(column)})
-    if _is_running_neovim(editor):
+    if Path(editor[0]).name == "nvim" and "--server" in editor:
         return [*editor, "--remote-expr", _in_running_neovim(path, line, column)]
     if line is None:
         return [*editor, path]
@@ -34,13 +34,9 @@ def editor_command(editor: Sequence[str], place: Place) -> list[str]:
     return [*editor, *added]
 
 
-def is_running(editor: Sequence[str]) -> bool:
-    """Whether this only asks an editor that runs already, so that it ends at once."""
-    return _is_running_neovim(editor) or (Path(editor[0]).name == "emacsclient" and "--no-wait" in editor)
-
-
-def _is_running_neovim(editor: Sequence[str]) -> bool:
-    return Path(editor[0]).name == "nvim" and "--server" in editor
+def only_asks(command: Sequence[str]) -> bool:
+    """Whether a command of `editor_command` asks a Neovim that runs already, and so ends as soon as that answers."""
+    return "--remote-expr" in command
 
 
 def can_tell_lines(editor: Sequence[str]) -> bool:

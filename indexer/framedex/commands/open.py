@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex.commands.editor_choice import chosen_editor
-from framedex.commands.editors import can_tell_lines, editor_command, is_running
+from framedex.commands.editors import can_tell_lines, editor_command, only_asks
 from framedex.commands.files import Place, parse_place
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from framedex.commands.pasted import Finder
 
 
-_PATIENCE = 5.0  # seconds, with an editor that runs already
+_PATIENCE = 5.0  # seconds, with a Neovim that runs already
 
 
 @click.command(name="open")
@@ -58,7 +58,8 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
             f"'{name}' is started without line {wanted.line}: how it is told a line is not known."
             f" Put {{file}}, {{line}} and {{column}} where they go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
         )
-    _run(editor_command(editor, wanted), _PATIENCE if is_running(editor) else None)
+    command = editor_command(editor, wanted)
+    _run(command, _PATIENCE if only_asks(command) else None)
 
 
 def _run(command: Sequence[str], patience: float | None) -> None:
@@ -68,7 +69,7 @@ def _run(command: Sequence[str], patience: float | None) -> None:
             status = subprocess.run(command, check=False, timeout=patience).returncode
     except subprocess.TimeoutExpired as error:
         raise FramedexError(
-            f"The editor that runs already has not answered '{command[0]}' in {patience:.0f} seconds.",
+            f"The Neovim that runs already has not answered in {_PATIENCE:.0f} seconds.",
             "Look there: it may be waiting at a prompt. With FRAMEDEX_EDITOR another editor can be named.",
         ) from error
     except OSError as error:

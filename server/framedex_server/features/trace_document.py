@@ -58,11 +58,12 @@ def register(server: LanguageServer, session: Session) -> None:
         if not os.path.isdir(os.path.dirname(beside)):  # noqa: PTH112, PTH120 - a URI may be no valid path
             raise JsonRpcInvalidParams(f"There is no folder {printable(str(path.parent))}, so no index answers for it.")
         document = Path(beside)
-        own = document.parent / ".framedex" / "index.db"  # that of a project outside the workspace too
+        # Also that of a project outside the workspace, unless the user has named another.
+        own = document.parent / ".framedex" / "index.db"
         text = await session.indexes.ask(
             document,
             lambda index: _text(index, match["kind"], int(match["id"])),
-            likeliest=own if os.path.isfile(own) else None,  # noqa: PTH113 - as above
+            likeliest=own if session.indexes.of_folder(document.parent) == own else None,
         )
         if text is None:
             raise JsonRpcInvalidParams(f"There is no {match['kind']} {match['id']} in the index.")
