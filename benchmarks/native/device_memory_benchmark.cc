@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "pjrt/mock/device_memory.h"
+#include "pjrt/mock/devices/device_memory.h"
 
 namespace {
 

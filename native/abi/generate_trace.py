@@ -69,7 +69,8 @@ def _api(abi: Abi) -> Table:
 
 def unimplemented_table(abi: Abi) -> str:
     """A table whose every entry answers UNIMPLEMENTED with the function's name; the mock overlays what it has."""
-    lines = [NOTICE, '#include "pjrt/mock/unimplemented.h"', "namespace framedex::mock {", "PJRT_Api unimplemented() {"]
+    lines = [NOTICE, '#include "pjrt/mock/base/unimplemented.h"', "namespace framedex::mock {"]
+    lines.append("PJRT_Api unimplemented() {")
     lines.append("  PJRT_Api table{};")
     for function in abi.functions:
         answer = f'unimplemented("{function.name}")' if function.returns_error else ""

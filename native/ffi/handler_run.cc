@@ -4,11 +4,11 @@
 #include <exception>
 #include <string_view>
 
+#include "abi/struct_size.h"
 #include "ffi/call_text.h"
 #include "ffi/crash_report.h"
 #include "ffi/error_code.h"
 #include "ffi/instances.h"
-#include "pjrt/traced_call.h"
 #include "recorder/recorder.h"
 
 namespace framedex::ffi {

@@ -1,27 +1,15 @@
-// What the generated wrappers of the traced PJRT table need: struct_size checks, decoding helpers, the end of a call.
+// What the generated wrappers of the traced PJRT table need: decoding helpers, the end of a call.
 #pragma once
 
 #include <cstdlib>
 #include <cstring>
 
+#include "abi/struct_size.h"
 #include "pjrt_c_api.h"
 #include "pjrt_enumerators.h"
 #include "recorder/recorder.h"
 
 namespace framedex::pjrt {
-
-// Whether the struct, as its caller knows it, has the member: callers of older versions pass shorter structs.
-template <typename Struct, typename Member>
-bool has(const Struct* arguments, Member Struct::* member) {
-  const char* end = reinterpret_cast<const char*>(&(arguments->*member)) + sizeof(Member);
-  return end <= reinterpret_cast<const char*>(arguments) + arguments->struct_size;
-}
-
-// Assigns to an output member if the caller's struct has it.
-template <typename Struct, typename Member, typename Value>
-void set(Struct* arguments, Member Struct::* member, Value value) {
-  if (has(arguments, member)) arguments->*member = static_cast<Member>(value);
-}
 
 inline size_t text_length(const char* text) { return text == nullptr ? 0 : std::strlen(text); }
 

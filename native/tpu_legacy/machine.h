@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "pjrt/mock/device_memory.h"
-#include "pjrt/mock/settings.h"
+#include "pjrt/mock/devices/device_memory.h"
+#include "pjrt/mock/machine/settings.h"
 #include "tpu_c_api.h"
 
 // One TensorCore of a chip, by its place.

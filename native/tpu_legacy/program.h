@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pjrt/mock/python.h"
+#include "pjrt/mock/base/python.h"
 #include "tpu_c_api.h"
 
 namespace framedex::tpu_legacy {

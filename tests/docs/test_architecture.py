@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -12,6 +13,22 @@ import pytest
 REPOSITORY = Path(__file__).parents[2]
 INDEXER = REPOSITORY / "indexer" / "framedex"
 SERVER = REPOSITORY / "server" / "framedex_server"
+NATIVE = REPOSITORY / "native"
+
+# What of ours a native room may include beside itself. Of the mock's own rooms, each may include those before it.
+NATIVE_NEEDS = {
+    "abi": set[str](),
+    "recorder": set[str](),
+    "extractor": set[str](),
+    "line_scanner": set[str](),
+    "capture_reader": {"recorder"},
+    "pjrt": {"abi", "recorder"},
+    "ffi": {"abi", "recorder"},
+    "tpu_legacy": {"recorder", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
+    "bindings": {"capture_reader", "extractor", "line_scanner", "recorder"},
+    "examples": set[str](),
+}
+MOCK_ROOMS = ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions")
 
 
 def imports(file: Path) -> Iterator[str]:
@@ -66,3 +83,26 @@ def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
         needed = {name.split(".")[1] for name in imports(file) if name.startswith("framedex.")}
         needs.setdefault(room, set()).update(needed - {room})
     assert list(TopologicalSorter(needs).static_order())
+
+
+def test_native_rooms_include_what_they_may() -> None:
+    inner = [f"pjrt/mock/{room}" for room in MOCK_ROOMS]
+    allowed = NATIVE_NEEDS | {room: {"pjrt", "abi", "recorder", *inner[:i]} for i, room in enumerate(inner)}
+    allowed["pjrt/mock"] = {"pjrt", "abi", "recorder", *inner}
+    found = {(room, included) for room, included in native_includes() if included != room}
+    assert found
+    assert {(room, included) for room, included in found if included not in allowed[room]} == set()
+
+
+def native_includes() -> Iterator[tuple[str, str]]:
+    """The room of each native file, with the room of each file of ours that it includes."""
+    for file in (*NATIVE.rglob("*.cc"), *NATIVE.rglob("*.h")):
+        for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
+            if (NATIVE / included).is_file():
+                yield native_room(file.relative_to(NATIVE)), native_room(Path(included))
+
+
+def native_room(file: Path) -> str:
+    """`recorder`; of what the mock TPU is made of `pjrt/mock/devices`."""
+    folder = file.parent.as_posix()
+    return folder if folder.startswith("pjrt/mock") else file.parts[0]

@@ -5,7 +5,7 @@
 PARENT is the id of the process that wants the program, and FOLDER... its sys.path. The request comes on the standard
 input: the devices (id and process of each), the names of the PJRT buffer types, the program's format, code and
 compile options. The answer goes to the standard output: an error's text, which is empty if there is none, and
-Program.description. native/pjrt/mock/child_compiler.cc is the other end.
+Program.description. native/pjrt/mock/delegate/child_compiler.cc is the other end.
 """
 
 from __future__ import annotations

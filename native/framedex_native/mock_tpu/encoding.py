@@ -1,6 +1,6 @@
 """Values as bytes, one after another: integers and reals in eight bytes, texts and sequences after their length.
 
-native/pjrt/mock/encoding.h is the same form.
+native/pjrt/mock/delegate/encoding.h is the same form.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 // Says before a program is started whether its mock TPU can be opened: for `framedex run`.
 #include <string>
 
-#include "pjrt/mock/faults.h"
-#include "pjrt/mock/settings.h"
+#include "pjrt/mock/machine/fault_rules.h"
+#include "pjrt/mock/machine/settings.h"
 #include "recorder/export.h"
 
 // `variables` is a list like environ: NAME=VALUE, ended by nullptr. Returns what is wrong with those of the mock,

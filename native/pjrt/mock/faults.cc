@@ -6,15 +6,13 @@
 #include <deque>
 #include <memory>
 
-#include "pjrt/mock/buffer.h"
-#include "pjrt/mock/device.h"
-#include "pjrt/mock/error.h"
-#include "pjrt/mock/event.h"
+#include "pjrt/mock/base/error.h"
+#include "pjrt/mock/base/event.h"
+#include "pjrt/mock/buffers/buffer.h"
+#include "pjrt/mock/devices/device.h"
 
 namespace framedex::mock {
 namespace {
-
-constexpr char kVariable[] = "FRAMEDEX_FAIL";
 
 // The rules of this process and what has happened since the library was loaded.
 struct Faults {
@@ -26,11 +24,6 @@ struct Faults {
 
 // Set once, before the table is handed out. Never destroyed: buffers may be until the process ends.
 Faults* faults = nullptr;
-
-FaultRules rules_of(const Environment& environment) {
-  const char* text = environment(kVariable);
-  return parse_fault_rules(text == nullptr ? "" : text);
-}
 
 const Failure* due(size_t function, uint64_t number, bool is_event) {
   for (const CallRule& rule : faults->rules.calls) {
@@ -45,7 +38,7 @@ const Failure* due(size_t function, uint64_t number, bool is_event) {
 const PJRT_Api* with_faults(const PJRT_Api* api) {
   FaultRules rules;
   try {
-    rules = rules_of(process_environment);
+    rules = fault_rules(process_environment);
   } catch (const InvalidSetting&) {
     return api;
   }
@@ -58,15 +51,6 @@ const PJRT_Api* with_faults(const PJRT_Api* api) {
   wrapped = *api;
   wrap_with_faults(api, wrapped);
   return &wrapped;
-}
-
-void check_faults(const Environment& environment, const Topology& machine) {
-  for (const DeviceRule& rule : rules_of(environment).devices) {
-    if (machine.has_device(rule.device)) continue;
-    throw InvalidSetting("there is no device " + std::to_string(rule.device) + " to fail: " + machine.name() + " has " +
-                         std::to_string(machine.devices()) + ", from " + std::to_string(machine.first_device(0)) +
-                         " on");
-  }
 }
 
 FaultyCall::FaultyCall(size_t function) : function_(function), number_(++faults->calls[function]) {}

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
-#include "pjrt/mock/fault_rules.h"
-#include "pjrt/mock/settings.h"
-#include "pjrt/mock/topology.h"
+#include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
@@ -15,16 +12,7 @@ namespace framedex::mock {
 // no sense fail nothing: check_faults() refuses them when the client is opened.
 const PJRT_Api* with_faults(const PJRT_Api* api);
 
-// Throws InvalidSetting where FRAMEDEX_FAIL makes no sense, or names a device that the machine does not have.
-void check_faults(const Environment& environment, const Topology& machine);
-
 // What follows is for the generated wrappers (native/abi/generate_faults.py).
-
-struct FaultFunction {
-  const char* name;
-  bool has_events;
-};
-extern const std::vector<FaultFunction> kFaultFunctions;
 
 // Replaces every function of `wrapped` by a wrapper around that of `api`.
 void wrap_with_faults(const PJRT_Api* api, PJRT_Api& wrapped);

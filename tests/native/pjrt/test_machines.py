@@ -11,7 +11,8 @@ import pytest
 from tests.pythons import ROOT
 from tests.running import run
 
-KINDS = {kind["name"]: kind for kind in json.loads((ROOT / "native/pjrt/mock/tpu_kinds.json").read_text())["kinds"]}
+DATA = ROOT / "native/pjrt/mock/machine/tpu_kinds.json"
+KINDS = {kind["name"]: kind for kind in json.loads(DATA.read_text())["kinds"]}
 
 
 def machine(folder: Path, **environment: str) -> dict[str, Any]:

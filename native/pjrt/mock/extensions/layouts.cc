@@ -1,8 +1,8 @@
 #include "pjrt/mock/extensions/layouts.h"
 
-#include "pjrt/mock/buffer.h"
-#include "pjrt/mock/executable.h"
-#include "pjrt/mock/layout.h"
+#include "pjrt/mock/arrays/layout.h"
+#include "pjrt/mock/buffers/buffer.h"
+#include "pjrt/mock/executables/executable.h"
 
 namespace framedex::mock {
 namespace {

@@ -1,6 +1,6 @@
 #include "pjrt/mock/extensions/memory_descriptions.h"
 
-#include "pjrt/mock/tpu_kind.h"
+#include "pjrt/mock/machine/tpu_kind.h"
 
 namespace framedex::mock {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "pjrt/mock/device_activity.h"
+#include "pjrt/mock/devices/device_activity.h"
 
 struct PLUGIN_Profiler {
   bool wants_devices;

@@ -1,0 +1,19 @@
+// Structs of the C APIs begin with their size, so that either side may know fewer members than the other.
+#pragma once
+
+namespace framedex::pjrt {
+
+// Whether the struct, as its caller knows it, has the member: callers of older versions pass shorter structs.
+template <typename Struct, typename Member>
+bool has(const Struct* arguments, Member Struct::* member) {
+  const char* end = reinterpret_cast<const char*>(&(arguments->*member)) + sizeof(Member);
+  return end <= reinterpret_cast<const char*>(arguments) + arguments->struct_size;
+}
+
+// Assigns to an output member if the caller's struct has it.
+template <typename Struct, typename Member, typename Value>
+void set(Struct* arguments, Member Struct::* member, Value value) {
+  if (has(arguments, member)) arguments->*member = static_cast<Member>(value);
+}
+
+}  // namespace framedex::pjrt

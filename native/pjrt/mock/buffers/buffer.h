@@ -1,0 +1,52 @@
+// Arrays in a memory of the simulated machine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "pjrt/mock/arrays/shape.h"
+#include "pjrt/mock/buffers/storage.h"
+#include "pjrt/mock/devices/client.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// Memory for so many bytes, to write to or only accounted for, or RESOURCE_EXHAUSTED.
+PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
+PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
+
+// The answer of a function that is called with a buffer that was deleted.
+PJRT_Error* deleted_buffer(const char* function);
+// Runs `action` when the buffer can be read, and returns the event of its end.
+std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action);
+
+void add_buffer_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock
+
+struct PJRT_Buffer {
+  PJRT_Buffer(std::shared_ptr<const framedex::mock::Shape> element_shape, framedex::mock::Memory* place,
+              std::shared_ptr<framedex::mock::Storage> contents)
+      : shape(std::move(element_shape)), memory(place), ready(contents->ready()), storage_(std::move(contents)) {}
+
+  // What it holds, for as long as the caller needs it; nullptr once deleted.
+  std::shared_ptr<framedex::mock::Storage> storage() const {
+    std::lock_guard lock(mutex_);
+    return storage_;
+  }
+  // Deletes: what it held, nullptr if it was deleted before.
+  std::shared_ptr<framedex::mock::Storage> remove() {
+    std::lock_guard lock(mutex_);
+    return std::move(storage_);
+  }
+
+  const std::shared_ptr<const framedex::mock::Shape> shape;
+  framedex::mock::Memory* const memory;
+  const std::shared_ptr<framedex::mock::EventState> ready;  // also of a deleted buffer
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<framedex::mock::Storage> storage_;
+};

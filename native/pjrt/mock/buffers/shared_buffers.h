@@ -1,0 +1,27 @@
+// Buffers that look at memory which is somebody else's: another buffer's, or the caller's own.
+#pragma once
+
+#include <memory>
+
+#include "pjrt/mock/arrays/shape.h"
+#include "pjrt/mock/buffers/storage.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// A storage without memory, and what makes it ready once it has some.
+struct Awaited {
+  explicit Awaited(std::shared_ptr<const Shape> array_shape)
+      : shape(std::move(array_shape)), storage(std::make_shared<Storage>(nullptr, ready)) {}
+
+  // Makes it look at the memory of `source` as soon as that is ready; ends with an error if that does.
+  void share(std::shared_ptr<Storage> source) const;
+
+  std::shared_ptr<EventState> ready = std::make_shared<EventState>();
+  std::shared_ptr<const Shape> shape;
+  std::shared_ptr<Storage> storage;
+};
+
+void add_shared_buffer_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock

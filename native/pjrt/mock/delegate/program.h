@@ -1,0 +1,57 @@
+// A compiled program: what PJRT asks about it, and what of jaxlib's CPU client runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pjrt/mock/arrays/shape.h"
+#include "pjrt/mock/base/python.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// A parameter or a result on one device.
+struct ProgramValue {
+  std::shared_ptr<const Shape> shape;
+  std::string memory_kind;
+};
+
+// The texts in which a program came, from which it can be compiled again.
+struct ProgramSource {
+  std::string format;
+  std::string code;
+  std::string options;  // a serialised CompileOptionsProto
+};
+
+struct Program {
+  ProgramSource source;
+  int64_t key = 0;  // its name in transfers to and from the host
+  std::string name;
+  int64_t replicas = 1;
+  int64_t partitions = 1;
+  std::vector<int> device_ids;    // of the mock's devices, replica by replica
+  std::vector<int> cpu_ordinals;  // what XLA calls the CPU devices that stand in for them
+  std::string device_assignment;  // a serialised DeviceAssignmentProto
+  std::vector<ProgramValue> parameters;
+  std::vector<ProgramValue> results;
+  std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that gets its memory
+  std::string optimized;                            // a serialised HloModuleProtoWithConfig
+  std::vector<std::pair<std::string, double>> costs;
+  std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats
+  std::string fingerprint;
+  bool has_transfers = false;
+
+  // What runs it; empty where it was compiled in another process.
+  python::Held execute;          // of a list of arrays
+  python::Held result_handlers;  // what makes arrays of the results
+  python::Held sharding;         // of the arrays
+};
+
+// Reads what the Python half says of a program (mock_tpu/program.py: Program.description). False where that is damaged.
+bool read_description(std::string_view bytes, Program& program);
+
+}  // namespace framedex::mock

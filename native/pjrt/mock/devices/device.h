@@ -1,0 +1,34 @@
+// A device of a client, and its memories where it is this process's own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pjrt/mock/devices/device_memory.h"
+#include "pjrt/mock/devices/memory.h"
+#include "pjrt/mock/machine/device_description.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+void add_device_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock
+
+struct PJRT_Device {
+  // `first_memory` is the id of its first memory space, `memory_limit` in bytes. Throws std::bad_alloc if the host
+  // refuses the address space.
+  static std::unique_ptr<PJRT_Device> local(PJRT_DeviceDescription* description, int local_index, int first_memory,
+                                            int64_t memory_limit);
+  // A device of another process: listed, but without memories.
+  static std::unique_ptr<PJRT_Device> remote(PJRT_DeviceDescription* description);
+
+  bool is_addressable() const { return memory != nullptr; }
+
+  PJRT_DeviceDescription* description;
+  int local_hardware_id;  // -1: of another process
+  std::shared_ptr<framedex::mock::DeviceMemory> memory;
+  std::vector<std::unique_ptr<framedex::mock::Memory>> memories;
+  std::vector<PJRT_Memory*> memory_handles;
+  PJRT_Device* handle;  // itself: a list of one device, for PJRT_Memory_AddressableByDevices
+};

@@ -1,0 +1,169 @@
+#include "pjrt/mock/devices/device_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+#include "recorder/recorder.h"
+
+namespace framedex::mock {
+namespace {
+
+const char* const kAllocateValues[] = {"device", "bytes", "address"};
+const char* const kFreeValues[] = {"device", "address", "bytes"};
+const recorder::Function kFunctions[] = {{"mock_tpu", "DeviceMemory::Allocate", kAllocateValues, 3},
+                                         {"mock_tpu", "DeviceMemory::Free", kFreeValues, 3}};
+constexpr int kResourceExhausted = 8;
+
+uint32_t first_function() {
+  static const uint32_t first = recorder::register_functions(kFunctions, std::size(kFunctions));
+  return first;
+}
+
+uint64_t rounded(int64_t bytes) {
+  uint64_t size = std::max<int64_t>(bytes, 1);
+  return (size + DeviceMemory::kAlignment - 1) / DeviceMemory::kAlignment * DeviceMemory::kAlignment;
+}
+
+}  // namespace
+
+AddressRange::AddressRange(uint64_t size) : size_(size) {
+  void* range = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) throw std::bad_alloc();
+  start_ = static_cast<char*>(range);
+}
+
+AddressRange::~AddressRange() { munmap(start_, size_); }
+
+DeviceMemory::DeviceMemory(int device, int64_t limit)
+    : device_(device), limit_(rounded(limit)), range_(limit_), sizes_(limit_ / kAlignment * sizeof(uint64_t)) {
+  join(0, limit_);
+  statistics_.limit = limit;
+  first_function();
+}
+
+void* DeviceMemory::Allocate(int64_t bytes) {
+  recorder::Call call(first_function());
+  if (call.is_recording()) {
+    call.arguments().integer(0, device_);
+    call.arguments().integer(1, bytes);
+    call.enter();
+  }
+  void* address = bytes <= statistics_.limit ? take(rounded(bytes)) : nullptr;
+  if (call.is_recording()) {
+    call.arguments().address(2, address);
+    call.leave(address != nullptr ? 0 : kResourceExhausted, address != nullptr ? "" : "no free block is large enough");
+  }
+  return address;
+}
+
+void DeviceMemory::Free(void* address) {
+  recorder::Call call(first_function() + 1);
+  if (call.is_recording()) {
+    call.arguments().integer(0, device_);
+    call.arguments().address(1, address);
+    call.enter();
+  }
+  uint64_t size = give_back(address);
+  if (call.is_recording()) call.arguments().integer(2, static_cast<int64_t>(size));
+}
+
+MemoryStatistics DeviceMemory::statistics() {
+  std::lock_guard lock(mutex_);
+  join_kept_blocks();
+  MemoryStatistics statistics = statistics_;
+  statistics.largest_free_block = free_by_size_.empty() ? 0 : static_cast<int64_t>(free_by_size_.rbegin()->first);
+  return statistics;
+}
+
+void DeviceMemory::clear_statistics() {
+  std::lock_guard lock(mutex_);
+  statistics_.peak = statistics_.in_use;
+  statistics_.allocations = 0;
+  statistics_.largest_allocation = 0;
+}
+
+void* DeviceMemory::take(uint64_t size) {
+  std::lock_guard lock(mutex_);
+  uint64_t offset = 0;
+  if (size < kSmall && !kept_[size / kAlignment].empty()) {
+    offset = kept_[size / kAlignment].back();
+    kept_[size / kAlignment].pop_back();
+    --kept_blocks_;
+  } else if (!take_best_fit(size, offset)) {
+    join_kept_blocks();
+    if (!take_best_fit(size, offset)) return nullptr;
+  }
+  allocated_size(offset) = size;
+  auto bytes = static_cast<int64_t>(size);
+  statistics_.in_use += bytes;
+  statistics_.peak = std::max(statistics_.peak, statistics_.in_use);
+  statistics_.largest_allocation = std::max(statistics_.largest_allocation, bytes);
+  ++statistics_.allocations;
+  return range_.start() + offset;
+}
+
+bool DeviceMemory::take_best_fit(uint64_t size, uint64_t& offset) {
+  auto block = free_by_size_.lower_bound(size);
+  if (block == free_by_size_.end()) return false;
+  uint64_t rest = block->first - size;
+  offset = block->second;
+  free_by_size_.erase(block);
+  free_by_offset_.erase(offset);
+  if (rest > 0) free_by_offset_[offset + size] = free_by_size_.emplace(rest, offset + size);
+  return true;
+}
+
+uint64_t DeviceMemory::give_back(void* address) {
+  std::lock_guard lock(mutex_);
+  auto offset = static_cast<uint64_t>(static_cast<char*>(address) - range_.start());
+  if (offset >= limit_ || offset % kAlignment != 0) return 0;
+  uint64_t size = allocated_size(offset);
+  if (size == 0) return 0;
+  allocated_size(offset) = 0;
+  statistics_.in_use -= static_cast<int64_t>(size);
+  if (size < kSmall) {
+    kept_[size / kAlignment].push_back(offset);
+    ++kept_blocks_;
+  } else {
+    madvise(address, size, MADV_DONTNEED);
+    join(offset, size);
+  }
+  return size;
+}
+
+void DeviceMemory::join(uint64_t offset, uint64_t size) {
+  auto after = free_by_offset_.find(offset + size);
+  if (after != free_by_offset_.end()) {
+    size += after->second->first;
+    free_by_size_.erase(after->second);
+    free_by_offset_.erase(after);
+  }
+  auto before = free_by_offset_.lower_bound(offset);
+  if (before != free_by_offset_.begin()) {
+    --before;
+    if (before->first + before->second->first == offset) {
+      offset = before->first;
+      size += before->second->first;
+      free_by_size_.erase(before->second);
+      free_by_offset_.erase(before);
+    }
+  }
+  free_by_offset_[offset] = free_by_size_.emplace(size, offset);
+}
+
+void DeviceMemory::join_kept_blocks() {
+  for (uint64_t i = 0; kept_blocks_ > 0 && i < kept_.size(); ++i) {
+    for (uint64_t offset : kept_[i]) join(offset, i * kAlignment);
+    kept_blocks_ -= kept_[i].size();
+    kept_[i].clear();
+  }
+}
+
+uint64_t& DeviceMemory::allocated_size(uint64_t offset) {
+  return reinterpret_cast<uint64_t*>(sizes_.start())[offset / kAlignment];
+}
+
+}  // namespace framedex::mock

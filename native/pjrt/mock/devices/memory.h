@@ -1,0 +1,69 @@
+// The memory spaces of a device.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "pjrt/mock/devices/device_memory.h"
+#include "pjrt_c_api.h"
+
+namespace framedex::mock {
+
+// Memory that a device accounts for, given back when it goes. Where it is empty, nothing is accounted.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(std::shared_ptr<DeviceMemory> pool, void* address) : pool_(std::move(pool)), address_(address) {}
+  Reservation(Reservation&& other) noexcept { swap(other); }
+  Reservation& operator=(Reservation&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Reservation() {
+    if (address_ != nullptr) pool_->Free(address_);
+  }
+
+ private:
+  void swap(Reservation& other) noexcept {
+    pool_.swap(other.pool_);
+    std::swap(address_, other.address_);
+  }
+
+  std::shared_ptr<DeviceMemory> pool_;
+  void* address_ = nullptr;
+};
+
+// In the order of kMemorySpaceKinds.
+enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
+
+// A memory space. The device's own has a limit; host memory is the host's.
+struct Memory : PJRT_Memory {
+  Memory(int id, MemoryKind kind, PJRT_Device* device, std::shared_ptr<DeviceMemory> pool);
+
+  // Bytes of this memory, given back when the last owner lets go; nullptr when there is not enough.
+  std::shared_ptr<char> allocate(int64_t bytes) const;
+  // The same without bytes to write to, for what lies elsewhere: nothing when there is not enough.
+  std::optional<Reservation> reserve(int64_t bytes) const;
+
+  int id;
+  MemoryKind kind;
+  PJRT_Device* device;
+  std::shared_ptr<DeviceMemory> pool;
+  std::string kind_name;
+  std::string text;
+
+  // What the runtime hangs on a memory (PJRT_Memory_FunctionTable).
+  std::mutex user_data_mutex;
+  std::map<const void*, std::shared_ptr<void>> user_data;
+};
+
+// The memory that a call names: `memory` if given, else the device's own.
+Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory);
+
+void add_memory_functions(PJRT_Api& api);
+
+}  // namespace framedex::mock

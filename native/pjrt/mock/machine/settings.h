@@ -1,0 +1,33 @@
+// What the simulated machine is to be: the environment variables that `framedex run` sets.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "pjrt/mock/machine/process_identity.h"
+#include "pjrt/mock/machine/topology.h"
+
+namespace framedex::mock {
+
+// The value of an environment variable, nullptr if it is not set.
+using Environment = std::function<const char*(const char*)>;
+
+// The machine that one process opens.
+struct Machine {
+  Topology topology;
+  int64_t process_index;  // the host whose devices are this process's own
+};
+
+// FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (how many in all), FRAMEDEX_SLICES, FRAMEDEX_HOSTS,
+// FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Hosts are those of the caller where there are several (`identity`), else as set,
+// else one: then every device belongs to this process. Throws InvalidSetting, its text naming the variable.
+Machine read_machine(const Environment& environment, std::optional<ProcessIdentity> identity);
+
+// The environment of this process.
+const char* process_environment(const char* name);
+// That of a list like environ: NAME=VALUE, ended by nullptr. The list has to outlive it.
+Environment listed_environment(const char* const* variables);
+
+}  // namespace framedex::mock
