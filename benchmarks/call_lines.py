@@ -86,7 +86,8 @@ def _outcomes(path: Path, sources: Sequence[Path]) -> Iterator[Outcome]:
                 [name(t) for t in code.after(k)],
             )
             wanted = name(target)
-            how, lines = None, ()
+            how: How | None = None
+            lines: tuple[int, ...] = ()
             if wanted is not None:
                 caller = Caller(span[1], bodies.written(span[0]), calls, neighbours, code.numbers)
                 how, lines = call_line(caller, wanted, i, bodies.reaches)

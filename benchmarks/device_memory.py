@@ -26,10 +26,10 @@ def build() -> Path:
     pybind11 = subprocess.run(
         [sys.executable, "-m", "pybind11", "--cmakedir"], check=True, capture_output=True, text=True
     ).stdout.strip()
-    configure = ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFRAMEDEX_BENCHMARKS=ON"]
-    configure += [f"-Dpybind11_DIR={pybind11}", f"-DPython_EXECUTABLE={sys.executable}"]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
+    configure += ["-DFRAMEDEX_BENCHMARKS=ON", f"-Dpybind11_DIR={pybind11}", f"-DPython_EXECUTABLE={sys.executable}"]
     subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    command = ["cmake", "--build", folder, "--target", "device_memory_benchmark", "--parallel", "2"]
+    command = ["cmake", "--build", str(folder), "--target", "device_memory_benchmark", "--parallel", "2"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return folder / "native" / "device_memory_benchmark"
 

@@ -122,7 +122,11 @@ def _measure_look_ups(index: Path) -> None:
         searches = [(_typical(partial(reader.find_symbols, part)), part) for part in _PARTS]
         like = "SELECT * FROM definitions WHERE short_name LIKE ? LIMIT 100"
         connection = store.sources.connection
-        scans = [_typical(lambda part=part: connection.execute(like, (f"%{part}%",)).fetchall()) for part in _PARTS]
+
+        def scan(part: str) -> None:
+            connection.execute(like, (f"%{part}%",)).fetchall()
+
+        scans = [_typical(partial(scan, part)) for part in _PARTS]
         names = connection.execute("SELECT short_name FROM definitions GROUP BY 1 HAVING count(*) < 4 LIMIT 1000")
         found = [_typical(partial(store.sources.definitions, name, "cpp")) for (name,) in names]
     worst, part = max(searches)

@@ -60,13 +60,17 @@ class FfiRun(Run):
         return self.sites[certain[-1]["site"]] if certain and certain[-1]["site"] else None
 
 
-def run_ffi(
-    program: str, *arguments: str, folder: Path, python: str = sys.executable, traced: bool = True, **environment: str
-) -> FfiRun:
+def run_ffi(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> FfiRun:
     """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...`; what is recorded goes below `folder`."""
+    return run_untraced(program, *arguments, folder=folder, python=python, **(tracing(folder) | environment))
+
+
+def run_untraced(
+    program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str
+) -> FfiRun:
+    """Run `tests/programs/PROGRAM LIBRARY ARGUMENTS...` as if there were no framedex."""
     command = [python, str(PROGRAMS / program), str(library_for(python)), *arguments]
-    variables = plain_environment() | UNTRACED | (tracing(folder) if traced else {}) | environment
-    return FfiRun.of(command, folder, variables, TIMEOUT)
+    return FfiRun.of(command, folder, plain_environment() | UNTRACED | environment, TIMEOUT)
 
 
 def tracing(folder: Path) -> dict[str, str]:

@@ -48,17 +48,10 @@ class Run:
         return self.captures[0]
 
 
-def run(
-    program: str,
-    *arguments: str,
-    folder: Path,
-    python: str = sys.executable,
-    timeout: float = TIMEOUT,
-    **environment: str,
-) -> Run:
+def run(program: str, *arguments: str, folder: Path, python: str = sys.executable, **environment: str) -> Run:
     """Run `tests/programs/PROGRAM` to its end; its captures go below `folder`."""
     command = [python, str(PROGRAMS / program), *arguments]
-    return Run.of(command, folder, mock_environment(folder) | environment, timeout)
+    return Run.of(command, folder, mock_environment(folder) | environment, TIMEOUT)
 
 
 def build_small_plugin(folder: Path) -> Path:

@@ -168,15 +168,14 @@ def _list_of_lists_count(struct: Struct, field: Field) -> str | None:
 def _statement(abi: Abi, struct: Struct, field: Field, pointer: str) -> str | None:
     """The C++ statement that records one field, None where there is nothing to say (callbacks, deleters)."""
     access = f"{pointer}->{field.name}"
-    scalar = _scalar(abi, field.type, access)
-    if scalar:
+    if scalar := _scalar(abi, field.type, access):
         return scalar
     if "(" in abi.typedefs.get(field.type.rstrip("*"), field.type):
         return None
     if (struct.name, field.name) in ROWS:
         rows, length = ROWS[struct.name, field.name or ""]
-        lists = f"reinterpret_cast<const void* const* const*>({access})"
-        return f"{{writer}}.address_lists({{index}}, {lists}, {rows}, {length});"
+        outer = f"reinterpret_cast<const void* const* const*>({access})"
+        return f"{{writer}}.address_lists({{index}}, {outer}, {rows}, {length});"
     sizes, lists = _sizes_name(struct, field), _list_of_lists_count(struct, field)
     if sizes and lists:
         return _list_of_lists(field.type, access, f"{pointer}->{sizes}", f"{pointer}->{lists}")

@@ -103,7 +103,8 @@ def rms_norm_anywhere(x: jax.Array, eps: float = 1e-5) -> jax.Array:
     def in_handler(x: jax.Array) -> jax.Array:
         return rms_norm(x, eps)
 
-    return jax.lax.platform_dependent(x, cpu=in_handler, tpu=in_handler, default=in_jax)
+    normalised: jax.Array = jax.lax.platform_dependent(x, cpu=in_handler, tpu=in_handler, default=in_jax)
+    return normalised
 
 
 def lu_pivots_to_permutation(pivots: jax.Array, permutation_size: int) -> jax.Array:

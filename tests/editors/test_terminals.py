@@ -333,7 +333,7 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str
     ready = desk.folder / "ready"
     os.mkfifo(ready)
     neovim = subprocess.Popen(
-        ["nvim", "--headless", "-u", "NONE", "--listen", socket, "-c", f"call writefile(['ready'], '{ready}')"],
+        ["nvim", "--headless", "-u", "NONE", "--listen", str(socket), "-c", f"call writefile(['ready'], '{ready}')"],
         env=desk.environment,
         cwd=desk.folder,
         stderr=subprocess.DEVNULL,
@@ -344,7 +344,7 @@ def test_a_running_neovim_goes_to_the_place(desk: Desk, name: str, variable: str
         environment = {**desk.environment, "FRAMEDEX_EDITOR": "", "VISUAL": "", "EDITOR": "", "TERM_PROGRAM": ""}
         environment |= {variable: told_of[variable], "TMPDIR": told_of["TMPDIR"]}
         subprocess.run(["framedex", "open", f"{source}:2:3"], check=True, env=environment, timeout=PATIENCE)
-        asked = ["nvim", "--server", socket, "--remote-expr", "json_encode([expand('%:p'), line('.'), col('.')])"]
+        asked = ["nvim", "--server", str(socket), "--remote-expr", "json_encode([expand('%:p'), line('.'), col('.')])"]
         told = subprocess.run(asked, check=True, env=desk.environment, capture_output=True, text=True, timeout=PATIENCE)
     finally:
         neovim.terminate()

@@ -135,7 +135,7 @@ def build_elsewhere(folder: Path, prefix: str) -> Path:
     flags = ["-shared", "-fPIC", "-O1", "-fno-optimize-sibling-calls", "-g", "-Wl,--build-id"]
     for name in ("runtime", "glue"):
         mapped = f"-ffile-prefix-map={folder}={prefix}"
-        command = ["g++", *flags, mapped, folder / f"{name}.cc", "-o", folder / f"lib{name}.so"]
+        command = ["g++", *flags, mapped, str(folder / f"{name}.cc"), "-o", str(folder / f"lib{name}.so")]
         subprocess.run(command, cwd=folder, check=True)
         (folder / f"{name}.cc").unlink()
     return folder / "libruntime.so"

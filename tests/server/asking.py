@@ -78,7 +78,7 @@ async def own(client: LanguageClient, method: str, path: Path, line: int, **more
 
 async def ask(client: LanguageClient, method: str, params: Any) -> Any:
     """What a request of framedex's own is answered with, as pygls' client has it."""
-    return await client.protocol.send_request_async(f"framedex/{method}", params)  # type: ignore[no-untyped-call]
+    return await client.protocol.send_request_async(f"framedex/{method}", params)
 
 
 def plain(value: Any) -> Any:

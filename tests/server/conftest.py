@@ -65,4 +65,4 @@ async def connect() -> AsyncIterator[Connect]:
     yield start
     for client in clients:
         await client.shutdown_session()
-        await client.stop()  # type: ignore[no-untyped-call]
+        await client.stop()

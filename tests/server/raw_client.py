@@ -115,7 +115,7 @@ class SocketClient(Connection):
 
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
-        super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))  # type: ignore[arg-type]
+        super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))
 
     def is_closed(self) -> bool:
         """Whether the server closes the connection, having sent no more."""

@@ -261,11 +261,11 @@ async def test_an_open_trace_is_asked_for_anew_when_the_index_has_changed(
     uri = f"framedex-trace:{recording.root}/call-1.fdtrace"
     asked = asyncio.get_running_loop().create_future()
 
-    @client.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)
     def refresh(params: types.TextDocumentContentRefreshParams) -> None:
         if not asked.done():
             asked.set_result(params.uri)
 
+    client.feature(types.WORKSPACE_TEXT_DOCUMENT_CONTENT_REFRESH)(refresh)
     await settled(client, recording.root)
     open_document(client, uri, "framedex trace, format 1\n", "framedex-trace")
     write_index(recording, puts=7)

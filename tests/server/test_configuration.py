@@ -79,7 +79,8 @@ def test_what_is_wrong_is_told_once_and_leaves_the_default(
 
 
 def test_a_client_that_answers_nonsense_is_as_one_that_sets_nothing(tmp_path: Path, settings: Configuration) -> None:
-    for nonsense in (None, 1, [], "x", {"editor": 3}):
+    answers: list[Any] = [None, 1, [], "x", {"editor": 3}]
+    for nonsense in answers:
         settings.read({tmp_path: nonsense})
         assert settings.at(tmp_path).editor == EditorSettings()
 
@@ -138,7 +139,7 @@ def test_settings_that_a_client_pushes_are_taken(client: RawClient, recording: R
 def test_changes_are_registered_for_and_a_changed_file_is_read_again(client: RawClient, recording: Recording) -> None:
     """Given a client that watches files, when pyproject.toml changes, then what is shown is asked for anew."""
     client.initialize(recording.root, capabilities=REGISTERS)
-    registered = {}
+    registered: dict[str, Any] = {}
     while len(registered) < 2:
         message = client.wait_for("client/registerCapability")
         client.answer(message, None)

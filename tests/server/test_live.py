@@ -50,7 +50,7 @@ def see_work_through(client: RawClient) -> list[dict[str, Any]]:
     """Take the server's next progress to its end; what it told."""
     request = client.wait_for("window/workDoneProgress/create")
     client.answer(request, None)
-    told = []
+    told: list[dict[str, Any]] = []
     while not told or told[-1]["kind"] != "end":
         message = client.wait_for("$/progress")
         assert message["params"]["token"] == request["params"]["token"]

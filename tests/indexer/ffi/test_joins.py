@@ -28,8 +28,11 @@ def capture(*descriptions: tuple[str, dict[str, Any]], runs: list[dict[str, Any]
         functions=(Function("ffi", function),),
         threads=(Thread(1, "main"),),
         calls=Calls(
-            *(np.zeros(count, np.uint32) for _ in range(3)),
-            *(np.arange(count, dtype=np.int64) for _ in range(2)),
+            thread=np.zeros(count, np.uint32),
+            function=np.zeros(count, np.uint32),
+            stack=np.zeros(count, np.uint32),
+            start=np.arange(count, dtype=np.int64),
+            duration=np.arange(count, dtype=np.int64),
             error=np.zeros(count, np.int32),
             arguments=tuple(map(json.dumps, runs)),
         ),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.interchange import detect, read
+from framedex.interchange.lines import LONGEST_LINE
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
@@ -45,7 +46,7 @@ def test_time_grows_with_the_length_of_a_line(unit: str) -> None:
         return time.process_time() - begin
 
     # Quadratic work would take seconds for the longest line that is looked at.
-    assert seconds(detect.LONGEST_LINE - 100) < 1.0
+    assert seconds(LONGEST_LINE - 100) < 1.0
 
 
 def test_a_line_of_megabytes_is_passed_over_and_said() -> None:

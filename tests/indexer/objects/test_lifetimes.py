@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from framedex.model import Calls, Capture, Function, Thread
 from framedex.objects import Lifetimes, RecordedObject, ViolationKind, follow_objects
 from tests.running import run
 
-Row = tuple[int, str, int, int, dict[str, object]]  # thread, function, start, duration, arguments
+Row = tuple[int, str, int, int, Mapping[str, object]]  # thread, function, start, duration, arguments
 
 CREATE, DESTROY, USE = "PJRT_Event_Create", "PJRT_Event_Destroy", "PJRT_Event_IsReady"
 CLIENT = (0, "PJRT_Client_Create", 0, 1, {"client": "0x1"})

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.ffi_running import CPU, FfiRun, run_ffi
+from tests.ffi_running import CPU, FfiRun, run_ffi, run_untraced
 
 SIGNALS = {"segfault": signal.SIGSEGV, "abort": signal.SIGABRT, "segfault while compiling": signal.SIGSEGV}
 
 
-def crashed(how: str, *arguments: str, folder: Path, traced: bool = True) -> FfiRun:
+def crashed(how: str, *arguments: str, folder: Path, runs: Callable[..., FfiRun] = run_ffi) -> FfiRun:
     """The program that crashes."""
-    return run_ffi("ffi_crash.py", how, *arguments, folder=folder, traced=traced, **CPU)
+    return runs("ffi_crash.py", how, *arguments, folder=folder, **CPU)
 
 
 def reports(ended: FfiRun) -> list[str]:
@@ -44,7 +45,7 @@ def test_a_crash_while_compiling_names_the_lines_that_call_the_target(tmp_path: 
 @pytest.mark.parametrize("how", SIGNALS)
 @pytest.mark.parametrize("watcher", ["", "faulthandler", "faulthandler late"])
 def test_the_process_dies_as_it_does_without_framedex(how: str, watcher: str, tmp_path: Path) -> None:
-    plain = crashed(how, watcher, folder=tmp_path, traced=False)
+    plain = crashed(how, watcher, folder=tmp_path, runs=run_untraced)
     traced = crashed(how, watcher, folder=tmp_path)
     assert traced.status == plain.status == -SIGNALS[how]
     assert ("Fatal Python error" in traced.stderr) == ("Fatal Python error" in plain.stderr) == bool(watcher)

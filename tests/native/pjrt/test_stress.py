@@ -6,11 +6,12 @@ FRAMEDEX_TEST_STRESS sets the seconds; the figure in benchmarks/RESULTS.md is fo
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.running import run
+from tests.running import PROGRAMS, Run, mock_environment
 
 SECONDS = os.environ.get("FRAMEDEX_TEST_STRESS", "4")
 
@@ -19,6 +20,7 @@ SECONDS = os.environ.get("FRAMEDEX_TEST_STRESS", "4")
 def test_mixed_work_of_six_threads_gives_the_right_numbers(way: str, tmp_path: Path) -> None:
     settings = {"FRAMEDEX_DEVICES": "8", "JAX_PLATFORMS": "tpu,cpu", "JAX_NUM_CPU_DEVICES": "2"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == "unrecorded" else {}
-    result = run("stress.py", SECONDS, folder=tmp_path, timeout=float(SECONDS) + 200, **settings).result
+    command = [sys.executable, str(PROGRAMS / "stress.py"), SECONDS]
+    result = Run.of(command, tmp_path, mock_environment(tmp_path) | settings, float(SECONDS) + 200).result
     assert result["failures"] == []
     assert set(result["kinds"]) == set(result["all"])

@@ -84,7 +84,7 @@ def test_a_program_that_is_told_to_record_without_a_folder_makes_the_usual_one(t
 
 
 def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
-    command = [sys.executable, PROGRAMS / "endless.py"]
+    command = [sys.executable, str(PROGRAMS / "endless.py")]
     with subprocess.Popen(command, env=mock_environment(tmp_path), cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         seen = 0
@@ -103,7 +103,7 @@ def test_a_capture_can_be_read_while_it_is_written(tmp_path: Path) -> None:
 def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
     ring = {"FRAMEDEX_LIMIT": str(2 * SEGMENT), "FRAMEDEX_RING": "1"}
     environment = mock_environment(tmp_path) | ring
-    command = [sys.executable, PROGRAMS / "many_puts.py", "30000"]
+    command = [sys.executable, str(PROGRAMS / "many_puts.py"), "30000"]
     turned = set()
     with subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.DEVNULL) as process:
         while process.poll() is None:
@@ -120,6 +120,6 @@ def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
 
 def test_every_stack_is_what_libgcc_finds(python: str, tmp_path: Path) -> None:
     ended = run("many_stacks.py", "150", folder=tmp_path, python=python, FRAMEDEX_VERIFY="1")
-    counts = _native.count_records(os.fspath(ended.capture))
+    counts = _native.count_records(os.fsencode(ended.capture))
     assert counts["verified"] == counts["calls"] > 17_000
     assert counts["different"] == 0

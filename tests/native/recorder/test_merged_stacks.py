@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -24,7 +25,7 @@ class Noted:
     def __init__(self, folder: Path, python: str) -> None:
         # With the switch, the recorder walks every stack a second time with libgcc's unwinder and compares.
         done = run("sandwiches.py", folder=folder, python=python, FRAMEDEX_VERIFY="1")
-        self.counts = _native.count_records(str(done.capture))
+        self.counts = _native.count_records(os.fsencode(done.capture))
         self.calls = calls_of(done.capture)
         self.probes = self._paired(done.result["probes"], PROBED)
         self.puts = self._paired(done.result["puts"], PUT)

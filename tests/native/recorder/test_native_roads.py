@@ -51,7 +51,7 @@ def place(capture: Capture, index: int) -> str:
 
 
 def test_every_stack_is_what_libgcc_finds(ended: Run) -> None:
-    counts = _native.count_records(str(ended.capture))
+    counts = _native.count_records(os.fsencode(ended.capture))
     assert counts["verified"] > 100_000
     assert counts["different"] == 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 from dataclasses import dataclass
@@ -107,7 +108,7 @@ def recorded(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) ->
     with Index.open(folder / "index.db") as index:
         allocations = index.calls(CallFilter(function="TpuExecutor_Allocate"))
         traces = [trace for call in allocations if (trace := index.trace(call.id))]
-    return Recorded(traces, calls_of(done.capture), _native.count_records(str(done.capture)))
+    return Recorded(traces, calls_of(done.capture), _native.count_records(os.fsencode(done.capture)))
 
 
 AGAIN = f"""
