@@ -36,7 +36,7 @@ const TSLanguage* language_in(const py::capsule& capsule) {
 py::tuple to_python(const extractor::FinishedFile& finished) {
   const extractor::ExtractedFile& file = finished.file;
   py::list definitions(file.definitions.size());
-  for (std::size_t i = 0; i < file.definitions.size(); ++i) {
+  for (size_t i = 0; i < file.definitions.size(); ++i) {
     const extractor::Definition& found = file.definitions[i];
     definitions[i] =
         py::make_tuple(text(found.name), text(found.lookup), found.kind,

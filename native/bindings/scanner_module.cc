@@ -14,7 +14,7 @@ namespace {
 
 py::tuple words_of(std::string_view text, const line_scanner::Line& line) {
   py::tuple words(line.words.size());
-  for (std::size_t i = 0; i < line.words.size(); ++i) {
+  for (size_t i = 0; i < line.words.size(); ++i) {
     words[i] = py::bytes(text.data() + line.words[i].begin, line.words[i].end - line.words[i].begin);
   }
   return words;

@@ -1,6 +1,5 @@
 /* What tree-sitter's core is compiled to allocate with (arena.cc), in place of pointers to functions. C. */
-#ifndef FRAMEDEX_EXTRACTOR_ALLOCATION_H_
-#define FRAMEDEX_EXTRACTOR_ALLOCATION_H_
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void framedex_release(void* memory);
 #define ts_realloc framedex_reallocate
 #define ts_free framedex_release
 #endif
-
-#endif /* FRAMEDEX_EXTRACTOR_ALLOCATION_H_ */

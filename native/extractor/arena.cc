@@ -10,24 +10,24 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kHeader = 16;  // in front of every piece: its class; keeps what follows aligned
-constexpr std::size_t kFine = 64;    // classes of 16 bytes each, up to 1 KiB; then one for each power of two
-constexpr std::size_t kBlock = 1 << 20;
-constexpr std::size_t kKeptBlocks = 16;
+constexpr size_t kHeader = 16;  // in front of every piece: its class; keeps what follows aligned
+constexpr size_t kFine = 64;    // classes of 16 bytes each, up to 1 KiB; then one for each power of two
+constexpr size_t kBlock = 1 << 20;
+constexpr size_t kKeptBlocks = 16;
 
 // Plain pointers, so that access needs no initialization check.
 __attribute__((tls_model("initial-exec"))) thread_local Arena* current = nullptr;
 
-std::size_t class_of(std::size_t size) {
+size_t class_of(size_t size) {
   if (size <= kFine * 16) return (size + 15) / 16;
-  return kFine + static_cast<std::size_t>(64 - __builtin_clzll((size - 1) >> 10));
+  return kFine + static_cast<size_t>(64 - __builtin_clzll((size - 1) >> 10));
 }
 
-std::size_t size_of(std::size_t size_class) {
-  return size_class <= kFine ? size_class * 16 : std::size_t{1024} << (size_class - kFine);
+size_t size_of(size_t size_class) {
+  return size_class <= kFine ? size_class * 16 : size_t{1024} << (size_class - kFine);
 }
 
-std::size_t& class_in(void* memory) { return *reinterpret_cast<std::size_t*>(static_cast<char*>(memory) - kHeader); }
+size_t& class_in(void* memory) { return *reinterpret_cast<size_t*>(static_cast<char*>(memory) - kHeader); }
 
 void* require(void* memory) {
   if (memory == nullptr) std::abort();  // as tree-sitter's own allocator does: its callers expect no failure
@@ -41,8 +41,8 @@ Arena::~Arena() {
   for (char* block : blocks_) std::free(block);
 }
 
-void* Arena::allocate(std::size_t size) {
-  const std::size_t size_class = class_of(size);
+void* Arena::allocate(size_t size) {
+  const size_t size_class = class_of(size);
   if (void* memory = free_[size_class]) {
     free_[size_class] = *static_cast<void**>(memory);
     return memory;
@@ -52,9 +52,9 @@ void* Arena::allocate(std::size_t size) {
   return memory;
 }
 
-void* Arena::reallocate(void* memory, std::size_t size) {
+void* Arena::reallocate(void* memory, size_t size) {
   if (memory == nullptr) return allocate(size);
-  const std::size_t held = size_of(class_in(memory));
+  const size_t held = size_of(class_in(memory));
   if (size <= held) return memory;
   void* larger = allocate(size);
   std::memcpy(larger, memory, held);
@@ -64,18 +64,18 @@ void* Arena::reallocate(void* memory, std::size_t size) {
 
 void Arena::release(void* memory) {
   if (memory == nullptr) return;
-  const std::size_t size_class = class_in(memory);
+  const size_t size_class = class_in(memory);
   *static_cast<void**>(memory) = free_[size_class];
   free_[size_class] = memory;
 }
 
-void* Arena::carve(std::size_t size) {
+void* Arena::carve(size_t size) {
   if (size > kBlock / 4) {
     used_ += size;
     large_.push_back(require(std::malloc(size)));
     return large_.back();
   }
-  if (position_ == nullptr || size > static_cast<std::size_t>(end_ - position_)) {
+  if (position_ == nullptr || size > static_cast<size_t>(end_ - position_)) {
     if (next_block_ == blocks_.size()) blocks_.push_back(static_cast<char*>(require(std::malloc(kBlock))));
     position_ = blocks_[next_block_++];
     end_ = position_ + kBlock;
@@ -107,18 +107,18 @@ ArenaInUse::~ArenaInUse() {
 
 }  // namespace framedex::extractor
 
-void* framedex_allocate(std::size_t size) {
+void* framedex_allocate(size_t size) {
   using namespace framedex::extractor;
   return current ? current->allocate(size) : require(std::malloc(size));
 }
 
-void* framedex_allocate_zeroed(std::size_t count, std::size_t size) {
+void* framedex_allocate_zeroed(size_t count, size_t size) {
   using namespace framedex::extractor;
   if (!current) return require(std::calloc(count, size));
   return std::memset(current->allocate(count * size), 0, count * size);
 }
 
-void* framedex_reallocate(void* memory, std::size_t size) {
+void* framedex_reallocate(void* memory, size_t size) {
   using namespace framedex::extractor;
   return current ? current->reallocate(memory, size) : require(std::realloc(memory, size));
 }

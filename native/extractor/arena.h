@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_ARENA_H_
-#define FRAMEDEX_EXTRACTOR_ARENA_H_
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -18,25 +17,25 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena();
 
-  void* allocate(std::size_t size);
-  void* reallocate(void* memory, std::size_t size);
+  void* allocate(size_t size);
+  void* reallocate(void* memory, size_t size);
   void release(void* memory);
 
   // Everything allocated is gone. A few blocks stay for the next file.
   void reset();
 
   // Bytes in blocks since the last reset.
-  std::size_t used() const { return used_; }
+  size_t used() const { return used_; }
 
  private:
-  void* carve(std::size_t size);
+  void* carve(size_t size);
 
   static constexpr int kClasses = 96;
   void* free_[kClasses] = {};
   char* position_ = nullptr;
   char* end_ = nullptr;
-  std::size_t next_block_ = 0;
-  std::size_t used_ = 0;
+  size_t next_block_ = 0;
+  size_t used_ = 0;
   std::vector<char*> blocks_;
   std::vector<void*> large_;
 };
@@ -54,5 +53,3 @@ class ArenaInUse {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_ARENA_H_

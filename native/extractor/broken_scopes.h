@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_
-#define FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -22,5 +21,3 @@ struct BrokenScope {
 std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_BROKEN_SCOPES_H_

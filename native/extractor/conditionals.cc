@@ -7,7 +7,7 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kDeepest = 200;  // nested conditionals; what is deeper is taken as it stands
+constexpr size_t kDeepest = 200;  // nested conditionals; what is deeper is taken as it stands
 
 bool is_foreign(std::string_view condition) {
   const std::string_view bare = condition.substr(skip_space(condition, 0));
@@ -21,9 +21,9 @@ bool is_foreign(std::string_view condition) {
 
 }  // namespace
 
-int Conditionals::directive(std::string_view text, std::size_t begin, std::size_t end, int depth, char last) {
-  const std::size_t start = skip_space(text, begin + 1);
-  const std::size_t stop = word_end(text, start);
+int Conditionals::directive(std::string_view text, size_t begin, size_t end, int depth, char last) {
+  const size_t start = skip_space(text, begin + 1);
+  const size_t stop = word_end(text, start);
   const std::string_view keyword = text.substr(start, stop - start);
   if (starts_with(keyword, "if")) {
     if (open_.size() >= kDeepest) return depth;
@@ -42,7 +42,7 @@ int Conditionals::directive(std::string_view text, std::size_t begin, std::size_
   return depth;
 }
 
-void Conditionals::close_branch(Conditional& conditional, std::size_t at, int depth, char last) {
+void Conditionals::close_branch(Conditional& conditional, size_t at, int depth, char last) {
   const bool is_whole = std::strchr(";{},:\n", last) != nullptr;
   conditional.branches.push_back(
       {{conditional.begin, at}, depth - conditional.depth, is_whole, conditional.is_foreign});
@@ -53,9 +53,9 @@ int Conditionals::choose(const Conditional& conditional) {
   bool are_whole = true;
   for (const Branch& branch : branches) are_whole &= branch.depth == 0 && branch.is_whole;
   if (branches.size() == 1 || are_whole) return conditional.depth + (branches.size() == 1 ? branches[0].depth : 0);
-  std::size_t kept = 0;
+  size_t kept = 0;
   while (kept + 1 < branches.size() && branches[kept].is_foreign) ++kept;
-  for (std::size_t i = 0; i < branches.size(); ++i) {
+  for (size_t i = 0; i < branches.size(); ++i) {
     if (i != kept) dropped_.push_back(branches[i].span);
   }
   return conditional.depth + branches[kept].depth;

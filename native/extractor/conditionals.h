@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_CONDITIONALS_H_
-#define FRAMEDEX_EXTRACTOR_CONDITIONALS_H_
+#pragma once
 
 #include <cstddef>
 #include <string_view>
@@ -12,11 +11,11 @@ namespace framedex::extractor {
 // construct, only one can be read, and the others are given out to be blanked.
 class Conditionals {
  public:
-  using Span = std::pair<std::size_t, std::size_t>;
+  using Span = std::pair<size_t, size_t>;
 
   // A directive with its `#` at `begin`. `depth` is the number of brackets open there, `last` the last character
   // before it that is neither space nor comment. Returns the depth to go on with.
-  int directive(std::string_view text, std::size_t begin, std::size_t end, int depth, char last);
+  int directive(std::string_view text, size_t begin, size_t end, int depth, char last);
 
   const std::vector<Span>& dropped() const { return dropped_; }
 
@@ -30,10 +29,10 @@ class Conditionals {
   struct Conditional {
     int depth;
     std::vector<Branch> branches;
-    std::size_t begin;
+    size_t begin;
     bool is_foreign;
   };
-  void close_branch(Conditional& conditional, std::size_t at, int depth, char last);
+  void close_branch(Conditional& conditional, size_t at, int depth, char last);
   int choose(const Conditional& conditional);
 
   std::vector<Conditional> open_;
@@ -41,5 +40,3 @@ class Conditionals {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_CONDITIONALS_H_

@@ -49,8 +49,8 @@ std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) 
 // The words between the parentheses of a macro's call: `Suite` and `Name` of `(Suite, Name)`.
 std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> found;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = word_end(text, i);
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = word_end(text, i);
     if (end > i) found.emplace_back(text.substr(i, end - i));
     i = end > i ? end : i + 1;
   }
@@ -166,7 +166,7 @@ void CppExtraction::arrive(uint32_t position) {
     const BrokenScope scope = std::move(lost_.back());
     lost_.pop_back();
     scopes_.leave(scope.begin);
-    const std::size_t last = scope.name.rfind(':');
+    const size_t last = scope.name.rfind(':');
     const ScopeKind kind = scope.is_class ? ScopeKind::kClass : ScopeKind::kNamespace;
     scopes_.enter({scope.end, kind, -1, joined(scopes_.inner().path, scope.name),
                    scope.name == kAnonymous ? scopes_.inner().lookup
@@ -192,8 +192,8 @@ void CppExtraction::add_namespace(TSNode node) {
   if (text_of(source_, ts_node_child(node, 0)) == "inline") return;  // never written in a name
   std::string path = outer.path, lookup = outer.lookup;
   const std::string text = on_one_line(text_of(source_, name));
-  for (std::size_t i = 0; i <= text.size();) {  // `a::inline b::c`
-    std::size_t stop = std::min(text.find("::", i), text.size());
+  for (size_t i = 0; i <= text.size();) {  // `a::inline b::c`
+    size_t stop = std::min(text.find("::", i), text.size());
     std::string_view part = std::string_view(text).substr(i, stop - i);
     part.remove_prefix(skip_space(part, 0));
     part = part.substr(0, part.find_last_not_of(' ') + 1);
@@ -305,7 +305,7 @@ void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
   static constexpr const char* kParameters = "(XLA_FFI_CallFrame* call_frame)";
   const bool is_symbol = ends_with(macro.macro, "_SYMBOL");
   const Scope& outer = scopes_.inner();
-  const auto line_of = [&](std::size_t position) {
+  const auto line_of = [&](size_t position) {
     return static_cast<uint32_t>(std::count(source_.begin(), source_.begin() + position, '\n')) + 1;
   };
   Definition handler;
@@ -321,10 +321,10 @@ void CppExtraction::add_macro_definition(const MacroDefinition& macro) {
   lambda.lookup = is_symbol || outer.lookup.empty() ? handler.lookup : outer.lookup;
   lambda.kind = "lambda";
   lambda.is_const = true;
-  const std::size_t line_start = source_.rfind('\n', macro.implementation);
+  const size_t line_start = source_.rfind('\n', macro.implementation);
   const std::string& called = macro.arguments[1];
   if (!called.empty() && (is_word(called[0]) || called[0] == ':')) {
-    const std::size_t last = called.rfind(':');
+    const size_t last = called.rfind(':');
     lambda.calls.push_back({line_of(macro.implementation),
                             static_cast<uint32_t>(macro.implementation - (line_start + 1)) + 1, "call",
                             called.substr(last == std::string::npos ? 0 : last + 1), called});

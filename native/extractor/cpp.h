@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_CPP_H_
-#define FRAMEDEX_EXTRACTOR_CPP_H_
+#pragma once
 
 #include <string_view>
 
@@ -16,5 +15,3 @@ Extraction extract_cpp(const CppSyntax& syntax, std::string_view source, std::st
                        const MacroTable& macros, Workspace& workspace);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_CPP_H_

@@ -9,8 +9,8 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kLongestWritten = 60;  // characters; longer expressions are told by their last name alone
-constexpr std::size_t kLongestName = 200;
+constexpr size_t kLongestWritten = 60;  // characters; longer expressions are told by their last name alone
+constexpr size_t kLongestName = 200;
 
 TSNode child(TSNode node, TSFieldId field) { return ts_node_child_by_field_id(node, field); }
 

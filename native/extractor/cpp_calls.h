@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_CPP_CALLS_H_
-#define FRAMEDEX_EXTRACTOR_CPP_CALLS_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -23,5 +22,3 @@ std::optional<CallSite> subscript_site(TSNode subscript);
 bool is_const(const CppSyntax& syntax, std::string_view source, TSNode function);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_CPP_CALLS_H_

@@ -21,7 +21,7 @@ std::string without_spaces(std::string_view text) {
 // `operator<<` however it is spaced; `operator new[]`, `operator co_await` keep their blank.
 std::string operator_name(std::string_view text) {
   const std::string_view sign = text.substr(skip_space(text, 8));
-  const std::size_t word = word_end(sign, 0);
+  const size_t word = word_end(sign, 0);
   if (word == 0) return "operator" + without_spaces(sign);
   return "operator " + std::string(sign.substr(0, word)) + without_spaces(sign.substr(word));
 }

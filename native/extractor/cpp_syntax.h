@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_
-#define FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -69,5 +68,3 @@ struct Declarator {
 Declarator function_in(const CppSyntax& syntax, TSNode declarator);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_CPP_SYNTAX_H_

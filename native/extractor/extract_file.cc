@@ -71,8 +71,8 @@ std::string read(const std::string& path, ExtractedFile& file) {
   file.modified = modified(before);
   file.size = static_cast<uint64_t>(before.st_size);
   // The size is what it was a moment ago; the end is where reading ends.
-  std::string text(std::min<std::size_t>(file.size, kLargestFile) + 1, '\0');
-  std::size_t length = 0;
+  std::string text(std::min<size_t>(file.size, kLargestFile) + 1, '\0');
+  size_t length = 0;
   while (length < text.size()) {
     const ssize_t count = ::read(descriptor.number(), text.data() + length, text.size() - length);
     if (count < 0 && errno == EINTR) continue;
@@ -81,7 +81,7 @@ std::string read(const std::string& path, ExtractedFile& file) {
       return {};
     }
     if (count == 0) break;
-    length += static_cast<std::size_t>(count);
+    length += static_cast<size_t>(count);
     if (length == text.size() && length <= kLargestFile) text.resize(std::min(2 * length, kLargestFile + 1));
   }
   text.resize(length);
@@ -95,17 +95,17 @@ std::string read(const std::string& path, ExtractedFile& file) {
 
 // The first byte that is no UTF-8; npos where all is well. tree-sitter takes ill-formed bytes as characters of their
 // own, so such a file is read all the same.
-std::size_t ill_formed(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
+size_t ill_formed(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
     if (lead < 0x80) {
       ++i;
       continue;
     }
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
     if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return i;
     uint32_t code = lead & (0x7F >> length);
-    for (std::size_t k = 1; k < length; ++k) {
+    for (size_t k = 1; k < length; ++k) {
       const auto next = static_cast<unsigned char>(text[i + k]);
       if ((next & 0xC0) != 0x80) return i;
       code = code << 6 | (next & 0x3F);
@@ -120,7 +120,7 @@ std::size_t ill_formed(std::string_view text) {
 // In the manner of FNV-1a, eight bytes at once: to tell two states of one file apart.
 uint64_t hash(std::string_view text) {
   uint64_t value = 0xcbf29ce484222325u ^ text.size();
-  std::size_t i = 0;
+  size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
     uint64_t word;
     std::memcpy(&word, text.data() + i, 8);
@@ -162,7 +162,7 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
     file.problems.push_back("It is a binary file and was not parsed.");
     return file;
   }
-  if (const std::size_t at = ill_formed(text); at != std::string::npos) {
+  if (const size_t at = ill_formed(text); at != std::string::npos) {
     file.problems.push_back("It is not valid UTF-8 (first at byte " + std::to_string(at) +
                             "); names there may be garbled.");
   }

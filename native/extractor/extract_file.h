@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_
-#define FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,7 +40,7 @@ struct ExtractedFile {
 };
 
 // Larger files are generated data. XLA's largest has 0.6 MB.
-inline constexpr std::size_t kLargestFile = std::size_t{4} << 20;
+inline constexpr size_t kLargestFile = size_t{4} << 20;
 
 // Reads a file and takes it in. Never fails: what is wrong ends up in `problems`.
 ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
@@ -51,5 +50,3 @@ ExtractedFile extract_file(const Languages& languages, const std::string& path, 
 void learn_macros(const std::string& path, MacroTable& macros);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_EXTRACT_FILE_H_

@@ -9,15 +9,15 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kAhead = 256;  // finished files that nobody has taken yet
+constexpr size_t kAhead = 256;  // finished files that nobody has taken yet
 
 }  // namespace
 
 ExtractionRun::ExtractionRun(std::shared_ptr<const Languages> languages, std::shared_ptr<const MacroTable> macros,
                              std::vector<Request> requests, unsigned threads)
     : languages_(std::move(languages)), macros_(std::move(macros)), requests_(std::move(requests)) {
-  const std::size_t count = std::min<std::size_t>(std::max(threads, 1u), requests_.size());
-  for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  const size_t count = std::min<size_t>(std::max(threads, 1u), requests_.size());
+  for (size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
 }
 
 ExtractionRun::~ExtractionRun() {
@@ -44,7 +44,7 @@ std::optional<FinishedFile> ExtractionRun::next(std::chrono::milliseconds patien
 void ExtractionRun::work() {
   Workspace workspace;
   while (true) {
-    std::size_t index;
+    size_t index;
     {
       std::unique_lock lock(mutex_);
       room_changed_.wait(lock, [this] { return stopped_ || finished_.size() < kAhead; });
@@ -67,15 +67,15 @@ void ExtractionRun::work() {
 
 MacroTable learn_macros(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<MacroTable> learnt(std::max(threads, 1u));
-  std::atomic<std::size_t> next{0};
+  std::atomic<size_t> next{0};
   const auto work = [&](MacroTable& table) {
-    for (std::size_t i = next++; i < paths.size(); i = next++) learn_macros(paths[i], table);
+    for (size_t i = next++; i < paths.size(); i = next++) learn_macros(paths[i], table);
   };
   std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < learnt.size(); ++i) helpers.emplace_back(work, std::ref(learnt[i]));
+  for (size_t i = 1; i < learnt.size(); ++i) helpers.emplace_back(work, std::ref(learnt[i]));
   work(learnt[0]);
   for (std::thread& helper : helpers) helper.join();
-  for (std::size_t i = 1; i < learnt.size(); ++i) learnt[0].merge(learnt[i]);
+  for (size_t i = 1; i < learnt.size(); ++i) learnt[0].merge(learnt[i]);
   return std::move(learnt[0]);
 }
 

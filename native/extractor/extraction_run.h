@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_
-#define FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -23,7 +22,7 @@ struct Request {
 
 // A file taken in, ready for the index: `sites[i]` are the calls of definition i as text.
 struct FinishedFile {
-  std::size_t index;  // of its request
+  size_t index;  // of its request
   ExtractedFile file;
   std::vector<std::string> sites;
 };
@@ -49,12 +48,12 @@ class ExtractionRun {
   const std::shared_ptr<const Languages> languages_;
   const std::shared_ptr<const MacroTable> macros_;
   const std::vector<Request> requests_;
-  std::size_t taken_ = 0;
+  size_t taken_ = 0;
 
   std::mutex mutex_;
   std::condition_variable finished_changed_, room_changed_;
   std::deque<FinishedFile> finished_;
-  std::size_t begun_ = 0;
+  size_t begun_ = 0;
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };
@@ -63,5 +62,3 @@ class ExtractionRun {
 MacroTable learn_macros(const std::vector<std::string>& paths, unsigned threads);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_EXTRACTION_RUN_H_

@@ -39,13 +39,13 @@ struct Trial : TSLexer {
     lookahead = at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
   }
   std::string_view text;
-  std::size_t at = 0, end = 0, skipped = 0;
+  size_t at = 0, end = 0, skipped = 0;
 };
 
 // Moves over `length` bytes of ASCII.
-void move(Lexer* lexer, const char* from, std::size_t length) {
+void move(Lexer* lexer, const char* from, size_t length) {
   Length& position = lexer->current_position;
-  for (std::size_t i = 0; i < length; ++i) {
+  for (size_t i = 0; i < length; ++i) {
     if (from[i] == '\n') {
       ++position.extent.row;
       position.extent.column = 0;
@@ -92,13 +92,13 @@ bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
   const LexedText& source = *static_cast<const LexedText*>(self->input.payload);
   const FastLexing& lexing = *source.lexing;
   const char* const text = source.text.data();
-  const std::size_t size = source.text.size();
-  const std::size_t start = self->current_position.bytes;
-  std::size_t word = start;
+  const size_t size = source.text.size();
+  const size_t start = self->current_position.bytes;
+  size_t word = start;
   if (lexing.skips_blanks_[state]) {
     while (word < size && is_blank(text[word])) ++word;
   }
-  std::size_t end = word;
+  size_t end = word;
   uint64_t hash = (reinterpret_cast<uintptr_t>(lexing.generated_) + (uint64_t{state} << 1 | (word > start))) * kMix;
   hash ^= hash >> 32;
   if (word < size && begins_word(text[word])) {

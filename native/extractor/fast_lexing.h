@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_FAST_LEXING_H_
-#define FRAMEDEX_EXTRACTOR_FAST_LEXING_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -16,7 +15,7 @@ namespace framedex::extractor {
 // the place of an older one. One for each thread.
 class SeenWords {
  public:
-  SeenWords() : slots_(std::size_t{1} << kBits) {}
+  SeenWords() : slots_(size_t{1} << kBits) {}
   bool contains(uint64_t hash) const { return slots_[hash >> (64 - kBits)] == hash; }
   void add(uint64_t hash) { slots_[hash >> (64 - kBits)] = hash; }
 
@@ -53,5 +52,3 @@ struct LexedText {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_FAST_LEXING_H_

@@ -28,7 +28,7 @@ Grammar::Grammar(const TSLanguage* packed) {
                              std::to_string(TREE_SITTER_LANGUAGE_VERSION));
   }
   unpacked_ = std::make_unique<Unpacked>(Unpacked{*packed, {}, FastLexing(*packed)});
-  const std::size_t width = packed->symbol_count;
+  const size_t width = packed->symbol_count;
   std::vector<uint16_t>& table = unpacked_->table;
   table.assign(packed->state_count * width, 0);
   std::copy_n(packed->parse_table, packed->large_state_count * width, table.begin());

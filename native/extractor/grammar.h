@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_GRAMMAR_H_
-#define FRAMEDEX_EXTRACTOR_GRAMMAR_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -35,5 +34,3 @@ class Grammar {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_GRAMMAR_H_

@@ -25,7 +25,7 @@ class Tokens {
         ++at_;
         continue;
       }
-      std::size_t end = comment_end(text_, at_);
+      size_t end = comment_end(text_, at_);
       const bool is_comment = end > at_;
       if (!is_comment) end = token_end(c);
       const std::string_view token = text_.substr(at_, end - at_);
@@ -39,19 +39,19 @@ class Tokens {
   uint32_t line() const { return line_; }
 
  private:
-  std::size_t token_end(char c) const {
+  size_t token_end(char c) const {
     if (c == '"' || c == '\'') return string_end(text_, at_);
     if (c == '[' && text_.substr(at_, 2) == "[{") {  // code in TableGen
-      const std::size_t end = text_.find("}]", at_);
+      const size_t end = text_.find("}]", at_);
       return end == std::string_view::npos ? text_.size() : end + 2;
     }
-    std::size_t end = at_;
+    size_t end = at_;
     while (end < text_.size() && (is_word(text_[end]) || (end > at_ && text_[end] == '.'))) ++end;
     return end > at_ ? end : at_ + 1;
   }
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  size_t at_ = 0;
   uint32_t line_ = 1;
 };
 
@@ -116,8 +116,8 @@ Extraction extract_proto(std::string_view source) {
 Extraction extract_tablegen(std::string_view source) {
   Extraction found;
   Tokens tokens(source);
-  std::size_t depth = 0;
-  std::vector<std::pair<int, std::size_t>> open;  // a record and the number of braces around it
+  size_t depth = 0;
+  std::vector<std::pair<int, size_t>> open;  // a record and the number of braces around it
   for (std::string_view token = tokens.next(); !token.empty(); token = tokens.next()) {
     const bool ends = (token == "}" && !open.empty() && depth == open.back().second + 1) ||
                       (token == ";" && !open.empty() && depth == open.back().second);

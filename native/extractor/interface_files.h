@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_
-#define FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_
+#pragma once
 
 #include <string_view>
 
@@ -16,5 +15,3 @@ Extraction extract_proto(std::string_view source);
 Extraction extract_tablegen(std::string_view source);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_INTERFACE_FILES_H_

@@ -11,10 +11,10 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kLongest = 1 << 16;  // bytes of one expansion
-constexpr int kDeepest = 4;                // macros that call macros
-constexpr int kMostCalls = 2000;           // in one file; more are data
-constexpr std::size_t kAllTogether = 1 << 22;
+constexpr size_t kLongest = 1 << 16;  // bytes of one expansion
+constexpr int kDeepest = 4;           // macros that call macros
+constexpr int kMostCalls = 2000;      // in one file; more are data
+constexpr size_t kAllTogether = 1 << 22;
 
 struct LocalMacro {
   std::string_view name;
@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   for (;;) {
-    const std::size_t comma = text.find(',');
+    const size_t comma = text.find(',');
     parts.push_back(trimmed(text.substr(0, comma)));
     if (comma == std::string_view::npos) return parts;
     text.remove_prefix(comma + 1);
@@ -44,14 +44,14 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 // A directive `#define NAME(a, b) body`, from its hash.
-std::optional<LocalMacro> read_macro(std::string_view source, std::size_t hash, std::size_t end, uint32_t line) {
-  std::size_t at = hash + 1;
+std::optional<LocalMacro> read_macro(std::string_view source, size_t hash, size_t end, uint32_t line) {
+  size_t at = hash + 1;
   while (at < end && (source[at] == ' ' || source[at] == '\t')) ++at;
   if (!starts_with(source.substr(at), "define")) return std::nullopt;
   at = skip_space(source, at + 6);
-  const std::size_t name_end = word_end(source, at);
+  const size_t name_end = word_end(source, at);
   if (name_end == at || name_end >= end || source[name_end] != '(') return std::nullopt;
-  const std::size_t close = source.find(')', name_end);
+  const size_t close = source.find(')', name_end);
   if (close >= end) return std::nullopt;
   LocalMacro macro{source.substr(at, name_end - at),
                    split(source.substr(name_end + 1, close - name_end - 1)),
@@ -60,10 +60,10 @@ std::optional<LocalMacro> read_macro(std::string_view source, std::size_t hash, 
                    line,
                    false};
   macro.body = source.substr(close + 1, end - close - 1);
-  for (std::size_t i = 0; (i = macro.body.find('\n', i)) != std::string::npos; ++i) {
+  for (size_t i = 0; (i = macro.body.find('\n', i)) != std::string::npos; ++i) {
     ++macro.end_line;
     macro.body[i] = ' ';
-    std::size_t slash = i > 0 && macro.body[i - 1] == '\r' ? i - 2 : i - 1;
+    size_t slash = i > 0 && macro.body[i - 1] == '\r' ? i - 2 : i - 1;
     if (slash < macro.body.size() && macro.body[slash] == '\\') macro.body[slash] = ' ';
   }
   macro.is_long = macro.end_line > macro.line;
@@ -74,10 +74,10 @@ std::optional<LocalMacro> read_macro(std::string_view source, std::size_t hash, 
 template <typename OnLine, typename OnMacro>
 void for_each_line(std::string_view source, OnLine on_line, OnMacro on_macro) {
   uint32_t number = 1;
-  for (std::size_t at = 0; at < source.size();) {
-    std::size_t start = at;
+  for (size_t at = 0; at < source.size();) {
+    size_t start = at;
     while (start < source.size() && (source[start] == ' ' || source[start] == '\t')) ++start;
-    std::size_t end;
+    size_t end;
     if (start < source.size() && source[start] == '#') {
       end = std::min(directive_end(source, start), source.size());
       if (auto macro = read_macro(source, start, end, number)) on_macro(std::move(*macro));
@@ -91,13 +91,13 @@ void for_each_line(std::string_view source, OnLine on_line, OnMacro on_macro) {
   }
 }
 
-bool word_at(std::string_view text, std::size_t at, std::string_view word) {
+bool word_at(std::string_view text, size_t at, std::string_view word) {
   return text.substr(at, word.size()) == word && (at == 0 || !is_word(text[at - 1])) &&
          (at + word.size() == text.size() || !is_word(text[at + word.size()]));
 }
 
 // The end of what is written before `at`: past blanks and, if there is one, a `word ##`.
-std::size_t before_pasting(std::string_view text, std::size_t at) {
+size_t before_pasting(std::string_view text, size_t at) {
   while (at > 0 && is_space(text[at - 1])) --at;
   if (at < 2 || text.substr(at - 2, 2) != "##") return at;
   at -= 2;
@@ -107,7 +107,7 @@ std::size_t before_pasting(std::string_view text, std::size_t at) {
   return at;
 }
 
-std::size_t after_pasting(std::string_view text, std::size_t at) {
+size_t after_pasting(std::string_view text, size_t at) {
   at = skip_space(text, at);
   if (text.substr(at, 2) != "##") return at;
   return skip_space(text, word_end(text, skip_space(text, at + 2)));
@@ -117,14 +117,14 @@ std::size_t after_pasting(std::string_view text, std::size_t at) {
 bool makes_functions(const LocalMacro& macro) {
   const std::string_view body = macro.body;
   const std::string_view start = trimmed(body);
-  const std::size_t name_end = word_end(start, 0);
+  const size_t name_end = word_end(start, 0);
   const bool calls_macro = is_shouted(start.substr(0, name_end)) && start.substr(name_end, 1) == "(";
   if (!macro.is_long || (body.find('{') == std::string_view::npos && !calls_macro)) return false;
   for (std::string_view parameter : macro.parameters) {
     if (parameter.empty() || !is_word(parameter[0])) continue;
-    for (std::size_t at = body.find(parameter); at != std::string_view::npos; at = body.find(parameter, at + 1)) {
+    for (size_t at = body.find(parameter); at != std::string_view::npos; at = body.find(parameter, at + 1)) {
       if (!word_at(body, at, parameter)) continue;
-      const std::size_t after = after_pasting(body, at + parameter.size());
+      const size_t after = after_pasting(body, at + parameter.size());
       if (after < body.size() && body[after] == '(') return true;
       const std::string_view before = body.substr(0, before_pasting(body, at));
       if (ends_with(before, "struct") || ends_with(before, "class")) return true;
@@ -141,18 +141,18 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
                         int depth) {
   std::string text;
   const std::string_view body = macro.body;
-  for (std::size_t at = 0; at < body.size() && text.size() < kLongest;) {
+  for (size_t at = 0; at < body.size() && text.size() < kLongest;) {
     if (body[at] == '"') {
-      const std::size_t end = string_end(body, at);
+      const size_t end = string_end(body, at);
       text += body.substr(at, end - at);
       at = end;
     } else if (body.substr(at, 2) == "##") {
       while (!text.empty() && is_space(text.back())) text.pop_back();
       at = skip_space(body, at + 2);
-    } else if (const std::size_t end = word_end(body, at); end > at) {
+    } else if (const size_t end = word_end(body, at); end > at) {
       const std::string_view word = body.substr(at, end - at);
       const auto found = std::find(macro.parameters.begin(), macro.parameters.end(), word);
-      const auto index = static_cast<std::size_t>(found - macro.parameters.begin());
+      const auto index = static_cast<size_t>(found - macro.parameters.begin());
       text += index < values.size() && found != macro.parameters.end() ? values[index] : word;
       at = end;
     } else {
@@ -161,10 +161,10 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
   }
   if (depth == 0) return text;
   std::string result;
-  for (std::size_t at = 0; at < text.size() && result.size() < kLongest;) {
-    const std::size_t end = word_end(text, at);
+  for (size_t at = 0; at < text.size() && result.size() < kLongest;) {
+    const size_t end = word_end(text, at);
     const auto inner = end > at ? macros.find(std::string_view(text).substr(at, end - at)) : macros.end();
-    const std::size_t close = end < text.size() && text[end] == '(' ? text.find_first_of("()", end + 1) : text.npos;
+    const size_t close = end < text.size() && text[end] == '(' ? text.find_first_of("()", end + 1) : text.npos;
     if (inner != macros.end() && close != std::string::npos && text[close] == ')') {
       result += expansion(inner->second, std::string_view(text).substr(end + 1, close - end - 1), macros, depth - 1);
       at = close + 1;
@@ -191,7 +191,7 @@ std::string expansion(const std::vector<LocalMacro>& variants, std::string_view 
 std::optional<std::pair<std::string_view, std::string_view>> call_on(std::string_view line) {
   line = trimmed(line);
   if (!line.empty() && line.back() == ';') line = trimmed(line.substr(0, line.size() - 1));
-  const std::size_t name_end = word_end(line, 0);
+  const size_t name_end = word_end(line, 0);
   if (name_end == 0 || name_end + 1 >= line.size() || line[name_end] != '(' || line.back() != ')') return std::nullopt;
   const std::string_view arguments = line.substr(name_end + 1, line.size() - name_end - 2);
   if (arguments.find_first_of("(){};\"") != std::string_view::npos) return std::nullopt;
@@ -199,7 +199,7 @@ std::optional<std::pair<std::string_view, std::string_view>> call_on(std::string
 }
 
 bool calls_something(std::string_view body) {
-  for (std::size_t at = body.find('('); at != std::string_view::npos; at = body.find('(', at + 1)) {
+  for (size_t at = body.find('('); at != std::string_view::npos; at = body.find('(', at + 1)) {
     if (at > 0 && is_word(body[at - 1])) return true;
   }
   return false;
@@ -211,18 +211,18 @@ std::string expand_local_macros(std::string_view source) {
   Macros macros;
   bool is_needed = false;
   for_each_line(
-      source, [](std::size_t, std::size_t, uint32_t) {},
+      source, [](size_t, size_t, uint32_t) {},
       [&](LocalMacro macro) {
         is_needed |= makes_functions(macro);
         if (macro.is_long) macros[macro.name].push_back(std::move(macro));
       });
   if (!is_needed) return {};
   std::string text;
-  std::size_t done = 0;
+  size_t done = 0;
   int calls = 0;
   for_each_line(
       source,
-      [&](std::size_t start, std::size_t end, uint32_t) {
+      [&](size_t start, size_t end, uint32_t) {
         const auto call = call_on(source.substr(start, end - start));
         const auto found = call ? macros.find(call->first) : macros.end();
         if (found == macros.end() || calls >= kMostCalls || text.size() > source.size() + kAllTogether) return;
@@ -240,7 +240,7 @@ std::string expand_local_macros(std::string_view source) {
 std::vector<Definition> calling_macros(std::string_view source) {
   std::vector<Definition> found;
   for_each_line(
-      source, [](std::size_t, std::size_t, uint32_t) {},
+      source, [](size_t, size_t, uint32_t) {},
       [&](const LocalMacro& macro) {
         if (!is_shouted(macro.name) || !calls_something(macro.body)) return;
         Definition definition;

@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_LOCAL_MACROS_H_
-#define FRAMEDEX_EXTRACTOR_LOCAL_MACROS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -19,5 +18,3 @@ std::string expand_local_macros(std::string_view source);
 std::vector<Definition> calling_macros(std::string_view source);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_LOCAL_MACROS_H_

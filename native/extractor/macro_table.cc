@@ -71,7 +71,7 @@ const Names& attributes() {
 bool is_attribute(std::string_view name) {
   if (!is_shouted(name)) return attributes().count(name) > 0;
   if (starts_with(name, "CU") || starts_with(name, "HIP")) return false;  // CUDA's and ROCm's enumerators
-  for (std::size_t i = name.find('_'); i != std::string_view::npos; i = name.find('_', i + 1)) {
+  for (size_t i = name.find('_'); i != std::string_view::npos; i = name.find('_', i + 1)) {
     const std::string_view ending = name.substr(i + 1);
     if (starts_with(ending, "ATTRIBUTE_") || starts_with(ending, "NO_SANITIZE_")) return true;
     if (attribute_endings().count(ending) > 0) return true;
@@ -97,9 +97,9 @@ const Names& blank_calls() {
   return words;
 }
 
-std::size_t closing(std::string_view text, std::size_t opening) {
+size_t closing(std::string_view text, size_t opening) {
   int depth = 0;
-  for (std::size_t i = opening; i < text.size(); ++i) {
+  for (size_t i = opening; i < text.size(); ++i) {
     if (text[i] == '(' || text[i] == '[') ++depth;
     if ((text[i] == ')' || text[i] == ']') && --depth == 0) return i + 1;
   }
@@ -108,9 +108,9 @@ std::size_t closing(std::string_view text, std::size_t opening) {
 
 // Whether a macro's body is nothing but attributes and specifiers.
 bool is_blank(std::string_view body) {
-  std::size_t i = skip_space(body, 0);
+  size_t i = skip_space(body, 0);
   while (i < body.size()) {
-    std::size_t end = word_end(body, i);
+    size_t end = word_end(body, i);
     const std::string_view word = body.substr(i, end - i);
     if (word.empty()) {
       if (!starts_with(body.substr(i), "[[")) return false;
@@ -130,17 +130,17 @@ bool is_blank(std::string_view body) {
 
 // `a::b` of `namespace a { inline namespace v1 { namespace b {`; false for any other body.
 bool opens_namespaces(std::string_view body, std::string& opened) {
-  std::size_t i = skip_space(body, 0);
+  size_t i = skip_space(body, 0);
   if (i == body.size()) return false;
   while (i < body.size()) {
-    std::size_t end = word_end(body, i);
+    size_t end = word_end(body, i);
     const bool is_inline = body.substr(i, end - i) == "inline";
     if (is_inline) {
       i = skip_space(body, end);
       end = word_end(body, i);
     }
     if (body.substr(i, end - i) != "namespace") return false;
-    const std::size_t brace = body.find('{', end);
+    const size_t brace = body.find('{', end);
     if (brace == std::string_view::npos) return false;
     const std::string name = on_one_line(body.substr(end, brace - end));
     for (char c : name) {
@@ -163,17 +163,17 @@ bool closes_namespaces(std::string_view body) {
 }  // namespace
 
 void MacroTable::learn(std::string_view source) {
-  for (std::size_t at = source.find("define"); at != std::string_view::npos; at = source.find("define", at)) {
-    std::size_t hash = at;
+  for (size_t at = source.find("define"); at != std::string_view::npos; at = source.find("define", at)) {
+    size_t hash = at;
     while (hash > 0 && (source[hash - 1] == ' ' || source[hash - 1] == '\t')) --hash;
     at += 6;
     if (hash == 0 || source[hash - 1] != '#') continue;
     const std::string_view line = source.substr(at, directive_end(source, at) - at);
     at += line.size();
-    const std::size_t start = skip_space(line, 0);
-    const std::size_t end = word_end(line, start);
+    const size_t start = skip_space(line, 0);
+    const size_t end = word_end(line, start);
     if (start == 0 || end - start < 3) continue;
-    std::size_t body = end;
+    size_t body = end;
     const bool has_parameters = end < line.size() && line[end] == '(';
     if (has_parameters) {
       body = line.find(')', end);
@@ -181,7 +181,7 @@ void MacroTable::learn(std::string_view source) {
       ++body;
     }
     std::string text(line.substr(body));
-    for (std::size_t i = text.find("\\\n"); i != std::string::npos; i = text.find("\\\n", i)) text.replace(i, 2, " ");
+    for (size_t i = text.find("\\\n"); i != std::string::npos; i = text.find("\\\n", i)) text.replace(i, 2, " ");
     learn_definition(line.substr(start, end - start), has_parameters, on_one_line(text));
   }
 }
@@ -216,7 +216,7 @@ void MacroTable::merge(const MacroTable& other) {
   shapes_ |= other.shapes_;
 }
 
-std::size_t MacroTable::shape(std::string_view name) {
+size_t MacroTable::shape(std::string_view name) {
   return (static_cast<unsigned char>(name[0]) << 6 | (name.size() & 63)) & ((1 << 14) - 1);
 }
 
@@ -244,7 +244,7 @@ MacroTable MacroTable::parse(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
-    const std::size_t name = line.find(' '), effect = line.find(' ', name + 1);
+    const size_t name = line.find(' '), effect = line.find(' ', name + 1);
     if (effect == std::string_view::npos) continue;
     const int number = std::atoi(std::string(line.substr(name + 1, effect - name - 1)).c_str());
     if (number <= 0 || number > static_cast<int>(MacroEffect::kCloseNamespace)) continue;

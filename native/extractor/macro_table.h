@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_MACRO_TABLE_H_
-#define FRAMEDEX_EXTRACTOR_MACRO_TABLE_H_
+#pragma once
 
 #include <bitset>
 #include <cstddef>
@@ -50,12 +49,10 @@ class MacroTable {
   void learn_definition(std::string_view name, bool has_parameters, std::string_view body);
 
   // Whether a learnt macro has this first letter and length: most identifiers need no look-up.
-  static std::size_t shape(std::string_view name);
+  static size_t shape(std::string_view name);
 
   std::unordered_map<std::string, Votes> votes_;
   std::bitset<1 << 14> shapes_;
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_MACRO_TABLE_H_

@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_PYTHON_H_
-#define FRAMEDEX_EXTRACTOR_PYTHON_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -25,5 +24,3 @@ struct PythonSyntax {
 Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Workspace& workspace);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_PYTHON_H_

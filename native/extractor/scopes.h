@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_SCOPES_H_
-#define FRAMEDEX_EXTRACTOR_SCOPES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +13,8 @@ inline constexpr std::string_view kLambda = "(lambda)";
 
 // Characters. Names of scopes within scopes grow with the square of a file, which would let a small one take all
 // memory; the longest in XLA and JAX have 313 and 1,347.
-inline constexpr std::size_t kLongestPath = 512;
-inline constexpr std::size_t kLongestParameters = 2048;
+inline constexpr size_t kLongestPath = 512;
+inline constexpr size_t kLongestParameters = 2048;
 
 enum class ScopeKind { kNamespace, kClass, kFunction };
 
@@ -47,7 +46,7 @@ class Scopes {
 
   // The innermost that is no class: what the functions that a class befriends belong to.
   const Scope& around_classes() const {
-    std::size_t i = open_.size() - 1;
+    size_t i = open_.size() - 1;
     while (i > 0 && open_[i].kind == ScopeKind::kClass) --i;
     return open_[i];
   }
@@ -57,5 +56,3 @@ class Scopes {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_SCOPES_H_

@@ -11,13 +11,13 @@
 namespace framedex::extractor {
 namespace {
 
-constexpr std::size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
-constexpr int kMostUnclosed = 100;             // after so many the file is nonsense, and each costs a scan that long
+constexpr size_t kLongestCall = 1 << 15;  // bytes; what has no closing parenthesis within these is no macro call
+constexpr int kMostUnclosed = 100;        // after so many the file is nonsense, and each costs a scan that long
 
 // A call's closing parenthesis and the commas between its arguments.
 struct Call {
-  std::size_t end = std::string_view::npos;
-  std::vector<std::size_t> commas;
+  size_t end = std::string_view::npos;
+  std::vector<size_t> commas;
   explicit operator bool() const { return end != std::string_view::npos; }
 };
 
@@ -50,34 +50,34 @@ class Scrubber {
   Scrubbed run() &&;
 
  private:
-  std::size_t step(std::size_t at);
-  std::size_t literal(std::size_t quote);
-  std::size_t directive(std::size_t at);
-  std::size_t word(std::size_t at);
-  std::size_t line_macro(std::size_t at, std::size_t name_end);
-  std::size_t assignment(std::size_t at, std::size_t opening);
-  void defining_macro(std::size_t at, std::size_t name_end);
-  std::size_t known_word(std::string_view name, std::size_t at);
-  bool is_unknown_attribute(std::string_view name, std::size_t end) const;
-  std::size_t mocked_method(std::size_t at, std::size_t opening);
-  std::size_t flag(std::size_t at, std::size_t opening);
-  std::size_t instantiation(std::size_t at, std::size_t after);
-  void array_of_pointers(std::size_t after);
-  void moved_capture(std::size_t at);
-  void braced_capture(std::size_t opening);
-  void open_namespace(std::size_t at, const std::string& path);
-  void close_namespace(std::size_t at);
+  size_t step(size_t at);
+  size_t literal(size_t quote);
+  size_t directive(size_t at);
+  size_t word(size_t at);
+  size_t line_macro(size_t at, size_t name_end);
+  size_t assignment(size_t at, size_t opening);
+  void defining_macro(size_t at, size_t name_end);
+  size_t known_word(std::string_view name, size_t at);
+  bool is_unknown_attribute(std::string_view name, size_t end) const;
+  size_t mocked_method(size_t at, size_t opening);
+  size_t flag(size_t at, size_t opening);
+  size_t instantiation(size_t at, size_t after);
+  void array_of_pointers(size_t after);
+  void moved_capture(size_t at);
+  void braced_capture(size_t opening);
+  void open_namespace(size_t at, const std::string& path);
+  void close_namespace(size_t at);
 
-  Call call(std::size_t opening);
-  void blank(std::size_t begin, std::size_t end);
-  char at(std::size_t position) const { return position < source_.size() ? source_[position] : '\0'; }
+  Call call(size_t opening);
+  void blank(size_t begin, size_t end);
+  char at(size_t position) const { return position < source_.size() ? source_[position] : '\0'; }
 
   std::string_view source_;
   const MacroTable& macros_;
   Scrubbed result_;
   Conditionals conditionals_;
-  std::vector<std::size_t> open_namespaces_;
-  std::size_t line_start_ = 0;
+  std::vector<size_t> open_namespaces_;
+  size_t line_start_ = 0;
   bool at_line_start_ = true;
   char last_ = '\n';             // the last character that is neither space nor comment
   std::string_view previous_;    // the word before, if nothing but space is between
@@ -88,12 +88,12 @@ class Scrubber {
 };
 
 Scrubbed Scrubber::run() && {
-  for (std::size_t position = 0; position < source_.size();) position = step(position);
+  for (size_t position = 0; position < source_.size();) position = step(position);
   for (const auto& [begin, end] : conditionals_.dropped()) blank(begin, end);
   return std::move(result_);
 }
 
-std::size_t Scrubber::step(std::size_t position) {
+size_t Scrubber::step(size_t position) {
   const char c = source_[position];
   if (c == '\n') {
     at_line_start_ = true;
@@ -102,7 +102,7 @@ std::size_t Scrubber::step(std::size_t position) {
   }
   if (is_space(c)) return position + 1;
   if (c == '/') {
-    if (const std::size_t end = comment_end(source_, position); end > position) {
+    if (const size_t end = comment_end(source_, position); end > position) {
       blank(position, end);
       return end;
     }
@@ -135,11 +135,11 @@ std::size_t Scrubber::step(std::size_t position) {
       declares_class_ = false;
       break;
     case '=': {  // int f(Options o = {}, ...)
-      const std::size_t opening = skip_space(source_, position + 1);
+      const size_t opening = skip_space(source_, position + 1);
       if (at(opening) != '{') break;
-      const std::size_t closing = skip_space(source_, opening + 1);
+      const size_t closing = skip_space(source_, opening + 1);
       if (at(closing) != '}') break;
-      const std::size_t after = skip_space(source_, closing + 1);
+      const size_t after = skip_space(source_, closing + 1);
       if (at(after) != ',' && at(after) != ')') break;
       result_.text[opening] = '0';
       result_.text[closing] = ' ';
@@ -153,16 +153,16 @@ std::size_t Scrubber::step(std::size_t position) {
       }
       break;
     case '*': {  // template <enable_if_t<x>* = nullptr>
-      const std::size_t equals = skip_space(source_, position + 1);
+      const size_t equals = skip_space(source_, position + 1);
       if (at(equals) != '=') break;
-      const std::size_t value = skip_space(source_, equals + 1);
+      const size_t value = skip_space(source_, equals + 1);
       if (source_.substr(value, 7) != "nullptr" || at(skip_space(source_, value + 7)) != '>') break;
       blank(position, value + 7);
       return value + 7;
     }
     default:
       if (is_digit(c)) {  // with its separators, 1'000
-        std::size_t end = position;
+        size_t end = position;
         while (is_word(at(end)) || (at(end) == '\'' && is_word(at(end + 1)))) ++end;
         return end;
       }
@@ -171,21 +171,21 @@ std::size_t Scrubber::step(std::size_t position) {
 }
 
 // Of a text in quotes nothing is looked at: the quotes remain. The prefix of a raw one, whose text may be long, goes.
-std::size_t Scrubber::literal(std::size_t quote) {
-  const std::size_t end = string_end(source_, quote);
+size_t Scrubber::literal(size_t quote) {
+  const size_t end = string_end(source_, quote);
   if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
   blank(quote + 1, end);
   result_.text[quote + 1] = '"';
   if (quote > 0 && source_[quote - 1] == 'R') {
-    std::size_t prefix = quote;
+    size_t prefix = quote;
     while (prefix > 0 && is_word(source_[prefix - 1])) --prefix;
     blank(prefix, quote);
   }
   return end;
 }
 
-std::size_t Scrubber::directive(std::size_t position) {
-  const std::size_t end = directive_end(source_, position);
+size_t Scrubber::directive(size_t position) {
+  const size_t end = directive_end(source_, position);
   depth_ = conditionals_.directive(source_, position, end, depth_, last_);
   last_ = '\n';
   previous_ = {};
@@ -193,8 +193,8 @@ std::size_t Scrubber::directive(std::size_t position) {
   return end;
 }
 
-std::size_t Scrubber::word(std::size_t position) {
-  const std::size_t end = word_end(source_, position);
+size_t Scrubber::word(size_t position) {
+  const size_t end = word_end(source_, position);
   const std::string_view name = source_.substr(position, end - position);
   const bool was_line_start = at_line_start_;
   at_line_start_ = false;
@@ -209,8 +209,8 @@ std::size_t Scrubber::word(std::size_t position) {
       blank(position, end);
       return end;
     case MacroEffect::kBlankArguments: {
-      std::size_t stop = end;
-      const std::size_t opening = name[0] == '_' ? skip_space(source_, end) : end;
+      size_t stop = end;
+      const size_t opening = name[0] == '_' ? skip_space(source_, end) : end;
       if (at(opening) == '(') {
         if (const Call arguments = call(opening)) stop = arguments.end + 1;
       }
@@ -219,7 +219,7 @@ std::size_t Scrubber::word(std::size_t position) {
     }
     case MacroEffect::kAssign:
       if (at(end) == '(') {
-        if (const std::size_t inside = assignment(position, end)) return inside;
+        if (const size_t inside = assignment(position, end)) return inside;
       }
       break;
     case MacroEffect::kOpenNamespace:
@@ -236,7 +236,7 @@ std::size_t Scrubber::word(std::size_t position) {
   if (is_shouted(name)) {
     if (was_line_start && at(end) == '(') {
       defining_macro(position, end);
-      if (const std::size_t after = line_macro(position, end)) return after;
+      if (const size_t after = line_macro(position, end)) return after;
     }
     if (name == "MOCK_METHOD" && at(end) == '(') return mocked_method(position, end);
     if (name == "ABSL_FLAG" && at(end) == '(') return flag(position, end);
@@ -244,7 +244,7 @@ std::size_t Scrubber::word(std::size_t position) {
       blank(position, end);
       return end;
     }
-  } else if (const std::size_t after = known_word(name, position)) {
+  } else if (const size_t after = known_word(name, position)) {
     return after;
   }
   if (at(end) == '{' && (last_ == '[' || last_ == ',')) braced_capture(end);
@@ -254,8 +254,8 @@ std::size_t Scrubber::word(std::size_t position) {
 }
 
 // What some of C++'s own words begin that the grammar refuses. Returns where to go on if that is not behind the word.
-std::size_t Scrubber::known_word(std::string_view name, std::size_t position) {
-  const std::size_t end = position + name.size();
+size_t Scrubber::known_word(std::string_view name, size_t position) {
+  const size_t end = position + name.size();
   if (name == "class" || name == "struct" || name == "union") {
     declares_class_ = previous_ != "enum" && last_ != '<' && last_ != ',';
   } else if (name == "template") {
@@ -266,7 +266,7 @@ std::size_t Scrubber::known_word(std::string_view name, std::size_t position) {
     array_of_pointers(end);
   } else if (name == "operator" && (last_ == '.' || (last_ == '>' && source_.substr(position - 2, 2) == "->"))) {
     // this->operator==(x): as an identifier
-    std::size_t sign = end;
+    size_t sign = end;
     while (std::strchr("+-*/%=!<>&|^~[]", at(sign)) && at(sign) != '\0') result_.text[sign++] = '_';
     if (source_.substr(sign, 3) == "()(") result_.text[sign] = result_.text[sign + 1] = '_';
   }
@@ -274,8 +274,8 @@ std::size_t Scrubber::known_word(std::string_view name, std::size_t position) {
 }
 
 // `void CUPTIAPI f(`, `GTEST_API_ int main(`: capitals where only an attribute can stand.
-bool Scrubber::is_unknown_attribute(std::string_view name, std::size_t end) const {
-  const std::size_t next = skip_space(source_, end);
+bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
+  const size_t next = skip_space(source_, end);
   const std::string_view following = source_.substr(next, word_end(source_, next) - next);
   if (next == end || following.empty() || is_digit(following[0])) return false;
   if (is_builtin_type(following)) return name.size() > 2;
@@ -285,7 +285,7 @@ bool Scrubber::is_unknown_attribute(std::string_view name, std::size_t end) cons
 
 // A macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or anything of
 // the kind among the members of a class. Returns the position behind it, 0 for anything else.
-std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
+size_t Scrubber::line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
   if (name.find("TEST") != std::string_view::npos || name.find("MODULE") != std::string_view::npos ||
@@ -294,7 +294,7 @@ std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
   }
   const Call arguments = call(name_end);
   if (!arguments) return 0;
-  std::size_t after = arguments.end + 1;
+  size_t after = arguments.end + 1;
   while (at(after) == ' ' || at(after) == '\t') ++after;
   const bool is_member = !in_class_.empty() && in_class_.back() && at(after) == ';';
   if (!is_member && at(after) != '\n') return 0;
@@ -305,15 +305,15 @@ std::size_t Scrubber::line_macro(std::size_t position, std::size_t name_end) {
 }
 
 // `X_ASSIGN_OR_RETURN(lhs, expression, rest)` -> `lhs = expression; rest `. Returns where to go on, 0 where it is none.
-std::size_t Scrubber::assignment(std::size_t position, std::size_t opening) {
+size_t Scrubber::assignment(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.empty()) return 0;
   blank(position, opening + 1);
   result_.text[arguments.commas[0]] = '=';
-  for (std::size_t i = 1; i < arguments.commas.size(); ++i) result_.text[arguments.commas[i]] = ';';
+  for (size_t i = 1; i < arguments.commas.size(); ++i) result_.text[arguments.commas[i]] = ';';
   result_.text[arguments.end] = ' ';
-  const std::size_t first = skip_space(source_, opening + 1);
-  std::size_t last = arguments.commas[0];
+  const size_t first = skip_space(source_, opening + 1);
+  size_t last = arguments.commas[0];
   while (last > first && is_space(source_[last - 1])) --last;
   if (at(first) == '(' && source_[last - 1] == ')') {  // ((auto [a, b]), f())
     result_.text[first] = result_.text[last - 1] = ' ';
@@ -323,16 +323,16 @@ std::size_t Scrubber::assignment(std::size_t position, std::size_t opening) {
 }
 
 // XLA_FFI_DEFINE_HANDLER and its kind are remembered; what they expand to is known only from their names.
-void Scrubber::defining_macro(std::size_t position, std::size_t name_end) {
+void Scrubber::defining_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
   const Call arguments = call(name_end);
   if (!arguments || arguments.commas.empty()) return;
   MacroDefinition definition{
       position, arguments.end + 1, std::string(name), {}, skip_space(source_, arguments.commas[0] + 1)};
-  std::size_t begin = name_end + 1;
-  for (std::size_t i = 0; i <= arguments.commas.size(); ++i) {
-    const std::size_t end = i < arguments.commas.size() ? arguments.commas[i] : arguments.end;
+  size_t begin = name_end + 1;
+  for (size_t i = 0; i <= arguments.commas.size(); ++i) {
+    const size_t end = i < arguments.commas.size() ? arguments.commas[i] : arguments.end;
     definition.arguments.push_back(on_one_line(source_.substr(begin, end - begin)));
     begin = end + 1;
   }
@@ -340,13 +340,13 @@ void Scrubber::defining_macro(std::size_t position, std::size_t name_end) {
 }
 
 // `MOCK_METHOD(int, f, (char a), (const, override));` -> `int f (char a) ;`. Returns where to go on.
-std::size_t Scrubber::mocked_method(std::size_t position, std::size_t opening) {
+size_t Scrubber::mocked_method(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.size() < 2) return opening;
   blank(position, opening + 1);
-  const std::size_t first = skip_space(source_, opening + 1);
+  const size_t first = skip_space(source_, opening + 1);
   if (at(first) == '(') {  // (std::pair<int, int>)
-    const std::size_t last = source_.rfind(')', arguments.commas[0]);
+    const size_t last = source_.rfind(')', arguments.commas[0]);
     result_.text[first] = ' ';
     if (last != std::string_view::npos && last > first) result_.text[last] = ' ';
   }
@@ -357,7 +357,7 @@ std::size_t Scrubber::mocked_method(std::size_t position, std::size_t opening) {
 }
 
 // `ABSL_FLAG(std::vector<int>, name, f(), "help");` -> `std::vector<int> name = f() ;`. Returns where to go on.
-std::size_t Scrubber::flag(std::size_t position, std::size_t opening) {
+size_t Scrubber::flag(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.size() < 3) return opening;
   blank(position, opening + 1);
@@ -368,9 +368,9 @@ std::size_t Scrubber::flag(std::size_t position, std::size_t opening) {
 }
 
 // `template class V<int>;`, `extern template void f<int>();`. Returns the position behind it, 0 for other templates.
-std::size_t Scrubber::instantiation(std::size_t position, std::size_t after) {
+size_t Scrubber::instantiation(size_t position, size_t after) {
   if (at(skip_space(source_, after)) == '<' || std::strchr(".>:", last_) != nullptr) return 0;
-  const std::size_t end = source_.find_first_of(";{}", after);
+  const size_t end = source_.find_first_of(";{}", after);
   if (end == std::string_view::npos || source_[end] != ';') return 0;
   const bool is_extern = previous_ == "extern";
   blank(is_extern ? source_.rfind("extern", position) : position, end + 1);
@@ -380,31 +380,31 @@ std::size_t Scrubber::instantiation(std::size_t position, std::size_t after) {
 }
 
 // `new char*[n]`, `new const T[n]`: the `*` and the `const` go.
-void Scrubber::array_of_pointers(std::size_t after) {
-  std::size_t i = skip_space(source_, after);
+void Scrubber::array_of_pointers(size_t after) {
+  size_t i = skip_space(source_, after);
   if (source_.substr(i, 6) == "const ") {
     blank(i, i + 5);
     i += 6;
   }
   while (is_word(at(i)) || at(i) == ':') ++i;
-  std::size_t stars = i;
+  size_t stars = i;
   while (at(stars) == '*') ++stars;
   if (stars > i && at(stars) == '[') blank(i, stars);
 }
 
 // `[f(std::move(f))]` -> `[f=std::move(f) ]`: `position` is where `std` begins.
-void Scrubber::moved_capture(std::size_t position) {
+void Scrubber::moved_capture(size_t position) {
   if (position < 2 || (source_[position - 1] != '(' && source_[position - 1] != '{')) return;
-  std::size_t name = position - 1;
+  size_t name = position - 1;
   while (name > 0 && is_word(source_[name - 1])) --name;
   if (name == position - 1 || name == 0) return;
-  std::size_t before = name;
+  size_t before = name;
   while (before > 0 && is_space(source_[before - 1])) --before;
   if (before == 0 || (source_[before - 1] != '[' && source_[before - 1] != ',')) return;
-  const std::size_t moved = position + 10;  // behind `std::move(`
-  const std::size_t end = word_end(source_, moved);
+  const size_t moved = position + 10;  // behind `std::move(`
+  const size_t end = word_end(source_, moved);
   if (end == moved || at(end) != ')' || (at(end + 1) != ')' && at(end + 1) != '}')) return;
-  const std::size_t stop = source_.find_first_of("[]{};", end + 2);
+  const size_t stop = source_.find_first_of("[]{};", end + 2);
   if (stop == std::string_view::npos || stop - end > 1000 || source_[stop] != ']') return;
   const char next = at(skip_space(source_, stop + 1));
   if (next != '(' && next != '{' && next != '<' && next != 'm') return;
@@ -414,9 +414,9 @@ void Scrubber::moved_capture(std::size_t position) {
 
 // Where the list that a position is in ends: at its closing bracket, or at a `;` or `,` where `stops` has that. npos
 // where that is not near.
-std::size_t list_end(std::string_view source, std::size_t position, std::string_view stops) {
+size_t list_end(std::string_view source, size_t position, std::string_view stops) {
   int depth = 0;
-  const std::size_t limit = std::min(source.size(), position + 1000);
+  const size_t limit = std::min(source.size(), position + 1000);
   while (position < limit) {
     const char c = source[position];
     if (c == '"') {
@@ -432,11 +432,11 @@ std::size_t list_end(std::string_view source, std::size_t position, std::string_
 }
 
 // `[a, f{g.h()}] {` -> `[a, f=g.h() ] {`: the grammar knows no captures in braces.
-void Scrubber::braced_capture(std::size_t opening) {
-  const std::size_t closing = list_end(source_, opening + 1, ";,");
+void Scrubber::braced_capture(size_t opening) {
+  const size_t closing = list_end(source_, opening + 1, ";,");
   if (closing == std::string_view::npos || source_[closing] != '}' || skip_space(source_, opening + 1) == closing)
     return;
-  const std::size_t end = list_end(source_, closing + 1, ";");
+  const size_t end = list_end(source_, closing + 1, ";");
   if (end == std::string_view::npos || source_[end] != ']') return;
   const char next = at(skip_space(source_, end + 1));
   if (next != '(' && next != '{' && next != '<' && next != 'm') return;
@@ -444,24 +444,24 @@ void Scrubber::braced_capture(std::size_t opening) {
   result_.text[closing] = ' ';
 }
 
-void Scrubber::open_namespace(std::size_t position, const std::string& path) {
+void Scrubber::open_namespace(size_t position, const std::string& path) {
   open_namespaces_.push_back(result_.namespaces.size());
   result_.namespaces.push_back({position, source_.size(), path});
 }
 
-void Scrubber::close_namespace(std::size_t position) {
+void Scrubber::close_namespace(size_t position) {
   if (open_namespaces_.empty()) return;
   result_.namespaces[open_namespaces_.back()].end = position;
   open_namespaces_.pop_back();
 }
 
-Call Scrubber::call(std::size_t opening) {
+Call Scrubber::call(size_t opening) {
   Call found;
   if (unclosed_ >= kMostUnclosed) return found;
   std::vector<char> open;
   int angles = 0;  // `<` still open at the top level: `std::pair<int, int> p, f()`
   const std::string_view text = source_.substr(0, std::min(source_.size(), opening + kLongestCall));
-  for (std::size_t i = opening; i < text.size();) {
+  for (size_t i = opening; i < text.size();) {
     const char c = text[i];
     if (c == '"') {
       i = string_end(text, i);
@@ -471,7 +471,7 @@ Call Scrubber::call(std::size_t opening) {
       i = character_end(text, i);
       continue;
     }
-    if (const std::size_t end = c == '/' ? comment_end(text, i) : i; end > i) {
+    if (const size_t end = c == '/' ? comment_end(text, i) : i; end > i) {
       i = end;
       continue;
     }
@@ -494,8 +494,8 @@ Call Scrubber::call(std::size_t opening) {
   return {};
 }
 
-void Scrubber::blank(std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < end; ++i) {
+void Scrubber::blank(size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
     if (source_[i] != '\n') result_.text[i] = ' ';
   }
 }

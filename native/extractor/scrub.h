@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_SCRUB_H_
-#define FRAMEDEX_EXTRACTOR_SCRUB_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -12,18 +11,18 @@ namespace framedex::extractor {
 
 // A namespace that macros open and close: bytes [begin, end) of the source, and its path, `a::b`.
 struct MacroNamespace {
-  std::size_t begin;
-  std::size_t end;
+  size_t begin;
+  size_t end;
   std::string path;
 };
 
 // A macro call that defines functions, XLA_FFI_DEFINE_HANDLER(name, implementation, ...): bytes [begin, end).
 struct MacroDefinition {
-  std::size_t begin;
-  std::size_t end;
+  size_t begin;
+  size_t end;
   std::string macro;
   std::vector<std::string> arguments;
-  std::size_t implementation;  // where the second argument begins
+  size_t implementation;  // where the second argument begins
 };
 
 // C++ source that a grammar without a preprocessor can read. `text` has the length and the line breaks of the original,
@@ -46,5 +45,3 @@ struct Scrubbed {
 Scrubbed scrub(std::string_view source, const MacroTable& macros);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_SCRUB_H_

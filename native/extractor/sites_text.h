@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_SITES_TEXT_H_
-#define FRAMEDEX_EXTRACTOR_SITES_TEXT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -13,5 +12,3 @@ namespace framedex::extractor {
 std::string sites_text(const std::vector<CallSite>& sites);
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_SITES_TEXT_H_

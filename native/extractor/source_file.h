@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_SOURCE_FILE_H_
-#define FRAMEDEX_EXTRACTOR_SOURCE_FILE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ struct Extraction {
 };
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_SOURCE_FILE_H_

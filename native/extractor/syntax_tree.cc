@@ -12,7 +12,7 @@ using Clock = std::chrono::steady_clock;
 
 // XLA's largest file takes 0.1 s and 23 MB.
 constexpr std::chrono::seconds kLongest{5};
-constexpr std::size_t kMostMemory = std::size_t{96} << 20;
+constexpr size_t kMostMemory = size_t{96} << 20;
 
 struct Limits {
   const Arena& arena;

@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_SYNTAX_TREE_H_
-#define FRAMEDEX_EXTRACTOR_SYNTAX_TREE_H_
+#pragma once
 
 #include <tree_sitter/api.h>
 
@@ -79,5 +78,3 @@ inline std::string_view text_of(std::string_view source, TSNode node) {
 }
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_SYNTAX_TREE_H_

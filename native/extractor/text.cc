@@ -4,16 +4,16 @@ namespace framedex::extractor {
 namespace {
 
 // `R"`, `u8R"`, `LR"`, but not `FOUR"`.
-bool is_raw(std::string_view text, std::size_t quote) {
+bool is_raw(std::string_view text, size_t quote) {
   if (quote == 0 || text[quote - 1] != 'R') return false;
   if (quote == 1 || !is_word(text[quote - 2])) return true;
   const char prefix = text[quote - 2];
   return prefix == '8' || prefix == 'u' || prefix == 'U' || prefix == 'L';
 }
 
-std::size_t quoted_end(std::string_view text, std::size_t quote) {
+size_t quoted_end(std::string_view text, size_t quote) {
   const char mark = text[quote];
-  std::size_t at = quote + 1;
+  size_t at = quote + 1;
   while (at < text.size() && text[at] != mark && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
   return at < text.size() && text[at] == mark ? at + 1 : (at < text.size() ? at : text.size());
 }
@@ -39,8 +39,8 @@ std::string on_one_line(std::string_view text) {
   std::string line;
   line.reserve(text.size());
   bool gap = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t end = comment_end(text, i);
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = comment_end(text, i);
     if (end > i || is_space(text[i])) {
       gap = true;
       i = end > i ? end : i + 1;
@@ -49,7 +49,7 @@ std::string on_one_line(std::string_view text) {
     if (gap && !line.empty()) line += ' ';
     gap = false;
     if (text[i] == '"') {
-      const std::size_t closed = string_end(text, i);
+      const size_t closed = string_end(text, i);
       line.append(text.substr(i, closed - i));
       i = closed;
     } else {
@@ -59,16 +59,16 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
-std::size_t string_end(std::string_view text, std::size_t quote) {
+size_t string_end(std::string_view text, size_t quote) {
   if (!is_raw(text, quote)) return quoted_end(text, quote);
-  const std::size_t opening = text.find('(', quote);
+  const size_t opening = text.find('(', quote);
   if (opening == std::string_view::npos || opening - quote > 17) return quoted_end(text, quote);  // [lex.string]
   const std::string closing = ")" + std::string(text.substr(quote + 1, opening - quote - 1)) + "\"";
-  const std::size_t end = text.find(closing, opening);
+  const size_t end = text.find(closing, opening);
   return end == std::string_view::npos ? text.size() : end + closing.size();
 }
 
-std::size_t character_end(std::string_view text, std::size_t quote) {
+size_t character_end(std::string_view text, size_t quote) {
   if (quote > 0 && is_word(text[quote - 1])) {
     const char before = text[quote - 1];
     const bool is_prefix = (before == 'L' || before == 'u' || before == 'U' || before == '8') &&
@@ -78,24 +78,24 @@ std::size_t character_end(std::string_view text, std::size_t quote) {
   return quoted_end(text, quote);
 }
 
-std::size_t comment_end(std::string_view text, std::size_t slash) {
+size_t comment_end(std::string_view text, size_t slash) {
   if (text[slash] != '/' || slash + 1 >= text.size()) return slash;
   if (text[slash + 1] == '*') {
-    const std::size_t end = text.find("*/", slash + 2);
+    const size_t end = text.find("*/", slash + 2);
     return end == std::string_view::npos ? text.size() : end + 2;
   }
   if (text[slash + 1] != '/') return slash;
-  std::size_t end = text.find('\n', slash);
+  size_t end = text.find('\n', slash);
   while (end != std::string_view::npos && text[end - 1] == '\\') end = text.find('\n', end + 1);
   return end == std::string_view::npos ? text.size() : end;
 }
 
-std::size_t directive_end(std::string_view text, std::size_t hash) {
-  std::size_t at = hash;
+size_t directive_end(std::string_view text, size_t hash) {
+  size_t at = hash;
   while (true) {
-    const std::size_t end = text.find('\n', at);
+    const size_t end = text.find('\n', at);
     if (end == std::string_view::npos) return text.size();
-    const std::size_t last = end > hash && text[end - 1] == '\r' ? end - 1 : end;
+    const size_t last = end > hash && text[end - 1] == '\r' ? end - 1 : end;
     if (last == hash || text[last - 1] != '\\') return end;
     at = end + 1;
   }

@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_EXTRACTOR_TEXT_H_
-#define FRAMEDEX_EXTRACTOR_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -31,12 +30,12 @@ inline bool is_shouted(std::string_view name) {
 }
 
 // The end of the identifier that begins at `at`.
-inline std::size_t word_end(std::string_view text, std::size_t at) {
+inline size_t word_end(std::string_view text, size_t at) {
   while (at < text.size() && is_word(text[at])) ++at;
   return at;
 }
 
-inline std::size_t skip_space(std::string_view text, std::size_t at) {
+inline size_t skip_space(std::string_view text, size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;
   return at;
 }
@@ -48,11 +47,9 @@ std::string collapsed(std::string_view text);
 std::string on_one_line(std::string_view text);
 
 // C++ lexing: each takes the position where the thing begins and returns the one behind it.
-std::size_t string_end(std::string_view text, std::size_t quote);     // "..." and R"(...)"
-std::size_t character_end(std::string_view text, std::size_t quote);  // '...'; behind the quote for a digit separator
-std::size_t comment_end(std::string_view text, std::size_t slash);    // `slash` itself where no comment begins
-std::size_t directive_end(std::string_view text, std::size_t hash);   // the line break that ends it, or the end
+size_t string_end(std::string_view text, size_t quote);     // "..." and R"(...)"
+size_t character_end(std::string_view text, size_t quote);  // '...'; behind the quote for a digit separator
+size_t comment_end(std::string_view text, size_t slash);    // `slash` itself where no comment begins
+size_t directive_end(std::string_view text, size_t hash);   // the line break that ends it, or the end
 
 }  // namespace framedex::extractor
-
-#endif  // FRAMEDEX_EXTRACTOR_TEXT_H_

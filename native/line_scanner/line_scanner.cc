@@ -8,12 +8,12 @@
 namespace framedex::line_scanner {
 namespace {
 
-constexpr std::size_t kBytes = 256;
+constexpr size_t kBytes = 256;
 constexpr char kEscape = '\x1b';
-constexpr std::size_t kLongestWord = 4096;
-constexpr std::size_t kMostWords = 64;
+constexpr size_t kLongestWord = 4096;
+constexpr size_t kMostWords = 64;
 
-enum class Ending : std::uint8_t { kNone, kWordNeedle, kNeedle };
+enum class Ending : uint8_t { kNone, kWordNeedle, kNeedle };
 
 struct Node {
   std::array<int, kBytes> next{};  // 0, the root, where there is no child
@@ -23,7 +23,7 @@ struct Node {
 
 using Trie = std::vector<Node>;
 
-std::size_t index_of(char byte) { return static_cast<unsigned char>(byte); }
+size_t index_of(char byte) { return static_cast<unsigned char>(byte); }
 
 bool is_blank(char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
@@ -33,53 +33,53 @@ void add(Trie& trie, const std::string& needle, Ending ending) {
   }
   int node = 0;
   for (char byte : needle) {
-    int child = trie[static_cast<std::size_t>(node)].next[index_of(byte)];
+    int child = trie[static_cast<size_t>(node)].next[index_of(byte)];
     if (child == 0) {
       child = static_cast<int>(trie.size());
       trie.emplace_back();
-      trie[static_cast<std::size_t>(node)].next[index_of(byte)] = child;
+      trie[static_cast<size_t>(node)].next[index_of(byte)] = child;
     }
     node = child;
   }
-  Ending& known = trie[static_cast<std::size_t>(node)].ending;
+  Ending& known = trie[static_cast<size_t>(node)].ending;
   if (ending > known) known = ending;
 }
 
 // Makes every transition a single step: where a node has no child, it goes where the longest end of what was read goes.
 void complete(Trie& trie) {
-  std::vector<std::size_t> queue;
+  std::vector<size_t> queue;
   for (int child : trie[0].next) {
-    if (child != 0) queue.push_back(static_cast<std::size_t>(child));
+    if (child != 0) queue.push_back(static_cast<size_t>(child));
   }
-  for (std::size_t done = 0; done < queue.size(); ++done) {
+  for (size_t done = 0; done < queue.size(); ++done) {
     Node& node = trie[queue[done]];
-    const Node& fallback = trie[static_cast<std::size_t>(node.fallback)];
+    const Node& fallback = trie[static_cast<size_t>(node.fallback)];
     if (fallback.ending > node.ending) node.ending = fallback.ending;
-    for (std::size_t byte = 0; byte < kBytes; ++byte) {
+    for (size_t byte = 0; byte < kBytes; ++byte) {
       int& child = node.next[byte];
       if (child == 0) {
         child = fallback.next[byte];
       } else {
-        trie[static_cast<std::size_t>(child)].fallback = fallback.next[byte];
-        queue.push_back(static_cast<std::size_t>(child));
+        trie[static_cast<size_t>(child)].fallback = fallback.next[byte];
+        queue.push_back(static_cast<size_t>(child));
       }
     }
   }
 }
 
-std::size_t line_end(std::string_view text, std::size_t position) {
+size_t line_end(std::string_view text, size_t position) {
   const void* found = std::memchr(text.data() + position, '\n', text.size() - position);
-  return found == nullptr ? text.size() : static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) + 1;
+  return found == nullptr ? text.size() : static_cast<size_t>(static_cast<const char*>(found) - text.data()) + 1;
 }
 
-std::size_t length_of_break(std::string_view line) {
+size_t length_of_break(std::string_view line) {
   if (line.empty() || line.back() != '\n') return 0;
   return line.size() > 1 && line[line.size() - 2] == '\r' ? 2 : 1;
 }
 
 // Where the text goes on behind a control sequence, or behind the escape character alone.
-std::size_t behind_escape(std::string_view text, std::size_t position) {
-  std::size_t end = position + 1;
+size_t behind_escape(std::string_view text, size_t position) {
+  size_t end = position + 1;
   if (end == text.size() || text[end] != '[') return end;
   ++end;
   while (end < text.size() && text[end] >= ' ' && text[end] <= '?') ++end;
@@ -101,16 +101,15 @@ LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vec
   for (Ending ending : {Ending::kNone, Ending::kWordNeedle, Ending::kNeedle}) {
     if (ending == Ending::kWordNeedle) first_with_needle_ = count;
     if (ending == Ending::kNeedle) first_with_any_ = count;
-    for (std::size_t node = 0; node < trie.size(); ++node) {
+    for (size_t node = 0; node < trie.size(); ++node) {
       if (trie[node].ending == ending) number[node] = count++;
     }
   }
   escape_ = count;
   next_.resize(trie.size() * kBytes);
-  for (std::size_t node = 0; node < trie.size(); ++node) {
+  for (size_t node = 0; node < trie.size(); ++node) {
     State* row = &next_[number[node] * kBytes];
-    for (std::size_t byte = 0; byte < kBytes; ++byte)
-      row[byte] = number[static_cast<std::size_t>(trie[node].next[byte])];
+    for (size_t byte = 0; byte < kBytes; ++byte) row[byte] = number[static_cast<size_t>(trie[node].next[byte])];
     row[index_of(kEscape)] = escape_;
   }
 }
@@ -118,7 +117,7 @@ LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vec
 std::vector<Line> LineScanner::scan(std::string_view text) const {
   std::vector<Line> lines;
   State state = 0;
-  std::size_t position = 0;
+  size_t position = 0;
   while (position < text.size()) {
     const State reached = next_[state * kBytes + index_of(text[position])];
     if (reached < first_with_needle_) {
@@ -127,7 +126,7 @@ std::vector<Line> LineScanner::scan(std::string_view text) const {
     } else if (reached == escape_) {
       position = behind_escape(text, position);
     } else {
-      const std::size_t before = text.rfind('\n', position);
+      const size_t before = text.rfind('\n', position);
       lines.push_back(line_at(text, before == std::string_view::npos ? 0 : before + 1, line_end(text, position)));
       position = lines.back().range.end;
       state = 0;
@@ -136,12 +135,12 @@ std::vector<Line> LineScanner::scan(std::string_view text) const {
   return lines;
 }
 
-Line LineScanner::line_at(std::string_view text, std::size_t begin, std::size_t end) const {
-  const std::size_t stop = end - length_of_break(text.substr(begin, end - begin));
+Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const {
+  const size_t stop = end - length_of_break(text.substr(begin, end - begin));
   const Line undecided{{begin, end}, stop, false, {}};
   Line line{{begin, end}, stop, true, {}};
   State state = 0;
-  for (std::size_t position = begin; position < stop; ++position) {
+  for (size_t position = begin; position < stop; ++position) {
     state = next_[state * kBytes + index_of(text[position])];
     if (state < first_with_needle_) {
       // What is written over, on a terminal, is not part of the line.

@@ -1,5 +1,4 @@
-#ifndef FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_
-#define FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +10,15 @@ namespace framedex::line_scanner {
 
 // Bytes [begin, end) of a text.
 struct Range {
-  std::size_t begin;
-  std::size_t end;
+  size_t begin;
+  size_t end;
 };
 
 // A line with a needle in it. `range` ends behind its line break, and `stop` is before that. If it is decided by words,
 // these are all the words with a needle, in their order; else there are none.
 struct Line {
   Range range;
-  std::size_t stop;
+  size_t stop;
   bool decided_by_words;
   std::vector<Range> words;
 };
@@ -36,9 +35,9 @@ class LineScanner {
   std::vector<Line> scan(std::string_view text) const;
 
  private:
-  using State = std::uint16_t;
+  using State = uint16_t;
 
-  Line line_at(std::string_view text, std::size_t begin, std::size_t end) const;
+  Line line_at(std::string_view text, size_t begin, size_t end) const;
 
   std::vector<State> next_;      // [state * 256 + byte]
   State first_with_needle_ = 0;  // states from here on end a needle
@@ -47,5 +46,3 @@ class LineScanner {
 };
 
 }  // namespace framedex::line_scanner
-
-#endif  // FRAMEDEX_LINE_SCANNER_LINE_SCANNER_H_
