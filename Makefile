@@ -9,7 +9,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
-BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
+BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
 .PHONY: demo seed-trace test check pytest test-editors screenshots sanitize format clean
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "extractor/extraction_run.h"
-#include "extractor/scrub.h"
+#include "extractor/preprocessing/scrub.h"
 
 namespace py = pybind11;
 namespace extractor = framedex::extractor;

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "extractor/cpp.h"
+#include "extractor/cpp/cpp.h"
 #include "extractor/interface_files.h"
 
 namespace framedex::extractor {

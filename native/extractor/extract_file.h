@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/cpp_syntax.h"
-#include "extractor/grammar.h"
-#include "extractor/macro_table.h"
+#include "extractor/cpp/cpp_syntax.h"
+#include "extractor/preprocessing/macro_table.h"
 #include "extractor/python.h"
-#include "extractor/source_file.h"
-#include "extractor/syntax_tree.h"
+#include "extractor/source/source_file.h"
+#include "extractor/trees/grammar.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 

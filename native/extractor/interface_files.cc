@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "extractor/scopes.h"
-#include "extractor/text.h"
+#include "extractor/source/scopes.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "extractor/source_file.h"
+#include "extractor/source/source_file.h"
 
 namespace framedex::extractor {
 

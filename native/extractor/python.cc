@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "extractor/scopes.h"
-#include "extractor/syntax_tree.h"
-#include "extractor/text.h"
+#include "extractor/source/scopes.h"
+#include "extractor/source/text.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 namespace {

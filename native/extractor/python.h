@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-#include "extractor/grammar.h"
-#include "extractor/source_file.h"
-#include "extractor/syntax_tree.h"
+#include "extractor/source/source_file.h"
+#include "extractor/trees/grammar.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "extractor/source_file.h"
+#include "extractor/source/source_file.h"
 
 namespace framedex::extractor {
 

@@ -1,9 +1,9 @@
-#include "extractor/cpp_syntax.h"
+#include "extractor/cpp/cpp_syntax.h"
 
 #include <initializer_list>
 
-#include "extractor/syntax_tree.h"
-#include "extractor/text.h"
+#include "extractor/source/text.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 namespace {

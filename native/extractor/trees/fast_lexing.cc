@@ -1,4 +1,4 @@
-#include "extractor/fast_lexing.h"
+#include "extractor/trees/fast_lexing.h"
 
 #include <cstdint>
 

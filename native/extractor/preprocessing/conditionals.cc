@@ -1,8 +1,8 @@
-#include "extractor/conditionals.h"
+#include "extractor/preprocessing/conditionals.h"
 
 #include <cstring>
 
-#include "extractor/text.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/grammar.h"
+#include "extractor/trees/grammar.h"
 
 namespace framedex::extractor {
 

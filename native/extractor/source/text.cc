@@ -1,4 +1,4 @@
-#include "extractor/text.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {

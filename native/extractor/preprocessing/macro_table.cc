@@ -1,10 +1,10 @@
-#include "extractor/macro_table.h"
+#include "extractor/preprocessing/macro_table.h"
 
 #include <cstdlib>
 #include <unordered_set>
 #include <vector>
 
-#include "extractor/text.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {

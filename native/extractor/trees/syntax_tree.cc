@@ -1,4 +1,4 @@
-#include "extractor/syntax_tree.h"
+#include "extractor/trees/syntax_tree.h"
 
 #include <chrono>
 #include <stdexcept>

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/macro_table.h"
+#include "extractor/preprocessing/macro_table.h"
 
 namespace framedex::extractor {
 

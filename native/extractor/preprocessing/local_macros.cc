@@ -1,4 +1,4 @@
-#include "extractor/local_macros.h"
+#include "extractor/preprocessing/local_macros.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "extractor/text.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {

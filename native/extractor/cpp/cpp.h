@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-#include "extractor/cpp_syntax.h"
-#include "extractor/macro_table.h"
-#include "extractor/source_file.h"
-#include "extractor/syntax_tree.h"
+#include "extractor/cpp/cpp_syntax.h"
+#include "extractor/preprocessing/macro_table.h"
+#include "extractor/source/source_file.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 

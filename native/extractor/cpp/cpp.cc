@@ -1,17 +1,17 @@
-#include "extractor/cpp.h"
+#include "extractor/cpp/cpp.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
-#include "extractor/broken_scopes.h"
-#include "extractor/cpp_calls.h"
-#include "extractor/local_macros.h"
-#include "extractor/scopes.h"
-#include "extractor/scrub.h"
-#include "extractor/syntax_tree.h"
-#include "extractor/text.h"
+#include "extractor/cpp/broken_scopes.h"
+#include "extractor/cpp/cpp_calls.h"
+#include "extractor/preprocessing/local_macros.h"
+#include "extractor/preprocessing/scrub.h"
+#include "extractor/source/scopes.h"
+#include "extractor/source/text.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 namespace {

@@ -1,10 +1,10 @@
-#include "extractor/broken_scopes.h"
+#include "extractor/cpp/broken_scopes.h"
 
 #include <algorithm>
 
-#include "extractor/scopes.h"
-#include "extractor/syntax_tree.h"
-#include "extractor/text.h"
+#include "extractor/source/scopes.h"
+#include "extractor/source/text.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 

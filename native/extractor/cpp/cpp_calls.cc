@@ -1,10 +1,10 @@
-#include "extractor/cpp_calls.h"
+#include "extractor/cpp/cpp_calls.h"
 
 #include <string>
 #include <utility>
 
-#include "extractor/syntax_tree.h"
-#include "extractor/text.h"
+#include "extractor/source/text.h"
+#include "extractor/trees/syntax_tree.h"
 
 namespace framedex::extractor {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "extractor/cpp_syntax.h"
-#include "extractor/source_file.h"
+#include "extractor/cpp/cpp_syntax.h"
+#include "extractor/source/source_file.h"
 
 namespace framedex::extractor {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/source_file.h"
+#include "extractor/source/source_file.h"
 
 namespace framedex::extractor {
 

@@ -1,4 +1,4 @@
-#include "extractor/grammar.h"
+#include "extractor/trees/grammar.h"
 
 #include <tree_sitter/api.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "extractor/fast_lexing.h"
+#include "extractor/trees/fast_lexing.h"
 
 // The layout of TSLanguage, from the core's own sources.
 #include "parser.h"

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "extractor/arena.h"
-#include "extractor/fast_lexing.h"
-#include "extractor/grammar.h"
+#include "extractor/trees/arena.h"
+#include "extractor/trees/fast_lexing.h"
+#include "extractor/trees/grammar.h"
 
 // The core's own nodes.
 #include "subtree.h"

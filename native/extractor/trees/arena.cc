@@ -1,11 +1,11 @@
-#include "extractor/arena.h"
+#include "extractor/trees/arena.h"
 
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
-#include "extractor/allocation.h"
+#include "extractor/trees/allocation.h"
 
 namespace framedex::extractor {
 namespace {

@@ -1,12 +1,12 @@
-#include "extractor/scrub.h"
+#include "extractor/preprocessing/scrub.h"
 
 #include <algorithm>
 #include <cstring>
 #include <unordered_set>
 #include <utility>
 
-#include "extractor/conditionals.h"
-#include "extractor/text.h"
+#include "extractor/preprocessing/conditionals.h"
+#include "extractor/source/text.h"
 
 namespace framedex::extractor {
 namespace {
