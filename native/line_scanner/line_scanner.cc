@@ -137,7 +137,7 @@ std::vector<Line> LineScanner::scan(std::string_view text) const {
 
 Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const {
   const size_t stop = end - length_of_break(text.substr(begin, end - begin));
-  const Line undecided{{begin, end}, stop, false, {}};
+  Line undecided{{begin, end}, stop, false, {}};
   Line line{{begin, end}, stop, true, {}};
   State state = 0;
   for (size_t position = begin; position < stop; ++position) {

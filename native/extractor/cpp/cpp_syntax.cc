@@ -53,7 +53,7 @@ CppSyntax::CppSyntax(const Grammar& g) : grammar(g) {
   const auto set = [&](std::initializer_list<std::pair<TSSymbol*, const char*>> symbols) {
     for (const auto& [symbol, type_name] : symbols) *symbol = g.symbol(type_name);
   };
-#define S(type_name) {&type_name, #type_name}
+#define S(type_name) {&(type_name), #type_name}
   set({S(qualified_identifier),
        S(template_function),
        S(template_type),
@@ -155,8 +155,9 @@ CppSyntax::CppSyntax(const Grammar& g) : grammar(g) {
   };
   for (const auto& [visit, type_name] : visited) visits[g.symbol(type_name)] = visit;
   // Tokens have nothing inside.
-  for (TSSymbol type = 0; type < visits.size(); ++type) {
-    if (ts_language_symbol_type(g.language(), type) != TSSymbolTypeRegular) visits[type] = Visit::kSkip;
+  for (size_t type = 0; type < visits.size(); ++type) {
+    const auto symbol = static_cast<TSSymbol>(type);
+    if (ts_language_symbol_type(g.language(), symbol) != TSSymbolTypeRegular) visits[type] = Visit::kSkip;
   }
 }
 

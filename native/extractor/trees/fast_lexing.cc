@@ -57,7 +57,7 @@ void move(Lexer* lexer, const char* from, size_t length) {
     }
   }
   position.bytes += static_cast<uint32_t>(length);
-  lexer->data.lookahead = from[length];
+  lexer->data.lookahead = static_cast<unsigned char>(from[length]);
   lexer->lookahead_size = 1;
 }
 

@@ -6,7 +6,7 @@
 
 namespace framedex::mock {
 
-Shape::Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions)
+Shape::Shape(PJRT_Buffer_Type element_type, const std::vector<int64_t>& dimensions)
     : Shape(element_type, dimensions, row_major_layout(dimensions.size())) {}
 
 Shape::Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout)

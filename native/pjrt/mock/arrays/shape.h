@@ -11,7 +11,7 @@ namespace framedex::mock {
 
 // Elements lie densely in row-major order, whatever layout was asked for and is answered.
 struct Shape {
-  Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions);
+  Shape(PJRT_Buffer_Type element_type, const std::vector<int64_t>& dimensions);
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);
 
   const PJRT_Buffer_Type type;

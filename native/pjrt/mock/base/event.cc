@@ -9,6 +9,8 @@ namespace framedex::mock {
 
 PJRT_Error* Status::to_error() const { return is_ok() ? nullptr : make_error(*this); }
 
+// By value: an action may destroy what the status is a part of.
+// NOLINTNEXTLINE(performance-unnecessary-value-param)
 void EventState::set(Status status) {
   std::vector<std::function<void(const Status&)>> actions;
   {

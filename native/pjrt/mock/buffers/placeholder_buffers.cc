@@ -56,7 +56,7 @@ PJRT_Error* fulfill_alias_buffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
   if (args->fulfill_alias_buffer_cb == nullptr) return invalid("PJRT_Client_FulfillAliasBuffer without a callback.");
   std::unique_ptr<PJRT_FulfillAliasBufferCallback> own(args->fulfill_alias_buffer_cb);
   const Awaited& alias = own->alias;
-  auto fail = [&](Status status) {
+  auto fail = [&](const Status& status) {
     alias.ready->set(status);
     return status.to_error();
   };
@@ -71,7 +71,7 @@ PJRT_Error* fulfill_alias_buffer(PJRT_Client_FulfillAliasBuffer_Args* args) {
   if (args->buffer->shape->type != alias.shape->type || args->buffer->shape->dims != alias.shape->dims) {
     return fail({PJRT_Error_Code_INVALID_ARGUMENT, "PJRT_Client_FulfillAliasBuffer with a buffer of another shape."});
   }
-  alias.share(std::move(source));
+  alias.share(source);
   return nullptr;
 }
 

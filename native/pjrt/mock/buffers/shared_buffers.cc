@@ -44,7 +44,7 @@ PJRT_Error* bitcast(PJRT_Buffer_Bitcast_Args* args) {
                                                             std::to_string(to->bytes) + ".");
   }
   Awaited cast(std::move(to));
-  cast.share(std::move(source));
+  cast.share(source);
   args->out_buffer = new PJRT_Buffer(cast.shape, args->buffer->memory, cast.storage);
   return nullptr;
 }
@@ -63,7 +63,7 @@ PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args*
   args->callback_data = dependent;
   args->dependency_ready_callback = [](PJRT_Buffer_DonateWithControlDependency_Callback_Args* met) {
     std::unique_ptr<Dependent> own(static_cast<Dependent*>(met->callback_data));
-    if (met->error_code == PJRT_Error_Code_OK) return own->awaited.share(std::move(own->source));
+    if (met->error_code == PJRT_Error_Code_OK) return own->awaited.share(own->source);
     own->awaited.ready->set({met->error_code, std::string(met->error_message, met->error_message_size)});
   };
   return nullptr;
@@ -71,7 +71,7 @@ PJRT_Error* donate_with_dependency(PJRT_Buffer_DonateWithControlDependency_Args*
 
 }  // namespace
 
-void Awaited::share(std::shared_ptr<Storage> source) const {
+void Awaited::share(const std::shared_ptr<Storage>& source) const {
   auto shared = when_readable(
       source, [source, storage = storage, shape = shape](Storage&) { return storage->share(source, *shape); });
   shared->on_ready([ready = ready](const Status& status) { ready->set(status); });

@@ -15,7 +15,7 @@ struct Awaited {
       : shape(std::move(array_shape)), storage(std::make_shared<Storage>(nullptr, ready)) {}
 
   // Makes it look at the memory of `source` as soon as that is ready; ends with an error if that does.
-  void share(std::shared_ptr<Storage> source) const;
+  void share(const std::shared_ptr<Storage>& source) const;
 
   std::shared_ptr<EventState> ready = std::make_shared<EventState>();
   std::shared_ptr<const Shape> shape;
