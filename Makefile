@@ -30,6 +30,8 @@ check: $(VENV)/set-up-dev
 	@$(BIN)/mypy
 	@echo "check: clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	@echo "check: clang-tidy"
+	@scripts/clang-tidy $(VENV)
 
 pytest: $(VENV)/set-up-dev
 	@scripts/other-pythons
@@ -38,6 +40,9 @@ pytest: $(VENV)/set-up-dev
 
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
+	@echo "check: the extension's types and unit tests"
+	@PATH="$(CURDIR)/.editors/bin:$$PATH" npm --prefix editors/vscode --silent run check
+	@PATH="$(CURDIR)/.editors/bin:$$PATH" npm --prefix editors/vscode --silent run test
 	@$(BIN)/python -m pytest tests/editors/vscode
 
 screenshots: $(VENV)/set-up-dev

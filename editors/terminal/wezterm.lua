@@ -7,24 +7,24 @@ local editor = "code"
 local in_terminal = { hx = true, nano = true, nvim = true, vi = true, vim = true }
 
 wezterm.on("open-uri", function(window, pane, uri)
-	if not uri:find("^file://.*#L?%d+$") then
-		return -- the default, for every other link
-	end
-	local command = { "env", "FRAMEDEX_EDITOR=" .. editor, "framedex", "open", "--", uri }
-	if in_terminal[editor] then
-		window:perform_action(wezterm.action.SpawnCommandInNewTab({ args = command }), pane)
-	else
-		wezterm.background_child_process(command)
-	end
-	return false
+  if not uri:find("^file://.*#L?%d+$") then
+    return -- the default, for every other link
+  end
+  local command = { "env", "FRAMEDEX_EDITOR=" .. editor, "framedex", "open", "--", uri }
+  if in_terminal[editor] then
+    window:perform_action(wezterm.action.SpawnCommandInNewTab({ args = command }), pane)
+  else
+    wezterm.background_child_process(command)
+  end
+  return false
 end)
 
 return function(config)
-	-- Absolute path:line in output without links, such as a compiler's.
-	config.hyperlink_rules = config.hyperlink_rules or wezterm.default_hyperlink_rules()
-	table.insert(config.hyperlink_rules, {
-		regex = [[(?:^|[\s("'])(/[^\s:"'()]+):(\d+)]],
-		format = "file://$1#$2",
-		highlight = 1,
-	})
+  -- Absolute path:line in output without links, such as a compiler's.
+  config.hyperlink_rules = config.hyperlink_rules or wezterm.default_hyperlink_rules()
+  table.insert(config.hyperlink_rules, {
+    regex = [[(?:^|[\s("'])(/[^\s:"'()]+):(\d+)]],
+    format = "file://$1#$2",
+    highlight = 1,
+  })
 end

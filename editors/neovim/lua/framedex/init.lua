@@ -27,8 +27,8 @@ for name, module in pairs(WHERE) do
   end
 end
 
---- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `on_attach`, and `settings`, such as
---- `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/settings.md has the keys.
+--- Start framedex for matching buffers. Options: `cmd`, `filetypes`, `root_markers`, `on_attach`, and `settings`, such
+--- as `{ framedex = { editor = { ["static-calls"] = true } } }`: docs/settings.md has the keys.
 function M.setup(options)
   require("framedex.server").setup(options)
 end

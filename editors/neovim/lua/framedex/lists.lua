@@ -1,6 +1,7 @@
 --- The stacks and the calls through a line, and the frames of a stack, in the quickfix window.
 ---
---- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace; :colder leads back to the list before.
+--- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace; :colder leads back to the list
+--- before.
 
 local nothing = require("framedex.nothing")
 local request = require("framedex.request")

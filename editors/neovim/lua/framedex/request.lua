@@ -30,8 +30,8 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
---- Ask the server; `take` gets the answer, nil where there is none, and the encoding of its positions. `params` may be a
---- function of the encoding.
+--- Ask the server; `take` gets the answer, nil where there is none, and the encoding of its positions. `params` may be
+--- a function of the encoding.
 function M.ask(method, params, take)
   local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
   if not client then

@@ -1,4 +1,5 @@
---- Signs on every line of the stack along which the reader steps: `FramedexHere` is the frame, `FramedexStack` the others.
+--- Signs on every line of the stack along which the reader steps: `FramedexHere` is the frame, `FramedexStack` the
+--- others.
 
 local request = require("framedex.request")
 
