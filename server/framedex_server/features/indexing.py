@@ -62,7 +62,7 @@ class Indexing:
     def __init__(self, server: LanguageServer, session: Session) -> None:
         self._server = server
         self._session = session
-        self._worker = Worker()
+        self._worker = Worker(session.roots)
         self._arrivals = Arrivals()
         self._saved: dict[str, None] = {}
         self._refreshing: asyncio.Task[None] | None = None
@@ -107,7 +107,7 @@ class Indexing:
             self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
 
         title = f"framedex: recording {script.name}"
-        return await with_progress(self._server, title, lambda _: record(script, folder, told))
+        return await with_progress(self._server, title, lambda _: record(script, folder, told, self._session.roots()))
 
     async def _watch(self) -> None:
         while True:
