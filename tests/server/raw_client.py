@@ -120,12 +120,25 @@ class RawClient(Connection):
 
 
 class SocketClient(Connection):
-    """A connection to a server that listens on a port."""
+    """A connection to a server that listens on a port of the loopback, or on a Unix socket."""
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+    def __init__(self, where: int | Path) -> None:
+        if isinstance(where, int):
+            self.socket = socket.create_connection(("127.0.0.1", where), timeout=30)
+        else:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(30)
+            self.socket.connect(str(where))
         super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))  # type: ignore[arg-type]
 
     def is_closed(self) -> bool:
         """Whether the server closes the connection, having sent no more."""
-        return self._source.read(1) == b""
+        try:
+            return self._source.read(1) == b""
+        except ConnectionResetError:  # it left something unread
+            return True
+
+    def send_bytes(self, content: bytes) -> None:
+        """Send what need not be a message."""
+        self._sink.write(content)
+        self._sink.flush()
