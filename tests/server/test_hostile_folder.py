@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +16,7 @@ from framedex.captures import captures_below
 from framedex_server.jobs import Worker, record
 from tests.hostile import HostileFolder, make_hostile
 from tests.indexer.one_put import record_one_put
-from tests.running import PROGRAMS
+from tests.running import PROGRAMS, TIMEOUT
 from tests.server.raw_client import RawClient
 
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
@@ -80,6 +82,55 @@ async def test_neither_worker_nor_recorder_import_from_it(
     await record(program, hostile.folder, printed.append, [hostile.folder])
     assert any("nothing was recorded" in line for line in printed), printed
     assert hostile.ran(sys.executable, str(program)) == []
+
+
+@pytest.mark.parametrize("link", [".framedex", ".framedex/index.db"])
+def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, capture: Path, link: str) -> None:
+    workspace, elsewhere = tmp_path / "workspace", tmp_path / "elsewhere"
+    (elsewhere / "captures").mkdir(parents=True)
+    shutil.copytree(capture, elsewhere / "captures" / capture.name)
+    workspace.mkdir()
+    if link == ".framedex":
+        (workspace / link).symlink_to(elsewhere)
+    else:
+        (workspace / ".framedex").mkdir()
+        (workspace / link).symlink_to(elsewhere / "index.db")
+        shutil.copytree(capture, captures_below(workspace) / capture.name)
+    with RawClient(command=[FRAMEDEX, "serve"], cwd=workspace) as client:
+        client.initialize(workspace)
+        shown = client.wait_for("window/showMessage")["params"]["message"]
+    assert f"leads to {elsewhere / 'index.db'}" in shown and "framedex --index" in shown
+    done = subprocess.run([FRAMEDEX, "index"], cwd=workspace, capture_output=True, text=True)
+    assert done.returncode == 1 and f"leads to {elsewhere / 'index.db'}" in done.stderr
+    assert not (elsewhere / "index.db").exists()
+    named = [FRAMEDEX, "--index", str(elsewhere / "index.db"), "index"]
+    assert subprocess.run(named, cwd=workspace, capture_output=True).returncode == 0
+    assert (elsewhere / "index.db").exists()
+
+
+def test_pipes_for_files_keep_nobody_waiting(tmp_path: Path, capture: Path) -> None:
+    """A capture whose streams and sources are pipes that nobody writes, and modules of a log that are some."""
+    project = tmp_path / "project"
+    shutil.copytree(capture, captures_below(project) / capture.name)
+    pipe = project / "pipe.so"
+    os.mkfifo(pipe)
+    os.mkfifo(project / "source.py")
+    os.mkfifo(captures_below(project) / capture.name / "9999.fdx")
+    (project / "framedex.toml").write_text(f'sources = ["{pipe}", "/dev/zero", "."]\n')
+    (project / "crash.log").write_text(f"#0 0x00007f0000001234 in put ({pipe}+0x1234)\n#1  {pipe}(+0x10) [0x7f0010]\n")
+    with RawClient(command=[FRAMEDEX, "serve"], cwd=project) as client:
+        client.initialize(project, capabilities={"experimental": {"framedex": {"indexChanges": True}}})
+        while not _captures(client, "wait"):
+            client.wait_for("framedex/didChangeIndex")
+        document = {"uri": (project / "crash.log").as_uri()}
+        opened = {**document, "languageId": "log", "version": 1, "text": (project / "crash.log").read_text()}
+        client.send({"method": "textDocument/didOpen", "params": {"textDocument": opened}})
+        position = {"textDocument": document, "position": {"line": 0, "character": 3}}
+        assert "result" in client.request("textDocument/definition", position, 1)
+        source = {"textDocument": {"uri": (project / "source.py").as_uri()}, "position": {"line": 0, "character": 0}}
+        assert "result" in client.request("textDocument/hover", source, 2)
+    done = subprocess.run([FRAMEDEX, "resolve", "crash.log"], cwd=project, capture_output=True, timeout=TIMEOUT)
+    assert done.returncode == 0
 
 
 def _wait_for_the_index(client: RawClient) -> None:
