@@ -32,6 +32,8 @@ from framedex.selection import selected_by
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
+# An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
+_PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
 _FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -156,7 +158,8 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment |= loading
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     # Python starts with what it finds there, and only FFI tracing stands there.
-    python_path = [os.fspath(ffi_startup), *filter(None, [os.environ.get("PYTHONPATH")])]
+    theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
+    python_path = [os.fspath(ffi_startup), *filter(None, [theirs])]
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
     environment |= {name: value for name, value in what.settings.items() if value}
     if what.plugin is None:
