@@ -27,8 +27,27 @@
   "The program and arguments that start the language server."
   :type '(repeat string))
 
-(add-to-list 'eglot-server-programs
-             `(framedex-trace-mode . ,(lambda (&rest _) framedex-command)))
+(defun framedex--contact (&rest _)
+  "The command that starts the server, as eglot takes it.
+Empty and relative entries of PATH and PYTHONPATH stand for the folder of the
+buffer, which may be anybody's: neither framedex nor a module of Python is taken
+from there.  The user's own programs get their PYTHONPATH back."
+  (if (file-remote-p default-directory) framedex-command (framedex--local-contact)))
+
+(defun framedex--local-contact ()
+  "The command that starts the server on this machine."
+  (let* ((name (car framedex-command))
+         (exec-path (seq-filter #'file-name-absolute-p exec-path))
+         (program (if (file-name-directory name) name (or (executable-find name) name)))
+         (theirs (getenv "PYTHONPATH"))
+         (entries (and theirs (split-string theirs ":")))
+         (kept (seq-filter #'file-name-absolute-p entries)))
+    `(,@(unless (equal kept entries)
+          (list "/usr/bin/env" (concat "PYTHONPATH=" (string-join kept ":"))
+                (concat "FRAMEDEX_PROGRAM_PYTHONPATH=" theirs)))
+      ,program ,@(cdr framedex-command))))
+
+(add-to-list 'eglot-server-programs '(framedex-trace-mode . framedex--contact))
 
 ;;;###autoload
 (defun framedex-eglot ()
@@ -37,7 +56,7 @@
   ;; Frames lead out of the project: into installed libraries, from Python into C++.
   (setq eglot-extend-to-xref t)
   (setq-local eglot-server-programs
-              (cons (cons major-mode framedex-command) eglot-server-programs))
+              (cons (cons major-mode #'framedex--contact) eglot-server-programs))
   (call-interactively #'eglot))
 
 (defvar framedex--server nil

@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from framedex.onpath import program_on_path
+
 _PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
 _OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "protocol.allow": "never"}
 _USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
@@ -30,10 +32,14 @@ class Git:
 
     def content(self, *arguments: str) -> bytes | None:
         """What a command prints; None where it fails, takes too long, or there is no git."""
+        git = program_on_path("git")
+        if git is None:
+            self.error = "there is no git on the PATH"
+            return None
         options = [part for name, value in _OFF.items() for part in ("-c", f"{name}={value}")]
         try:
             done = subprocess.run(
-                ["git", *options, "-C", self._folder, *arguments],
+                [git, *options, "-C", self._folder, *arguments],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_PATIENCE,
@@ -43,7 +49,7 @@ class Git:
         except subprocess.TimeoutExpired:
             self.error = f"it took more than {_PATIENCE:.0f} s"
             return None
-        except (OSError, ValueError) as error:  # no git; a zero byte in a name
+        except (OSError, ValueError) as error:  # a zero byte in a name
             self.error = str(error)
             return None
         self.error = " ".join(os.fsdecode(done.stderr).split())

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from framedex.indexplace import may_be_index
+
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _LARGEST = 1 << 24  # bytes
@@ -53,7 +55,7 @@ class Settings:
                 file = above / name
                 values, problems = _read(file)
                 if values is not None:
-                    settings, troubles = cls.from_mapping(values, above, str(file))
+                    settings, troubles = cls.from_mapping(values, above, str(file), is_users=False)
                     return replace(settings, file=file), troubles
                 if problems:
                     return cls(), problems
@@ -61,14 +63,20 @@ class Settings:
 
     @classmethod
     def from_mapping(
-        cls, values: Mapping[str, object], folder: Path, origin: str, defaults: Settings | None = None
+        cls,
+        values: Mapping[str, object],
+        folder: Path,
+        origin: str,
+        defaults: Settings | None = None,
+        *,
+        is_users: bool = True,
     ) -> tuple[Settings, list[str]]:
         """Settings from the keys of `[tool.framedex]`, and what is wrong with them, as sentences. Never raises.
 
         Relative paths count from `folder`; `origin` is how the sentences name the source. What is left out, or wrong,
-        is as in `defaults`.
+        is as in `defaults`. Those that are not the user's own, but a folder's, may not lead what is written elsewhere.
         """
-        reading = _Reading(folder, origin)
+        reading = _Reading(folder, origin, is_users)
         settings = defaults or cls()
         for key, value in values.items():
             if key in _READERS:
@@ -86,8 +94,8 @@ def setting_keys() -> list[str]:
 class _Reading:
     """The values of one source, and the problems met on the way."""
 
-    def __init__(self, folder: Path, origin: str) -> None:
-        self._folder, self._origin = folder, origin
+    def __init__(self, folder: Path, origin: str, is_users: bool) -> None:
+        self._folder, self._origin, self._is_users = folder, origin, is_users
         self.problems: list[str] = []
 
     def sources(self, settings: Settings, value: object) -> Settings:
@@ -125,7 +133,15 @@ class _Reading:
         return replace(settings, links=links)
 
     def index(self, settings: Settings, value: object) -> Settings:
-        return replace(settings, index=self._path("index", value, "write the path of a file") or settings.index)
+        path = self._path("index", value, "write the path of a file")
+        if path is not None and not self._is_users and not may_be_index(path, self._folder):
+            self.problems.append(
+                f"{self._origin}: index leads to {os.path.realpath(path)}, outside of {self._folder}; name a file"
+                " inside, or one that ends in .db below ~/.local/share, ~/.local/state or ~/.cache, or use"
+                " `framedex --index FILE`."
+            )
+            path = None
+        return replace(settings, index=path or settings.index)
 
     def editor(self, settings: Settings, value: object) -> Settings:
         if isinstance(value, Mapping):

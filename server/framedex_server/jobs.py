@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.errors import FramedexError
+from framedex.interpreters import own_code, own_module
 
 Told = Callable[[str, int, int | None], None]
 """Told of progress: what is being done, how many units of it are, and of how many if that is known."""
@@ -29,8 +29,9 @@ LONGEST_LINE = 1 << 20
 class Worker:
     """A process for indexing, started by the first request, and again if it has died. It does one thing at a time."""
 
-    def __init__(self, command: Sequence[str] = (sys.executable, "-m", "framedex_server.worker")) -> None:
-        self._command = command
+    def __init__(self, opened: Callable[[], Sequence[Path]] = lambda: ()) -> None:
+        """`opened` gives the folders that the editor has opened: no module is imported from there."""
+        self._opened = opened
         self._process: Process | None = None
         self._turn = asyncio.Lock()
 
@@ -66,7 +67,7 @@ class Worker:
     async def _started(self) -> Process:
         if self._process is None or self._process.returncode is not None:
             self._process = await asyncio.create_subprocess_exec(
-                *self._command, stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
+                *own_module("framedex_server.worker", self._opened()), stdin=PIPE, stdout=PIPE, limit=LONGEST_LINE
             )
         return self._process
 
@@ -95,14 +96,16 @@ async def _answer(process: Process, begun: asyncio.Future[None], told: Told) -> 
     )
 
 
-async def record(script: Path, folder: Path, told: Callable[[str], None]) -> int:
+async def record(script: Path, folder: Path, told: Callable[[str], None], opened: Sequence[Path] = ()) -> int:
     """Run `framedex run SCRIPT` in a folder, whose captures it goes to; the exit status.
 
-    `told` gets each line that the program prints. A program whose recording is cancelled is interrupted as by Ctrl-C.
+    `told` gets each line that the program prints; `opened` is as for Worker. A program whose recording is cancelled is
+    interrupted as by Ctrl-C.
     """
     cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", cli, "run", str(script)),
+        *own_code(cli, opened),
+        *("run", str(script)),
         cwd=folder,
         stdin=DEVNULL,
         stdout=PIPE,

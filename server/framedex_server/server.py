@@ -33,7 +33,7 @@ from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.markup import without_links
 from framedex_server.protocol import AnsweringProtocol
 from framedex_server.settings import Configuration
-from framedex_server.sockets import Address, listen
+from framedex_server.sockets import Address, listen_on_port, listen_on_socket
 
 VERSION = "0.1.0"
 """As in pyproject.toml (a test compares them): asking importlib.metadata would cost a tenth of the start-up."""
@@ -44,8 +44,9 @@ _log = logging.getLogger(__name__)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve as the command line says; the exit status of stdio is 0 if the client said `shutdown` first."""
     options = _options(arguments)
-    if options.tcp is not None:
-        return serve_tcp(options.tcp, options.index, options.log_file)
+    where = options.tcp or options.socket
+    if where is not None:
+        return serve_clients(where, options.index, options.log_file)
     return serve(options.index, options.log_file)
 
 
@@ -62,20 +63,34 @@ def serve(index: Path | None = None, log_file: Path | None = None) -> int:
     return 0 if server.protocol.was_shut_down else 1
 
 
-def serve_tcp(address: Address, index: Path | None = None, log_file: Path | None = None) -> int:
-    """Serve every client that connects, each in a session of its own, until SIGINT; the address is told on stderr."""
+def serve_clients(where: Address | Path, index: Path | None = None, log_file: Path | None = None) -> int:
+    """Serve every client that may connect, each in a session of its own, until SIGINT or SIGTERM.
+
+    `where` is a port, or the path of a Unix socket; what clients need to know is told on stderr. The exit status is 1
+    where it cannot be listened on.
+    """
     _log_to(log_file)
     _keep_what_start_up_made()
 
-    def told(port: int) -> None:
-        print(f"framedex: listening on {address.host}:{port}", file=sys.stderr, flush=True)
+    def told(text: str) -> None:
+        print(f"framedex: {text}", file=sys.stderr, flush=True)
+
+    async def listen() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        make_server = partial(FramedexServer, index)
+        if isinstance(where, Address):
+            await listen_on_port(where, make_server, told)
+        else:
+            await listen_on_socket(where, make_server, told)
 
     try:
-        asyncio.run(listen(address, partial(FramedexServer, index), told))
-    except KeyboardInterrupt:
+        asyncio.run(listen())
+    except (KeyboardInterrupt, asyncio.CancelledError):
         return 0
-    except OSError as error:
-        print(f"framedex: {address.host}:{address.port} cannot be listened on: {error.strerror}", file=sys.stderr)
+    except FramedexError as error:
+        told(f"{error.message}\n  {error.remedy}")
     return 1
 
 
@@ -179,7 +194,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="framedex-server", description="framedex's language server")
     parser.add_argument("--index", type=Path, help="the index to use; default: the nearest .framedex/index.db upwards")
     parser.add_argument("--stdio", action="store_true", help="accepted because editors pass it; it is what is used")
-    parser.add_argument("--tcp", type=Address.parse, metavar="[HOST:]PORT", help="serve clients on this loopback port")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--tcp", type=Address.parse, metavar="[HOST:]PORT", help="serve clients on this loopback port")
+    where.add_argument("--socket", type=Path, metavar="FILE", help="serve clients on this Unix socket")
     parser.add_argument("--log-file", type=Path, help="where to write the server's log; default: stderr")
     return parser.parse_args(arguments)
 

@@ -105,7 +105,9 @@ class Configuration:
             settings, problems = Settings.load(root)
             clients = given.get(root)
             if isinstance(clients, Mapping):
-                values = {key: _set(value) for key, value in clients.items() if key not in CLIENTS_OWN}
+                values = {
+                    key: _set(value) for key, value in clients.items() if key not in CLIENTS_OWN and value is not None
+                }
                 settings, more = Settings.from_mapping(values, root, "The editor's settings", settings)
                 problems += more
             editor, wrong = EditorSettings.of(settings)

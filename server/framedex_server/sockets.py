@@ -1,28 +1,48 @@
-"""Serving over TCP: any number of clients, each with a session of its own. On the loopback only.
+"""Serving any number of clients, each with a session of its own: on a Unix socket, or on a port of the loopback.
 
-Whoever reaches the port can have sources read and programs run, so no other interface is ever listened on.
+Whoever is served can have sources read and programs run. A Unix socket can be opened by its user alone; a port, which
+every user and every web page on the machine can reach, wants a token (`admission.py`), and no other interface is ever
+listened on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import logging
+import os
+import socket
+import stat
+import struct
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
 from pygls.io_ import run_async
+
+from framedex.errors import FramedexError
+from framedex_server.admission import RefusedError, admit, new_token, token_file
 
 if TYPE_CHECKING:
     from framedex_server.server import FramedexServer
 
 HOST = "127.0.0.1"
 
+PATIENCE = 30.0
+"""Seconds that a client has for its first message."""
+
+_LONGEST_PATH = 107  # bytes: sun_path of unix(7), less the zero at its end
+
 _log = logging.getLogger(__name__)
+
+MakeServer = Callable[[], "FramedexServer"]
+Told = Callable[[str], None]
+"""Told, in a line, where the server listens, and what a client needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,41 +57,145 @@ class Address:
         """From `[HOST:]PORT`. Raises ValueError, whose text is for the user."""
         host, _, port = text.rpartition(":")
         host = host.strip("[]") or HOST
+        # Not as the system's table of hosts has it: that may have anything.
+        host = HOST if host.lower() == "localhost" else host
         if not _is_loopback(host):
-            raise ValueError(f"{host} is not this machine's loopback: whoever reached it could read your sources")
-        if not (port.isascii() and port.isdecimal() and int(port) < 65536):
-            raise ValueError(f"{port!r} is no port")
+            raise ValueError(
+                f"{host} is no address of this machine's loopback, as {HOST} and [::1] are: whoever reached it"
+                " could read your sources"
+            )
+        if not (port.isascii() and port.isdecimal() and len(port) < 6 and int(port) < 65536):
+            raise ValueError(f"{port!r} is no port, a number from 0 to 65535")
         return Address(host, int(port))
 
 
-async def listen(address: Address, make_server: Callable[[], FramedexServer], told: Callable[[int], None]) -> None:
-    """Serve clients until cancelled; `told` gets the port. Raises OSError where it cannot be listened on."""
+async def listen_on_port(address: Address, make_server: MakeServer, told: Told) -> None:
+    """Serve clients that have the token until cancelled. Raises FramedexError where the port cannot be listened on."""
+    token = new_token()
 
     async def converse(reader: StreamReader, writer: StreamWriter) -> None:
-        await _converse(make_server(), reader, writer)
+        await _converse(make_server, reader, writer, token)
 
-    listener = await asyncio.start_server(converse, address.host, address.port)
-    told(listener.sockets[0].getsockname()[1])
+    try:
+        listener = await asyncio.start_server(converse, address.host, address.port)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise FramedexError(
+            f"{address.host}:{address.port} cannot be listened on: {reason}.",
+            "Choose another port, or 0 for any that is free; or a Unix socket: `framedex serve --socket FILE`.",
+        ) from error
+    port = listener.sockets[0].getsockname()[1]
     async with listener:
-        await listener.serve_forever()
+        with token_file(port, token) as file:
+            told(f"listening on {address.host}:{port}")
+            told(f"clients send the token {token} as initializationOptions.token; it is in {file} too")
+            await listener.serve_forever()
 
 
-async def _converse(server: FramedexServer, reader: StreamReader, writer: StreamWriter) -> None:
+async def listen_on_socket(path: Path, make_server: MakeServer, told: Told) -> None:
+    """Serve this user's clients until cancelled. Raises FramedexError where the socket cannot be made."""
+
+    async def converse(reader: StreamReader, writer: StreamWriter) -> None:
+        uid = _user_of(writer.get_extra_info("socket"))
+        if uid != os.getuid():
+            _log.warning("A connection of user %d was refused.", uid)
+            writer.close()
+            return
+        await _converse(make_server, reader, writer, None)
+
+    with _bound(path.absolute()) as bound:
+        async with await asyncio.start_unix_server(converse, sock=bound) as listener:
+            told(f"listening on {path}")
+            await listener.serve_forever()
+
+
+async def _converse(make_server: MakeServer, reader: StreamReader, writer: StreamWriter, token: str | None) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            admitted = await admit(reader, writer, token)
+    except RefusedError as refusal:
+        _log.warning("A connection was refused: %s.", refusal)
+        writer.close()
+        return
+    except (TimeoutError, IncompleteReadError, ConnectionError, ValueError):
+        writer.close()
+        return
+    server = make_server()
     # Closing the connection ends the reading of it, and so the session.
     server.protocol.leave = server.abandon = writer.close
     server.protocol.set_writer(writer)
     try:
         # A client that goes away in the middle of a message, or sends a header without end.
         with suppress(IncompleteReadError, ConnectionError, ValueError):
-            await run_async(Event(), reader, server.protocol, _log, server.report_server_error)
+            await run_async(Event(), admitted, server.protocol, _log, server.report_server_error)
     finally:
         server.end()
         writer.close()
 
 
+@contextmanager
+def _bound(path: Path) -> Iterator[socket.socket]:
+    """A socket that this user alone can open, for as long as the block lasts. Raises FramedexError."""
+    _make_way(path)
+    with socket.socket(socket.AF_UNIX) as bound:
+        before = os.umask(0o177)
+        try:
+            bound.bind(os.fspath(path))
+        except OSError as error:
+            raise _refused(path, error.strerror or str(error)) from error
+        finally:
+            os.umask(before)
+        made = path.lstat()
+        try:
+            yield bound
+        finally:
+            with suppress(OSError):
+                if os.path.samestat(path.lstat(), made):
+                    path.unlink()
+
+
+def _make_way(path: Path) -> None:
+    """See to it that a socket can be made: one of this user on which nobody listens any more is removed."""
+    if len(os.fsencode(path)) > _LONGEST_PATH:
+        raise _refused(path, f"its path is longer than the {_LONGEST_PATH} bytes that a socket's may have")
+    try:
+        folder = path.parent.stat()
+        if folder.st_mode & 0o022 and not folder.st_mode & stat.S_ISVTX:
+            raise _refused(path, "others can write into that folder, and put a socket of theirs in its place")
+        status = path.lstat()
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise _refused(path, "there is no such folder") from None
+        return
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from error
+    if not stat.S_ISSOCK(status.st_mode):
+        raise _refused(path, "there is something else, which is no socket")
+    if status.st_uid != os.getuid():
+        raise _refused(path, "the socket there is another user's")
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        failure = probe.connect_ex(os.fspath(path))
+    if failure != errno.ECONNREFUSED:
+        raise _refused(path, "somebody listens there")
+    path.unlink(missing_ok=True)
+
+
+def _refused(path: Path, reason: str) -> FramedexError:
+    return FramedexError(
+        f"{path} cannot be listened on: {reason}.",
+        "Choose a short path in a folder of your own: `framedex serve --socket $XDG_RUNTIME_DIR/framedex.sock`.",
+    )
+
+
+def _user_of(connection: socket.socket) -> int:
+    """The user at the other end of a Unix socket, as the kernel knows it (unix(7), SO_PEERCRED)."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    user: int = struct.unpack("3i", credentials)[1]
+    return user
+
+
 def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

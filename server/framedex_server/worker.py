@@ -1,4 +1,4 @@
-"""The process that indexes for a language server: `python -m framedex_server.worker`, one per session, when needed.
+"""The process that indexes for a language server: one per session, when needed.
 
 It is a process of its own so that a hover waits neither for the interpreter's lock nor for memory, and so that what
 breaks while it reads binaries and captures does not end the server. Requests and answers are JSON, one per line:

@@ -112,3 +112,53 @@ def native_room(file: Path) -> str:
     """`recorder`; within a big room that which the file is in, `extractor/cpp`."""
     folder = file.parent.as_posix()
     return folder if any(f"{folder}/".startswith(f"{big}/") for big in NATIVE_ROOMS) else file.parts[0]
+
+
+STARTERS = {
+    *("run", "Popen", "call", "check_call", "check_output", "getoutput", "getstatusoutput"),
+    *("create_subprocess_exec", "create_subprocess_shell", "subprocess_exec", "subprocess_shell"),
+    *("system", "popen", "posix_spawn", "posix_spawnp", "startfile", "fork", "forkpty"),
+    *(f"{kind}{form}" for kind in ("exec", "spawn") for form in ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")),
+}
+STARTING_MODULES = {"subprocess", "asyncio", "os", "pty", "multiprocessing", "loop"}
+
+
+def calls_starting_processes(file: Path) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (
+                module in STARTING_MODULES and name in STARTERS and (module, name) != ("asyncio", "run")
+            ):
+                yield node
+
+
+def test_interpreters_are_started_in_one_place() -> None:
+    """An interpreter made elsewhere would import from the folder that an editor has opened."""
+    files = [file for folder in (INDEXER, SERVER) for file in folder.rglob("*.py")]
+    started = {
+        f"{file.relative_to(REPOSITORY)}: {ast.unparse(call.args[0])}"
+        for file in files
+        for call in calls_starting_processes(file)
+    }
+    assert started == {
+        "indexer/framedex/interpreters.py: command",
+        "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
+        "indexer/framedex/commands/open.py: [program, *command[1:]]",  # the user's editor
+        "indexer/framedex/commands/launch.py: [what.python, *what.arguments]",  # the user's program
+        "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
+        "server/framedex_server/jobs.py: *own_code(cli, opened)",
+    }
+    naming = {str(file.relative_to(REPOSITORY)) for file in files if b"sys.executable" in file.read_bytes()}
+    assert naming == {
+        "indexer/framedex/interpreters.py",
+        "indexer/framedex/commands/run.py",  # the default of --python
+        "indexer/framedex/commands/launch.py",  # whether the program's is this one
+    }
+    assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)
+
+
+def test_programs_are_looked_for_in_one_place() -> None:
+    """Elsewhere an empty entry of the PATH would have commands taken from the folder that an editor has opened."""
+    files = [file for folder in (INDEXER, SERVER) for file in folder.rglob("*.py")]
+    looking = {str(file.relative_to(REPOSITORY)) for file in files if b"shutil.which" in file.read_bytes()}
+    assert looking == {"indexer/framedex/onpath.py"}

@@ -177,3 +177,55 @@ def test_the_documentation_has_every_key() -> None:
     text = (REPOSITORY / "docs" / "settings.md").read_text()
     for key in setting_keys():
         assert f"`{key}`" in text
+
+
+@pytest.mark.parametrize(
+    ("index", "is_taken"),
+    [
+        ("own.db", True),
+        ("deep/../own.db", True),
+        ("inside/any.name", True),
+        ("../beside.db", False),
+        ("~/notes.txt", False),
+        ("~/notes.db", False),
+        ("/etc/framedex.db", False),
+        ("out/index.db", False),
+        ("out-file.db", False),
+        ("~/.local/share/framedex/project.db", True),
+        ("~/.local/state/project.db", True),
+        ("~/.cache/project.db", True),
+        ("~/.cache/project", False),
+        ("~/.cache/../.bashrc.db", False),
+        ("~/.cache/led/project.db", False),
+    ],
+)
+def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: str, is_taken: bool
+) -> None:
+    """Whoever wrote the file, and the links that lie beside it, may want a database made of what is somebody's."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    for folder in (home / ".cache", home / "private", project / "inside"):
+        folder.mkdir(parents=True)
+    (project / "out").symlink_to(home / "private")
+    (project / "out-file.db").symlink_to(home / "private" / "new.db")
+    (home / ".cache" / "led").symlink_to(home / "private")
+    monkeypatch.setenv("HOME", str(home))
+    for variable in ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    (project / "framedex.toml").write_text(f'index = "{index}"')
+    settings, problems = Settings.load(project)
+    assert (settings.index is not None) == is_taken
+    assert [f"index leads to {tmp_path}" in each or "/etc" in each for each in problems] == [True] * (not is_taken)
+    # What a user has set in the editor counts.
+    settings, problems = Settings.from_mapping({"index": index}, project, "The editor's settings")
+    assert settings.index is not None and problems == []
+
+
+def test_the_users_data_may_lie_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "framedex.toml").write_text('index = "../data/x.db"')
+    monkeypatch.setenv("XDG_DATA_HOME", "../data")
+    assert Settings.load(project)[0].index is None
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert Settings.load(project)[0].index == tmp_path / "data" / "x.db"

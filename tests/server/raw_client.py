@@ -6,6 +6,7 @@ import json
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -83,9 +84,17 @@ class Connection:
 class RawClient(Connection):
     """A server process over stdio."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        command: Sequence[str] = (sys.executable, "-m", "framedex_server"),
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "framedex_server", *arguments],
+            [*command, *arguments],
+            cwd=cwd,
+            env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -111,12 +120,25 @@ class RawClient(Connection):
 
 
 class SocketClient(Connection):
-    """A connection to a server that listens on a port."""
+    """A connection to a server that listens on a port of the loopback, or on a Unix socket."""
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+    def __init__(self, where: int | Path) -> None:
+        if isinstance(where, int):
+            self.socket = socket.create_connection(("127.0.0.1", where), timeout=30)
+        else:
+            self.socket = socket.socket(socket.AF_UNIX)
+            self.socket.settimeout(30)
+            self.socket.connect(str(where))
         super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))
 
     def is_closed(self) -> bool:
         """Whether the server closes the connection, having sent no more."""
-        return self._source.read(1) == b""
+        try:
+            return self._source.read(1) == b""
+        except ConnectionResetError:  # it left something unread
+            return True
+
+    def send_bytes(self, content: bytes) -> None:
+        """Send what need not be a message."""
+        self._sink.write(content)
+        self._sink.flush()

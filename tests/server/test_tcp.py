@@ -1,12 +1,18 @@
-"""Several clients of one server process, each with a session of its own, on the loopback."""
+"""Several clients of one server process, each with a session of its own, on the loopback or a Unix socket."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import signal
+import socket
+import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +22,71 @@ from framedex_server.sockets import Address
 from tests.server.raw_client import SocketClient
 from tests.server.recording import Recording, record
 
-Connect = Callable[[], SocketClient]
+SERVER = [sys.executable, "-m", "framedex_server"]
+
+
+@dataclass
+class Listening:
+    """A server that listens, where, and with what token."""
+
+    process: subprocess.Popen[bytes]
+    where: int | Path
+    token: str | None = None
+    token_file: Path | None = None
+    clients: ExitStack = field(default_factory=ExitStack)
+
+    def connect(self) -> SocketClient:
+        client = SocketClient(self.where)
+        self.clients.callback(client.socket.close)
+        return client
+
+    def join(self, client: SocketClient, root: Path, **more: Any) -> dict[str, Any]:
+        """The reply to a client's `initialize`, with the token."""
+        return client.initialize(root, initializationOptions={"token": self.token}, **more)
 
 
 @pytest.fixture
-def server() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        [sys.executable, "-m", "framedex_server", "--tcp", "0"], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-    ) as process:
-        yield process
-        process.kill()
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A runtime folder of the user's own, whose path is short enough for a socket."""
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    return folder
+
+
+def start(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([*SERVER, *arguments], stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
 
 
 @pytest.fixture
-def connect(server: subprocess.Popen[bytes]) -> Iterator[Connect]:
-    """Makes connections to the server."""
-    assert server.stderr is not None
-    port = int(server.stderr.readline().rpartition(b":")[2])
-    with ExitStack() as stack:
+def on_port(home: Path) -> Iterator[Listening]:
+    with start("--tcp", "0") as process:
+        assert process.stderr is not None
+        port = int(process.stderr.readline().rpartition(b":")[2])
+        told = re.search(r"the token (\S+) as .* in (\S+) too", process.stderr.readline().decode())
+        assert told
+        server = Listening(process, port, told[1], Path(told[2]))
+        with server.clients:
+            yield server
+            process.kill()
 
-        def start() -> SocketClient:
-            client = SocketClient(port)
-            stack.callback(client.socket.close)
-            return client
 
-        yield start
+@pytest.fixture
+def on_socket(home: Path) -> Iterator[Listening]:
+    path = home / "framedex.sock"
+    with start("--socket", str(path)) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().decode() == f"framedex: listening on {path}\n"
+        server = Listening(process, path)
+        with server.clients:
+            yield server
+            process.kill()
+
+
+@pytest.fixture(params=["on_port", "on_socket"])
+def server(request: pytest.FixtureRequest) -> Listening:
+    found: Listening = request.getfixturevalue(request.param)
+    return found
 
 
 def hover_text(client: SocketClient, recording: Recording, request_id: int) -> str | None:
@@ -50,38 +96,37 @@ def hover_text(client: SocketClient, recording: Recording, request_id: int) -> s
     return result["contents"]["value"] if result else None
 
 
-def test_each_client_has_its_own_workspace(connect: Connect, tmp_path: Path) -> None:
+def test_each_client_has_its_own_workspace(server: Listening, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
     one, two = record(tmp_path / "one", puts=1), record(tmp_path / "two", puts=2)
-    first, second = connect(), connect()
-    first.initialize(one.root)
-    second.initialize(two.root)
+    first, second = server.connect(), server.connect()
+    server.join(first, one.root)
+    server.join(second, two.root)
     assert "1 recorded call," in (hover_text(first, one, 1) or "")
     assert "2 recorded calls" in (hover_text(second, two, 1) or "")
 
 
-def test_a_client_that_leaves_ends_its_session_only(connect: Connect, recording: Recording) -> None:
-    stays, leaves, vanishes = connect(), connect(), connect()
+def test_a_client_that_leaves_ends_its_session_only(server: Listening, recording: Recording) -> None:
+    stays, leaves, vanishes = server.connect(), server.connect(), server.connect()
     for client in (stays, leaves, vanishes):
-        client.initialize(recording.root)
+        server.join(client, recording.root)
     leaves.request("shutdown", None, 1)
     leaves.send({"method": "exit"})
     assert leaves.is_closed()
-    vanishes._sink.write(b"Content-Length: 1000\r\n\r\n{")
-    vanishes._sink.flush()
+    vanishes.send_bytes(b"Content-Length: 1000\r\n\r\n{")
     vanishes.socket.close()
     assert hover_text(stays, recording, 1)
-    again = connect()
-    again.initialize(recording.root)
+    again = server.connect()
+    server.join(again, recording.root)
     assert hover_text(again, recording, 1)
 
 
-def test_the_death_of_a_clients_process_ends_its_session_only(connect: Connect, recording: Recording) -> None:
+def test_the_death_of_a_clients_process_ends_its_session_only(server: Listening, recording: Recording) -> None:
     editor = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    of_editor, other = connect(), connect()
-    of_editor.initialize(recording.root, process_id=editor.pid)
-    other.initialize(recording.root)
+    of_editor, other = server.connect(), server.connect()
+    server.join(of_editor, recording.root, process_id=editor.pid)
+    server.join(other, recording.root)
     assert hover_text(of_editor, recording, 1)
     editor.kill()
     editor.communicate()
@@ -89,14 +134,28 @@ def test_the_death_of_a_clients_process_ends_its_session_only(connect: Connect, 
     assert hover_text(other, recording, 1)
 
 
-def test_an_interrupt_ends_the_server(connect: Connect, server: subprocess.Popen[bytes], recording: Recording) -> None:
-    client = connect()
-    client.initialize(recording.root)
-    server.send_signal(signal.SIGINT)
-    assert server.wait(timeout=30) == 0
+def test_an_interrupt_ends_the_server(server: Listening, recording: Recording) -> None:
+    client = server.connect()
+    server.join(client, recording.root)
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(timeout=30) == 0
 
 
-@pytest.mark.parametrize("text", ["0.0.0.0:80", "192.168.0.1:80", "example.org:80", "[::]:80", "65536", "-1", "", "x"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.0.0.0:80",
+        "192.168.0.1:80",
+        "example.org:80",
+        "[::]:80",
+        "65536",
+        "-1",
+        "",
+        "x",
+        "٣",
+        "localhost.example.org:1",
+    ],
+)
 def test_an_address_that_is_not_the_loopbacks_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         Address.parse(text)
@@ -106,10 +165,168 @@ def test_an_address_that_is_not_the_loopbacks_is_refused(text: str) -> None:
     ("text", "address"),
     [
         ("80", Address("127.0.0.1", 80)),
-        ("localhost:0", Address("localhost", 0)),
+        ("localhost:0", Address("127.0.0.1", 0)),
         ("127.0.0.2:1", Address("127.0.0.2", 1)),
         ("[::1]:9", Address("::1", 9)),
     ],
 )
 def test_an_address_of_the_loopback(text: str, address: Address) -> None:
     assert Address.parse(text) == address
+
+
+def initialize(token: object, method: str = "initialize") -> bytes:
+    options = {"token": token}
+    params = {"processId": None, "rootUri": None, "capabilities": {}, "initializationOptions": options}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+def framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "Host: 127.0.0.1:{port}\r\nOrigin: https://evil.example.org\r\nContent-Type: text/plain",
+        "Host: rebound.example.org\r\nOrigin: http://rebound.example.org:{port}",
+        "Host: localhost:{port}\r\nOrigin: null\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8",
+    ],
+)
+@pytest.mark.parametrize("line", ["POST / HTTP/1.1", "GET / HTTP/1.1", "OPTIONS * HTTP/1.0", ""])
+def test_a_web_page_gets_no_answer(on_port: Listening, headers: str, line: str) -> None:
+    """Even one that has the token: what begins as HTTP does is no client."""
+    body = initialize(on_port.token)
+    client = on_port.connect()
+    request = f"{line}\r\n{headers.format(port=on_port.where)}\r\n".encode()
+    client.send_bytes(request + framed(framed(body) + body))
+    assert client.is_closed()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Content-Length: 5\r\n" * 100,
+        b"Content-Type: " + b"x" * 2000 + b"\r\n",
+        b"Content-Length: 99999999999999999999\r\n\r\n",
+        b"Content-Length: 999999999\r\n\r\n",
+        b"Content-Length: -1\r\n\r\n",
+        b"x" * 200_000,
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        framed(b"[]"),
+        framed(b"\xff"),
+        framed(b"[" * 100_000),
+    ],
+    ids=range(10),
+)
+def test_what_is_no_first_message_ends_the_connection(on_port: Listening, content: bytes, recording: Recording) -> None:
+    client = on_port.connect()
+    client.send_bytes(content)
+    client.socket.shutdown(socket.SHUT_WR)
+    assert client.is_closed()
+    works = on_port.connect()
+    on_port.join(works, recording.root)
+    assert hover_text(works, recording, 1)
+
+
+@pytest.mark.parametrize("token", [None, "", "x", 7, [], {"token": "x"}, "\udc80", "ü", True])
+def test_without_the_token_a_client_is_told_and_left(on_port: Listening, token: object) -> None:
+    client = on_port.connect()
+    client.send_bytes(framed(initialize(token)))
+    error = client.reply_to(1)["error"]
+    assert "initializationOptions.token" in error["message"]
+    assert client.is_closed()
+
+
+@pytest.mark.parametrize("method", ["shutdown", "framedex/captures", "workspace/executeCommand", "exit"])
+def test_nothing_is_done_before_the_token(on_port: Listening, method: str) -> None:
+    client = on_port.connect()
+    client.send_bytes(framed(initialize(on_port.token, method)) + framed(initialize(on_port.token)))
+    assert "error" in client.reply_to(1)
+    assert client.is_closed()
+
+
+def test_the_token_stands_in_a_file_of_the_user_alone_while_the_server_listens(on_port: Listening, home: Path) -> None:
+    assert on_port.token_file == home / "framedex" / f"serve-{on_port.where}.token"
+    assert on_port.token_file.read_text() == f"{on_port.token}\n"
+    assert stat.S_IMODE(on_port.token_file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(on_port.token_file.parent.stat().st_mode) == 0o700
+    on_port.process.send_signal(signal.SIGTERM)
+    assert on_port.process.wait(timeout=30) == 0
+    assert not on_port.token_file.exists()
+
+
+def test_the_socket_is_the_users_alone_and_goes_with_the_server(on_socket: Listening) -> None:
+    assert isinstance(on_socket.where, Path)
+    assert stat.S_IMODE(on_socket.where.stat().st_mode) == 0o600
+    on_socket.process.send_signal(signal.SIGTERM)
+    assert on_socket.process.wait(timeout=30) == 0
+    assert not on_socket.where.exists()
+
+
+def refusal(*arguments: str) -> str:
+    """What a server says that cannot listen."""
+    done = subprocess.run([*SERVER, *arguments], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_socket_on_which_nobody_listens_any_more_is_replaced(home: Path) -> None:
+    path = home / "stale.sock"
+    with start("--socket", str(path)) as process:
+        assert process.stderr is not None and process.stderr.readline()
+        assert "somebody listens there" in refusal("--socket", str(path))
+        process.kill()
+    assert path.is_socket()
+    with start("--socket", str(path)) as process:
+        assert process.stderr is not None
+        assert b"listening" in process.stderr.readline()
+        process.kill()
+
+
+def test_what_is_no_socket_of_the_user_stays_as_it_is(home: Path) -> None:
+    file = home / "notes.txt"
+    file.write_text("mine")
+    assert "no socket" in refusal("--socket", str(file))
+    assert file.read_text() == "mine"
+    link = home / "link.sock"
+    link.symlink_to(home / "elsewhere.sock")
+    assert "no socket" in refusal("--socket", str(link))
+    assert "no such folder" in refusal("--socket", str(home / "nowhere" / "x.sock"))
+    assert "107 bytes" in refusal("--socket", str(home / ("x" * 120)))
+    shared = home / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    assert "others can write" in refusal("--socket", str(shared / "x.sock"))
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can make another user's socket")
+def test_the_socket_of_another_user_is_refused(home: Path) -> None:
+    path = home / "theirs.sock"
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(str(path))
+    os.chown(path, 12345, -1)
+    assert "another user's" in refusal("--socket", str(path))
+    assert path.is_socket()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_is_not_served_even_where_the_socket_lets_them_in(on_socket: Listening, tmp_path: Path) -> None:
+    assert isinstance(on_socket.where, Path)
+    on_socket.where.chmod(0o777)
+    on_socket.where.parent.chmod(0o711)
+    client = f"""
+import os, socket
+os.setuid(12345)
+connection = socket.socket(socket.AF_UNIX)
+connection.settimeout(30)
+connection.connect({on_socket.where.name!r})
+connection.sendall({framed(initialize(None))!r})
+print(connection.recv(100))
+"""
+    done = subprocess.run([sys.executable, "-c", client], capture_output=True, text=True, cwd=on_socket.where.parent)
+    assert done.stdout == "b''\n" or "ConnectionResetError" in done.stderr or "BrokenPipe" in done.stderr, done
+
+
+def test_a_port_in_use_is_told(on_port: Listening) -> None:
+    said = refusal("--tcp", str(on_port.where))
+    assert "Address already in use" in said and "--socket" in said

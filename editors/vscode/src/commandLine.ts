@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import * as vscode from "vscode";
 
 import { reasonOf, withoutLinks } from "./plain";
+import { ownEnvironment } from "./server/environment";
 import { Server } from "./server/server";
 
 /** What the reader's first, second and third Cancel send, as by keys in a terminal: to the program too. */
@@ -60,7 +61,7 @@ export class CommandLine implements vscode.Disposable {
 
   private begin(command: string, given: readonly string[], folder: string): Running {
     // A process group of its own, so that a signal reaches the program as one from a terminal does.
-    const child = spawn(command, given, { cwd: folder, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, given, { cwd: folder, env: ownEnvironment(), detached: true, stdio: ["ignore", "pipe", "pipe"] });
     let tail = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => this.output.append(text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => {

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from framedex.binaries.elf import Elf
+from framedex.regularfile import open_regular
 
 _SYSTEM = Path("/usr/lib/debug")
 _CHUNK = 1 << 20
@@ -54,7 +55,7 @@ def _has_build_id(path: Path, build_id: str) -> bool:
 def _has_checksum(path: Path, checksum: int) -> bool:
     value = 0
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while chunk := file.read(_CHUNK):
                 value = zlib.crc32(chunk, value)
     except OSError:

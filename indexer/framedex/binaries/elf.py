@@ -23,6 +23,8 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import NoteSection
 from elftools.elf.segments import NoteSegment
 
+from framedex.regularfile import open_regular
+
 _MOST_SECTIONS = 1 << 16  # e_shnum has 16 bits; a damaged section 0 could claim 2^64
 _LARGEST_NOTES = 1 << 20
 _LARGEST_MINI_DEBUG_INFO = 1 << 28  # decompressed
@@ -121,7 +123,7 @@ class Elf:
     @classmethod
     def open(cls, path: Path) -> Elf:
         """Map a file. Raises: OSError, ValueError (empty file) or an elftools error when it is no ELF file."""
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return cls(mapped, mapped)  # type: ignore[arg-type]  # a mapping has the methods that pyelftools uses
 

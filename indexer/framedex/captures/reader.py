@@ -23,6 +23,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from framedex.regularfile import read_regular_text
 from framedex_native import _native
 
 FORMAT = "framedex-capture"
@@ -79,7 +80,7 @@ def read_metadata(path: Path) -> dict[str, Any]:
     """What the capture in folder `path` says of the run. Raises FramedexError as `read_capture` does."""
     file = path / METADATA_FILE
     try:
-        metadata = json.loads(file.read_text(encoding="utf-8", errors="replace"))
+        metadata = json.loads(read_regular_text(file))
     except FileNotFoundError:
         raise FramedexError(
             f"{path} is not a capture: it has no {METADATA_FILE}.",

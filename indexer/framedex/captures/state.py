@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures.reader import count_records, read_metadata
+from framedex.regularfile import open_regular
 
 # A stream grows by whole segments of 256 KiB, the next of which is made ready early. So its size does not tell that
 # something was added, but its last two segments do.
@@ -72,7 +73,7 @@ def _signature(path: Path) -> str:
 def _ending(stream: Path) -> str:
     """Size and checksum of what changes in a stream: its header and its end, or all of a ring."""
     try:
-        with stream.open("rb") as file:
+        with open_regular(stream) as file:
             size = os.fstat(file.fileno()).st_size
             checksum = zlib.crc32(file.read(_HEADER))
             if not stream.name.endswith(".ring.fdx"):

@@ -18,6 +18,7 @@ from framedex.commands.files import working_folder
 from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Span, Terminal, paint, standard_output
 from framedex.errors import FramedexError
+from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
 from framedex.settings import Settings
 
@@ -111,8 +112,18 @@ def known_index(given: Path | None, settings: Settings) -> Path | None:
 
 
 def index_path_here(given: Path | None, settings: Settings) -> Path:
-    """Where the index is or will be: the known one, else below this folder. Raises as `known_index` does."""
-    return known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
+    """Where to write the index: the known one, else below this folder.
+
+    Raises FramedexError as `known_index` does, and where links lead out of the project.
+    """
+    return checked_place(known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db", given, settings)
+
+
+def checked_place(path: Path, given: Path | None, settings: Settings) -> Path:
+    """The path of an index, to write it. Raises FramedexError where links lead one that nobody named elsewhere."""
+    if path not in (given, settings.index):
+        check_index_place(path)
+    return path
 
 
 def open_index(path: Path | None) -> Index:

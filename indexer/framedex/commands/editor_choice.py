@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import socket
 import stat
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.onpath import program_on_path
 
 CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
 """VS Code and its relatives, by the names of their command-line programs."""
@@ -147,7 +147,7 @@ def _installed(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _first_on(path: str, names: tuple[str, ...]) -> str | None:
-    return next((name for name in names if shutil.which(name, path=path)), None)
+    return next((name for name in names if program_on_path(name, path)), None)
 
 
 def _first_folder_with(names: tuple[str, ...], path: str) -> str | None:

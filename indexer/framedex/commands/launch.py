@@ -25,11 +25,15 @@ from framedex.commands.mock_settings import check_mock
 from framedex.commands.plugins import Plugin
 from framedex.commands.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.errors import FramedexError
+from framedex.interpreters import ask
+from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 from framedex.selection import selected_by
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
+# An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
+_PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
 _FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -84,6 +88,14 @@ class Outcome:
         if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # those have no handler to take away
             signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
+
+
+def interpreter(named: str) -> str:
+    """The path of the interpreter that a path or a name on the PATH stands for. Raises FramedexError without any."""
+    found = program_on_path(named)
+    if found is None:
+        raise FramedexError(f"There is no {printable(named)} on the PATH.", "Check --python.")
+    return found
 
 
 def check_python(python: str) -> None:
@@ -146,7 +158,8 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
     environment |= loading
     environment["FRAMEDEX_OUT"] = os.fspath(captures)
     # Python starts with what it finds there, and only FFI tracing stands there.
-    python_path = [os.fspath(ffi_startup), *filter(None, [os.environ.get("PYTHONPATH")])]
+    theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
+    python_path = [os.fspath(ffi_startup), *filter(None, [theirs])]
     environment["PYTHONPATH"] = os.pathsep.join(python_path)
     environment |= {name: value for name, value in what.settings.items() if value}
     if what.plugin is None:
@@ -241,16 +254,14 @@ def _own_versions() -> dict[str, str]:
 
 def _versions_of(python: str) -> dict[str, str]:
     program = (
-        "import importlib.metadata as m, json, sys\n"
         "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
         "for package in ('jax', 'jaxlib', 'torch_xla'):\n"
-        "    try: versions[package] = m.version(package)\n"
-        "    except m.PackageNotFoundError: pass\n"
+        "    try: versions[package] = importlib.metadata.version(package)\n"
+        "    except importlib.metadata.PackageNotFoundError: pass\n"
         "print(json.dumps(versions))"
     )
     try:
-        answer = subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout
-        versions: dict[str, str] = json.loads(answer)
+        versions: dict[str, str] = ask(python, program)
     except (OSError, subprocess.CalledProcessError, ValueError):
         raise FramedexError(f"{python} is not a Python that can be run.", "Check --python.") from None
     return versions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from framedex.commands.editor_choice import chosen_editor
 from framedex.commands.editors import can_tell_lines, editor_command, only_asks
 from framedex.commands.files import Place, parse_place
 from framedex.errors import FramedexError
+from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -66,7 +68,10 @@ def _run(command: Sequence[str], patience: float | None) -> None:
     """Run an editor to its end, or for so many seconds. Raises FramedexError where it cannot be started or fails."""
     try:
         with _interrupts_left_to_the_editor():
-            status = subprocess.run(command, check=False, timeout=patience).returncode
+            program = program_on_path(command[0])
+            if program is None:
+                raise FileNotFoundError(errno.ENOENT, "it is in no folder of the PATH")
+            status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode
     except subprocess.TimeoutExpired as error:
         raise FramedexError(
             f"The Neovim that runs already has not answered in {_PATIENCE:.0f} seconds.",

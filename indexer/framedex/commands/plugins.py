@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -15,23 +14,33 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from framedex.errors import FramedexError
+from framedex.interpreters import ask
 
 # The folders of the installed packages that bring a plug-in, by name. JAX finds the same ones (jax/_src/xla_bridge.py,
-# discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported.
+# discover_pjrt_plugins; jax/_src/cloud_tpu_init.py). Nothing of a plug-in is imported, nor the packages around it, as
+# importlib.util.find_spec does.
 _INSTALLED = """
-import importlib.metadata, importlib.util, json, pkgutil
 folders = {}
+def inside(module):
+    found, name = None, ""
+    for part in module.split("."):
+        name = name + "." + part if name else part
+        specs = (finder.find_spec(name, found) for finder in sys.meta_path if hasattr(finder, "find_spec"))
+        spec = next((each for each in specs if each), None)
+        if spec is None:
+            return None
+        try:
+            found = list(spec.submodule_search_locations or ())
+        except KeyError:  # a namespace, which looks for the package around it among those that were imported
+            found = [each for each in (os.path.join(folder, part) for folder in found) if os.path.isdir(each)]
+    return found
 def look(name, module):
-    try:
-        spec = importlib.util.find_spec(module)
-    except ImportError:
-        return
-    if spec:
-        folders[name] = list(spec.submodule_search_locations or ())
+    found = inside(module)
+    if found is not None:
+        folders[name] = found
 look("libtpu", "libtpu")
-if spec := importlib.util.find_spec("jax_plugins"):
-    for module in pkgutil.iter_modules(spec.submodule_search_locations):
-        look(module.name, "jax_plugins." + module.name)
+for module in pkgutil.iter_modules(inside("jax_plugins") or []):
+    look(module.name, "jax_plugins." + module.name)
 for entry in importlib.metadata.entry_points(group="jax_plugins"):
     look(entry.name, entry.module)
 print(json.dumps(folders))
@@ -103,10 +112,9 @@ def _installed_plugin(name: str, python: str) -> Plugin:
 def _installed(python: str) -> dict[str, Path | None]:
     """The plug-ins that are installed for a Python, each with its library if it has one."""
     try:
-        answer = subprocess.run([python, "-c", _INSTALLED], check=True, capture_output=True, text=True).stdout
-    except (OSError, subprocess.CalledProcessError) as error:
+        folders: dict[str, list[str]] = ask(python, _INSTALLED)
+    except (OSError, subprocess.CalledProcessError, ValueError) as error:
         raise FramedexError(f"{python} cannot say which plug-ins it has: {error}.", "Check --python.") from None
-    folders: dict[str, list[str]] = json.loads(answer)
     return {name: _library([Path(folder) for folder in paths]) for name, paths in folders.items()}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python, launch
+from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python, interpreter, launch
 from framedex.commands.mock_settings import machine_options, machine_variables
 from framedex.commands.plugins import find_plugin
 from framedex.commands.quantities import Bytes
@@ -84,6 +84,7 @@ def run(
         "FRAMEDEX_RING": "1" if ring else "",
     }
     arguments = ("-m", *program) if is_module else program
+    python = interpreter(python)
     check_python(python)
     runtime = Runtime.PJRT if plugin else check_jaxlib(python)
     found = find_plugin(plugin, python) if plugin else None

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.console import index_path_here, known_index, load_settings_here, patience, print_lines
+from framedex.commands.console import (
+    checked_place,
+    index_path_here,
+    known_index,
+    load_settings_here,
+    patience,
+    print_lines,
+)
 from framedex.commands.files import written_whole
 from framedex.commands.terminal import text_line
 from framedex.errors import FramedexError
@@ -151,9 +158,10 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     """The index that has the folder; a passing one where none has."""
     from framedex.index import Store
 
-    path = known_index(index_path, load_settings_here())
+    settings = load_settings_here()
+    path = known_index(index_path, settings)
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
-        with Store(path, patience()) as store:
+        with Store(checked_place(path, index_path, settings), patience()) as store:
             folder = os.path.realpath(root)
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store

@@ -12,6 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.console import (
+    checked_place,
     index_path_here,
     json_option,
     load_settings_here,
@@ -103,12 +104,12 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
         components = {each.component for each in index.source_maps()}
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
-    with Store(path) as store, store.transaction():
+    settings, _ = settings_here()
+    with Store(checked_place(path, ctx.obj, settings)) as store, store.transaction():
         for component in maps:
             store.sources.remove_map(component)
         for root in chosen.values():
             store.sources.remove_root(root)
-    settings, _ = settings_here()
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
         note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")

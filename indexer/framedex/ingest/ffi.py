@@ -11,6 +11,7 @@ from framedex.ffi.joins import BOUNDARY, PlainFrame
 from framedex.index.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
 from framedex.ingest.naming import Namer, Paths, python_record
 from framedex.model import Capture, NativeFrame
+from framedex.regularfile import read_regular
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = {
@@ -91,7 +92,7 @@ def _first_lines(path: Path) -> Mapping[str, list[int]]:
     """The first lines, as code objects have them, of the functions of a Python file, by qualified name."""
     found: dict[str, list[int]] = {}
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(read_regular(path))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return found
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]

@@ -21,6 +21,7 @@ from framedex.index import Store
 from framedex.index.records import FramePlacement, RecordedPlace
 from framedex.ingest.trees import Trees
 from framedex.model import Definition, How, Language, Location
+from framedex.regularfile import read_regular_text
 from framedex.sources import Here, PathMap, TreeFiles, find_here, found_file
 
 Named = tuple[str, Definition]
@@ -121,6 +122,6 @@ def _name(place: RecordedPlace) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").split("\n")
+        return read_regular_text(Path(path)).split("\n")
     except OSError:
         return []

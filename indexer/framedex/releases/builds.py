@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framedex.regularfile import open_regular
+
 if TYPE_CHECKING:
     from framedex.model import Capture
 
@@ -97,7 +99,7 @@ def _installed(site: Path, package: str, metadata: Mapping[str, Any]) -> str | N
 def _said_commit(folder: Path, version: str) -> str | None:
     """The commit that a package names in its version.py, if that is of this version."""
     try:
-        with (folder / "version.py").open("rb") as file:
+        with open_regular(folder / "version.py") as file:
             text = file.read(_LARGEST_VERSION_FILE).decode(errors="replace")
     except (OSError, ValueError):
         return None

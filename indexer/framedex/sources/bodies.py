@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from framedex.model import Definition, is_local
+from framedex.regularfile import read_regular, read_regular_text
 from framedex.sources.callline import Called
 from framedex.sources.calls import Span, WrittenCall, WrittenCalls, known_calls
 from framedex.sources.names import short_of
@@ -80,13 +81,13 @@ _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decl
 
 def _read(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_regular(Path(path))
     except OSError:
         return b""
 
 
 def _lines(path: str) -> list[str]:
     try:
-        return Path(path).read_text("utf-8", "replace").split("\n")
+        return read_regular_text(Path(path)).split("\n")
     except OSError:
         return []

@@ -18,6 +18,7 @@ from pygls.exceptions import JsonRpcRequestCancelled
 from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
+from framedex.indexplace import check_index_place
 from framedex_server.arrivals import EVERY, Arrivals
 from framedex_server.documents.open_documents import path_of
 from framedex_server.features.progress import with_progress
@@ -62,7 +63,7 @@ class Indexing:
     def __init__(self, server: LanguageServer, session: Session) -> None:
         self._server = server
         self._session = session
-        self._worker = Worker()
+        self._worker = Worker(session.roots)
         self._arrivals = Arrivals()
         self._saved: dict[str, None] = {}
         self._refreshing: asyncio.Task[None] | None = None
@@ -107,7 +108,7 @@ class Indexing:
             self._server.window_log_message(types.LogMessageParams(types.MessageType.Log, line))
 
         title = f"framedex: recording {script.name}"
-        return await with_progress(self._server, title, lambda _: record(script, folder, told))
+        return await with_progress(self._server, title, lambda _: record(script, folder, told, self._session.roots()))
 
     async def _watch(self) -> None:
         while True:
@@ -155,6 +156,7 @@ class Indexing:
         }
         self._session.indexes.filled.add(index)
         try:
+            self._check_place(index)
             result = await with_progress(
                 self._server, "framedex: indexing", lambda told: self._worker.run(request, told)
             )
@@ -174,11 +176,18 @@ class Indexing:
             for index, files in (await self._session.indexes.that_know(paths)).items():
                 request = {"do": "refresh", "index": str(index), "files": files}
                 try:
+                    self._check_place(index)
                     await self._worker.run(request, lambda task, done, total: None)
                 except FramedexError as error:
                     self._session.report(error)
                 else:
                     self._session.refresh_views()
+
+    def _check_place(self, index: Path) -> None:
+        """Raise FramedexError where links in a workspace lead its index elsewhere, and no user has named that."""
+        named = {self._session.folder_settings_at(root).index for root in self._session.roots()}
+        if not self._session.indexes.is_fixed and index not in named:
+            check_index_place(index)
 
 
 def _captures(project: Path) -> list[Path]:

@@ -14,9 +14,42 @@ local function is_framedex(client)
   return client.name == "framedex" and not client.is_stopped(client)
 end
 
+local function is_absolute(folder)
+  return folder:sub(1, 1) == "/"
+end
+
+-- The command with its program in full. An empty or relative entry of the PATH stands for Neovim's working folder, which
+-- may be anybody's: no framedex is taken from there.
+local function with_path(command)
+  if type(command) ~= "table" or command[1]:find("/") then
+    return command
+  end
+  for _, folder in ipairs(vim.split(vim.env.PATH or "", ":", { plain = true })) do
+    local program = folder .. "/" .. command[1]
+    if is_absolute(folder) and vim.fn.executable(program) == 1 then
+      return vim.list_extend({ program }, command, 2)
+    end
+  end
+  return command
+end
+
+-- The same holds for PYTHONPATH: Python would import from there what framedex needs of its own library. The user's
+-- programs get theirs back.
+local function environment()
+  local theirs = vim.env.PYTHONPATH
+  local entries = theirs and vim.split(theirs, ":", { plain = true }) or {}
+  local kept = vim.tbl_filter(is_absolute, entries)
+  if #kept == #entries then
+    return nil
+  end
+  return { PYTHONPATH = table.concat(kept, ":"), FRAMEDEX_PROGRAM_PYTHONPATH = theirs }
+end
+
 -- What Neovim is told of the server; lsp/framedex.lua hands it to `vim.lsp.enable` as it is.
 function M.configuration(options)
   local configuration = vim.tbl_extend("force", defaults, options or {})
+  configuration.cmd = with_path(configuration.cmd)
+  configuration.cmd_env = vim.tbl_extend("force", environment() or {}, configuration.cmd_env or {})
   local theirs = configuration.on_attach
   configuration.on_attach = function(client, buffer)
     if vim.bo[buffer].filetype == "framedex-trace" then
@@ -72,6 +105,7 @@ local function start_by_autocommand(configuration)
       local given = {
         name = "framedex",
         cmd = configuration.cmd,
+        cmd_env = configuration.cmd_env,
         root_dir = root_of(configuration.root_markers, event.buf),
         settings = configuration.settings,
         on_attach = configuration.on_attach,

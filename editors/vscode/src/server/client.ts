@@ -12,6 +12,7 @@ import {
   StaticFeature,
 } from "vscode-languageclient/node";
 
+import { ownEnvironment } from "./environment";
 import { foldingGlue } from "./folding";
 import { ServerCommand } from "./locate";
 
@@ -29,7 +30,7 @@ export function createClient(
   errorHandler: ErrorHandler,
   middleware: Middleware,
 ): LanguageClient {
-  const server: ServerOptions = { command, args: [...before, "serve"] };
+  const server: ServerOptions = { command, args: [...before, "serve"], options: { env: ownEnvironment() } };
   const sources: DocumentFilter[] = SOURCES.map((language) => ({ scheme: "file", language }));
   const texts: DocumentFilter[] = SCHEMES_OF_TEXTS.flatMap((scheme) => TEXTS.map((language) => ({ scheme, language })));
   const options: LanguageClientOptions = {

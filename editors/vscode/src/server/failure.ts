@@ -4,6 +4,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import { reasonOf } from "../plain";
+import { ownEnvironment } from "./environment";
 import { ServerCommand } from "./locate";
 
 const PATIENCE = 10_000;
@@ -11,7 +12,7 @@ const PATIENCE = 10_000;
 /** In a sentence, by what the command says of itself. */
 export async function whyFailed({ command, arguments: before }: ServerCommand, error: unknown): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(command, [...before, "--version"], { timeout: PATIENCE });
+    const { stdout } = await promisify(execFile)(command, [...before, "--version"], { timeout: PATIENCE, env: ownEnvironment() });
     return `it is ${stdout.trim() || "no framedex"}, and the connection to it failed (${reasonOf(error)}).`;
   } catch (failure) {
     const { stderr, code, killed } = failure as { stderr?: string; code?: unknown; killed?: boolean };

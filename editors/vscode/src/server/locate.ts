@@ -8,6 +8,7 @@ import * as path from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
+import { ownEnvironment } from "./environment";
 import { expand } from "./expand";
 import { isExecutable, liesIn } from "./files";
 import { selectedInterpreter } from "./interpreter";
@@ -94,7 +95,7 @@ async function fromInterpreter(interpreter: string): Promise<ServerCommand | und
 async function hasPackage(interpreter: string): Promise<boolean> {
   const look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('framedex_server') is None)";
   try {
-    await promisify(execFile)(interpreter, [NOT_FROM_HERE, "-c", look], { timeout: 5_000 });
+    await promisify(execFile)(interpreter, [NOT_FROM_HERE, "-c", look], { timeout: 5_000, env: ownEnvironment() });
     return true;
   } catch {
     return false;

@@ -122,7 +122,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 // Runs mock_tpu/child.py to its end. Returns how it ended, where it did not end well.
 std::string run_child(const Interpreter& interpreter, const MemoryFile& input, const MemoryFile& output,
                       const MemoryFile& errors) {
-  std::vector<std::string> arguments = {interpreter.executable, "-P", package_folder() + "/child.py",
+  // Isolated: it imports from the program's own sys.path, which it is given, and from nowhere else.
+  std::vector<std::string> arguments = {interpreter.executable, "-I", package_folder() + "/child.py",
                                         std::to_string(getpid())};
   arguments.insert(arguments.end(), interpreter.path.begin(), interpreter.path.end());
   std::vector<std::string> environment = child_environment();

@@ -1,0 +1,40 @@
+"""Where an index may be written that nobody has named on a command line: inside its project, or among the user's data.
+
+What a project's settings say, and where its links lead, may be a stranger's work: a folder that is opened in an editor
+is indexed by itself, and would have a database made of whatever file of the user's it points to.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from framedex.errors import FramedexError
+
+_USERS_OWN = (("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"))
+
+
+def may_be_index(path: Path, project: Path) -> bool:
+    """Whether a project may have its index there, as links lead now: inside, or in `NAME.db` among the user's data."""
+    real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(project))
+    if real.is_relative_to(inside):
+        return True
+    return real.suffix == ".db" and any(real.is_relative_to(folder) for folder in _users_own())
+
+
+def check_index_place(path: Path) -> None:
+    """Raise FramedexError unless the index of a project, `PROJECT/.framedex/index.db`, is where that may have it."""
+    project = path.parent.parent
+    if not may_be_index(path, project):
+        raise FramedexError(
+            f"{path} leads to {os.path.realpath(path)}, which is outside of {project}: no index is written there.",
+            f"Name it yourself if you want it there: `framedex --index {os.path.realpath(path)} index`.",
+        )
+
+
+def _users_own() -> list[Path]:
+    """The folders for programs' data of the XDG Base Directory Specification, as links lead."""
+    home = Path("~").expanduser()
+    named = ((os.environ.get(variable, ""), home / usual) for variable, usual in _USERS_OWN)
+    folders = [Path(value) if os.path.isabs(value) else usual for value, usual in named]  # noqa: PTH117
+    return [Path(os.path.realpath(folder)) for folder in folders]

@@ -1,0 +1,103 @@
+"""The Python interpreters that framedex itself starts, all of them: nothing of the folder that it works in runs there.
+
+`python -m` and `python -c` import from the working folder, so a `json.py` in whatever folder an editor has opened would
+be executed; so would what an empty or relative entry of PYTHONPATH leads to. Both kinds of interpreters made here are
+isolated (`-I`: no working folder, no PYTHON* variables, no user site) and are given back by name what they need:
+
+- one of our own finds what this process has found, less the working folder and folders that an editor has opened;
+- one that is asked about itself finds the packages that a program of it would, after the standard library, and imports
+  none of them.
+
+The user's own program (`commands/launch.py`) is none of these: it runs as the user would run it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from framedex.onpath import absolute_folders
+
+_ISOLATED = "-I"
+
+# `site` reads the .pth files of the user's packages, as this process's did: an editable installation is one of them.
+_OWN = """\
+import sys
+path, doubtful, user_site = {path}, {doubtful}, {user_site}
+if user_site:
+    import site
+    site.addsitedir(user_site)
+sys.path[:] = [each for each in path if each in sys.path or each not in doubtful]
+"""
+
+# Python 3.9 too has to understand this: it is told that it is too old by its answer. The folders of PYTHONPATH and of
+# the user come before the installed packages, as in a program, and after the standard library.
+_PROBE = """\
+import importlib.metadata, importlib.util, json, os, pkgutil, site, sys
+added = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.isabs(each)]
+if sys.base_prefix in site.PREFIXES and not os.environ.get("PYTHONNOUSERSITE"):
+    user_site = site.getusersitepackages()
+    if os.path.isabs(user_site) and os.path.isdir(user_site):
+        site.addsitedir(user_site)
+        sys.path = [each for each in sys.path if each != user_site]
+        added.append(user_site)
+packages = [os.path.basename(each) in ("site-packages", "dist-packages") for each in sys.path] + [True]
+sys.path[packages.index(True) : packages.index(True)] = added
+"""
+
+
+def own_module(module: str, opened: Iterable[Path] = ()) -> list[str]:
+    """The command that runs a module of ours in an interpreter of its own, as `python -m MODULE` does.
+
+    Of the folders that an editor has `opened`, nothing is imported but framedex itself where it is from there.
+    """
+    return own_code(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
+
+
+def own_code(code: str, opened: Iterable[Path] = ()) -> list[str]:
+    """The command that runs code of ours in an interpreter of its own; arguments for it go behind."""
+    path = absolute_folders(os.pathsep.join(sys.path))
+    doubtful = _doubtful(opened)
+    values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
+    start = _OWN.format(**{name: ascii(value) for name, value in values.items()}, user_site=ascii(_user_site()))
+    return [sys.executable, _ISOLATED, "-c", start + code]
+
+
+def ask(python: str, program: str) -> Any:
+    """What a program prints as JSON that an interpreter runs to tell about itself and its packages.
+
+    The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError where there is no
+    such interpreter, CalledProcessError where it fails, and ValueError where it prints something else.
+    """
+    command = [python, _ISOLATED, "-c", _PROBE + program]
+    answer = subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, text=True).stdout
+    return json.loads(answer)
+
+
+def _doubtful(opened: Iterable[Path]) -> set[str]:
+    """The folders, by their real paths, that this process imports from only because of where it was started."""
+    found = [os.fspath(folder) for folder in opened]
+    with suppress(FileNotFoundError):  # a working folder that was deleted has nothing to import
+        here = os.getcwd()  # noqa: PTH109 - joined with texts
+        # Python has made these entries absolute, so that they cannot be told by their looks.
+        relative = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if not os.path.isabs(each)]  # noqa: PTH117
+        found += [os.path.join(here, each) for each in ("", *relative)]  # noqa: PTH118
+    return set(map(os.path.realpath, found)) - set(map(os.path.realpath, _homes()))
+
+
+def _homes() -> list[str]:
+    """The folders that framedex's own packages were imported from."""
+    packages = [sys.modules.get(name) for name in ("framedex", "framedex_server", "framedex_native")]
+    return [str(Path(folder).parent) for package in packages if package for folder in package.__path__]
+
+
+def _user_site() -> str | None:
+    import site  # loaded with every interpreter but those with -S
+
+    return site.getusersitepackages() if site.ENABLE_USER_SITE else None

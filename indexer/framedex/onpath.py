@@ -1,0 +1,23 @@
+"""Programs by their names: those of the PATH's absolute folders only.
+
+An empty or relative entry of the PATH stands for the working folder, which may be anybody's: no program is taken from
+there unless whoever runs it names its path.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+
+def absolute_folders(search_path: str) -> list[str]:
+    """The entries of a search path (PATH, PYTHONPATH) that mean the same folder everywhere."""
+    return [folder for folder in search_path.split(os.pathsep) if os.path.isabs(folder)]  # noqa: PTH117
+
+
+def program_on_path(name: str, search_path: str | None = None) -> str | None:
+    """The absolute path of the program that a name stands for; None where there is none. A path stays as it is."""
+    if os.path.dirname(name):  # noqa: PTH120 - no Path: a trailing slash counts
+        return name
+    folders = absolute_folders(os.environ.get("PATH", os.defpath) if search_path is None else search_path)
+    return shutil.which(name, path=os.pathsep.join(folders)) if folders else None

@@ -1,0 +1,34 @@
+"""Regular files alone: a folder, a capture or a log that says what to read may name a pipe that nobody writes."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A file to read bytes from; nothing is waited for. Raises OSError for what is no regular file."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file. Raises OSError as `open_regular` does."""
+    with open_regular(path) as file:
+        return file.read()
+
+
+def read_regular_text(path: Path) -> str:
+    """The content of a file as text, with line breaks as Python has them. Raises OSError as `open_regular` does."""
+    with io.TextIOWrapper(open_regular(path), "utf-8", "replace") as file:
+        return file.read()
