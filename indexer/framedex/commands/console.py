@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from framedex.commands.layout import fit_line
 from framedex.commands.terminal import Line, Span, Terminal, paint, standard_output
 from framedex.errors import FramedexError
 from framedex.plaintext import visible
+from framedex.selection import early_stop
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ def note(text: str) -> None:
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
     for row in fit_line((Span(visible(text)),), terminal):
-        click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
+        with suppress(OSError):  # on a full disk, or a closed one: nobody can be told
+            click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -82,6 +85,13 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
             "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
         )
     return fitting[-1]
+
+
+def note_early_stop(*captures: CaptureRow) -> None:
+    """Note what of these captures is missing because their recording stopped before their programs did."""
+    for capture in captures:
+        if stop := early_stop(capture.problems):
+            note(f"Capture {capture.id} is not whole. {stop}")
 
 
 def settings_here() -> tuple[Settings, list[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,6 +38,13 @@ _VERBS = {
 
 class Verbs(click.Group):
     """The verbs, each imported on first use, and the one place where errors meant for users are printed."""
+
+    def __call__(self, *args: Any, **extra: Any) -> Any:
+        """The whole of a process, as click has it, except for an output that cannot be written."""
+        from framedex.commands.output import told_if_unwritable
+
+        with told_if_unwritable():
+            return super().__call__(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""

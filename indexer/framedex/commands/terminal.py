@@ -18,7 +18,6 @@ from urllib.parse import quote
 
 import click
 
-from framedex.errors import FramedexError
 from framedex.model import Location, is_local
 from framedex.plaintext import printable
 from framedex.tracetext import location_labels
@@ -42,8 +41,7 @@ Line = tuple[Span, ...]
 
 def standard_output() -> TextIO:
     """Where results go. Raises FramedexError where that was closed before we began."""
-    if sys.stdout is None:
-        raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
+    assert sys.stdout is not None, "output.told_if_unwritable stands in for one that is closed"
     return sys.stdout
 
 
