@@ -26,9 +26,13 @@ from framedex.settings import Settings
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.database import Patience
+    from framedex.index.name_lookup import NameLookup
     from framedex.model import CaptureRow
 
 INDEX_FOLDER = ".framedex"
+
+INDEX = "framedex.index"
+"""Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
 
 _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
@@ -117,7 +121,11 @@ def known_index(given: Path | None, settings: Settings) -> Path | None:
     """
     from framedex.index import find_index
 
-    return given or settings.index or find_index(working_folder())
+    found = given or settings.index or find_index(working_folder())
+    context = click.get_current_context(silent=True)
+    if context is not None and found is not None:
+        context.meta[INDEX] = found
+    return found
 
 
 def index_path_here(given: Path | None, settings: Settings) -> Path:
@@ -136,7 +144,17 @@ def open_index(path: Path | None) -> Index:
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    return Index.open(found, links=settings.links)
+    index = Index.open(found, links=settings.links)
+    note_if_changed(index)
+    return index
+
+
+def note_if_changed(index: NameLookup) -> None:
+    """Note that something else than framedex has changed an index, whose answers may be wrong then."""
+    from framedex.index.database import changed_by_others
+
+    if index.was_changed:
+        print_error(changed_by_others(index.path))
 
 
 def patience() -> Patience:

@@ -120,6 +120,7 @@ def _update(
             with Store(path, patience()) as store:
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
+                store.seal()
     return replace(report, refused=(*unusable.items(), *report.refused))
 
 

@@ -82,6 +82,21 @@ class Verbs(click.Group):
 
             working_folder()  # raises FramedexError where a relative path had none to begin at
             raise
+        except (FramedexError, OSError, click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            _blame_damage(ctx, error)
+            raise
+
+
+def _blame_damage(ctx: click.Context, error: Exception) -> None:
+    """Raise FramedexError where the index that was asked is damaged: then that is why."""
+    from framedex.commands.console import INDEX
+    from framedex.index.soundness import blaming_damage
+
+    if (path := ctx.meta.get(INDEX)) is not None:
+        with blaming_damage(path):
+            raise error
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
