@@ -139,6 +139,7 @@ std::string start(const std::string& captures) {
   }
   SegmentSupplier::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
+  report_to_launcher("began", session->folder());
   session->describe_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders

@@ -95,6 +95,7 @@ def _update(
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
+    from framedex.index.database import changed_by_others
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
     folder = absolute(path).parent
@@ -118,6 +119,8 @@ def _update(
             report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
         else:
             with Store(path, patience()) as store:
+                if store.is_doubtful:
+                    print_error(changed_by_others(path))
                 find = find_needed_sources if lazy else find_sources
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
                 store.seal()

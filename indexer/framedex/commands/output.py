@@ -41,6 +41,7 @@ class _Watched:
 
     def __init__(self, stream: TextIO | None) -> None:
         self._stream = stream
+        self.was_closed = stream is None
         self.encoding = getattr(stream, "encoding", "utf-8")
         self.failure: OSError | None = None
 

@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import click
 
+from framedex.errors import FramedexError
 from framedex.model import Location, is_local
 from framedex.plaintext import printable
 from framedex.tracetext import location_labels
@@ -41,7 +42,8 @@ Line = tuple[Span, ...]
 
 def standard_output() -> TextIO:
     """Where results go. Raises FramedexError where that was closed before we began."""
-    assert sys.stdout is not None, "output.told_if_unwritable stands in for one that is closed"
+    if sys.stdout is None or getattr(sys.stdout, "was_closed", False):
+        raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
     return sys.stdout
 
 

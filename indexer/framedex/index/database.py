@@ -169,13 +169,14 @@ def _is_file(path: Path) -> bool:
         raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
 
 
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another one that takes its place; None where there is none."""
+def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
+    """What tells a file from another one that takes its place, or from another content; None where there is none."""
     try:
         status = path.stat()
     except OSError:
         return None
-    return status.st_dev, status.st_ino
+    content = (status.st_mtime_ns, status.st_size) if with_content else ()
+    return status.st_dev, status.st_ino, *content
 
 
 def is_blank(connection: sqlite3.Connection) -> bool:
@@ -203,25 +204,43 @@ def translated(path: Path) -> Iterator[None]:
 
 def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
     uri = path.absolute().as_uri()
-    connection = _open(f"{uri}?mode=ro", patience)
     try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        # In a folder that cannot be written, WAL's shared memory cannot be made. Without a WAL to read none is needed.
-        if path.with_name(path.name + "-wal").exists() or os.access(path.parent, os.W_OK):
+        return _open(f"{uri}?mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        # In a folder that cannot be written, or on a full disk, WAL's shared memory cannot be made. Without a WAL to
+        # read none is needed.
+        is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
+        if is_writable or _log_size(path):
             raise
-        connection = _open(f"{uri}?mode=ro&immutable=1", patience)
-    return connection
+    return _open(f"{uri}?mode=ro&immutable=1", patience, StillConnection)
 
 
-def _open(uri: str, patience: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA query_only = 1")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
-    # Whoever made the file: nothing in it makes SQLite do more than read, and a broken page is found where it is read.
-    connection.execute("PRAGMA trusted_schema = 0")
-    connection.execute("PRAGMA cell_size_check = 1")
+def _log_size(path: Path) -> int:
+    try:
+        return os.stat(f"{os.path.realpath(path)}-wal").st_size  # noqa: PTH116
+    except FileNotFoundError:
+        return 0
+
+
+class StillConnection(sqlite3.Connection):
+    """A connection that takes a file as never changing: it sees nothing of what others write, and must be left then."""
+
+
+def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False, factory=kind
+    )
+    try:
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        # Whoever made the file: nothing in it makes SQLite do more than read, and a broken page is found where it is
+        # read.
+        connection.execute("PRAGMA trusted_schema = 0")
+        connection.execute("PRAGMA cell_size_check = 1")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -233,11 +252,13 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
         return damaged(path, str(error))
+    if name.startswith("SQLITE_INTERRUPT"):
+        return damaged(path, "a question of it came to no end")
     if _is_locked(error):
         return LockedIndexError(
             f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
         )
-    if name.startswith(_FULL):
+    if _is_full(error):
         return full(path)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return _unwritable(path, str(error))
@@ -284,6 +305,10 @@ def free_space(path: Path) -> int:
     except OSError:
         return sys.maxsize
     return status.f_bavail * status.f_frsize
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(_FULL)
 
 
 def _is_locked(error: sqlite3.Error) -> bool:

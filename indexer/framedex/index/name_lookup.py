@@ -12,10 +12,10 @@ from types import TracebackType
 from typing import TypeVar
 
 from framedex.index import lookup
-from framedex.index.database import PATIENCE, connect_reading, file_identity, translated
+from framedex.index.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
 from framedex.index.rows import Reader
 from framedex.index.seal import was_changed
-from framedex.index.soundness import blaming_damage
+from framedex.index.soundness import Attention, blaming_damage
 from framedex.index.urls import Urls
 from framedex.model import Definition, Location, SourceRoot
 
@@ -31,9 +31,10 @@ class NameLookup:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._opened = file_identity(reader.path)
+        self._opened = self._identity()
         self.was_changed = was_changed(reader.path)
         """Whether something else than framedex had changed the file when it was opened: answers may be wrong."""
+        self._attention = Attention(reader.connection) if self.was_changed else None
 
     @classmethod
     def open(
@@ -69,7 +70,10 @@ class NameLookup:
 
         What others write into it needs no such care: the same Index answers from the new state.
         """
-        return file_identity(self.path) != self._opened
+        return self._identity() != self._opened
+
+    def _identity(self) -> tuple[int, ...] | None:
+        return file_identity(self.path, with_content=isinstance(self._reader.connection, StillConnection))
 
     def state(self) -> tuple[int, ...]:
         """What is different after others have written to the file, or put another in its place."""
@@ -81,6 +85,8 @@ class NameLookup:
 
         For those who ask often: what one such block has found out, the next ones remember while it holds.
         """
+        if self._attention is not None:
+            self._attention.begin()
         with blaming_damage(self.path), translated(self.path), self._reader.memory.held(self._reader.connection):
             yield
 

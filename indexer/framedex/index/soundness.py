@@ -1,8 +1,12 @@
-"""Telling a damaged index from a mistake of ours, when an answer could not be made of what its rows say."""
+"""Damage that SQLite does not see: exceptions and questions without end, told as what they are.
+
+An index whose rows contradict each other gives answers that cannot be made into anything, or leads around in a circle.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -10,6 +14,11 @@ from pathlib import Path
 from framedex.errors import FramedexError
 from framedex.index.database import damaged
 from framedex.index.seal import was_changed
+
+LONGEST_DOUBTFUL = 10.0
+"""Seconds for which a question is asked of an index that was changed: its tree may have become a circle."""
+
+_STEPS = 10_000
 
 
 @contextmanager
@@ -27,6 +36,21 @@ def blaming_damage(path: Path) -> Iterator[None]:
         if was_changed(path) or _is_broken(path):
             raise damaged(path, f"{type(error).__name__}: {error}") from error
         raise
+
+
+class Attention:
+    """Ends the questions on a connection that take too long, counted from when `begin` was called last."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.begin()
+        connection.set_progress_handler(self._is_over, _STEPS)
+
+    def begin(self) -> None:
+        """Begin with another question."""
+        self._until = time.monotonic() + LONGEST_DOUBTFUL
+
+    def _is_over(self) -> bool:
+        return time.monotonic() > self._until
 
 
 def _is_broken(path: Path) -> bool:

@@ -66,6 +66,7 @@ class Store:
                         if self._is_new:
                             create(self._connection)
                         check_version(self._connection, path)
+                        self._check_tree()
                         return
             except BaseException as error:
                 self._leave(error)
@@ -114,6 +115,15 @@ class Store:
             (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise damaged(self.path, found)
+
+    def _check_tree(self) -> None:
+        """Raise DamagedIndexError where what was changed leads in a circle: following it would not end."""
+        query = (
+            "SELECT 1 FROM nodes n LEFT JOIN nodes p ON p.id = n.parent"
+            " WHERE n.parent <> 0 AND p.depth + 1 IS NOT n.depth LIMIT 1"
+        )
+        if self.is_doubtful and self._connection.execute(query).fetchone():
+            raise damaged(self.path, "the tree of its stacks is none")
 
     def is_made_anew(self) -> None:
         """Note that nothing is left of what something else may have changed."""
