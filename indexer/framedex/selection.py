@@ -1,8 +1,16 @@
-"""Whether a recording left out calls on purpose, so that what it lacks tells nothing."""
+"""What a recording lacks, so that it does not tell everything: calls left out on purpose, and those after its end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+STOPPED_EARLY = "Recording stopped early"
+"""What the sentence begins with that says so among the problems of a capture."""
+
+
+def early_stop(problems: Iterable[str]) -> str | None:
+    """What the problems of a capture say of calls that are missing at its end; None where it goes to its program's."""
+    return next((problem for problem in problems if problem.startswith(STOPPED_EARLY)), None)
 
 
 def selected_by(metadata: Mapping[str, object]) -> tuple[str, ...]:

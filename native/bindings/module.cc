@@ -33,6 +33,14 @@ py::list texts(const std::vector<std::string>& values) {
   return list;
 }
 
+py::dict to_python(const capture::Stops& stops) {
+  py::dict result;
+  result["reasons"] = stops.reasons;
+  result["missing_calls"] = stops.missing_calls;
+  result["threads"] = stops.threads;
+  return result;
+}
+
 py::dict calls_to_python(const capture::Calls& calls) {
   py::dict columns;
   columns["thread"] = column(calls.thread);
@@ -75,6 +83,7 @@ py::dict to_python(const capture::Capture& capture) {
   py::list descriptions;
   for (const auto& [kind, json] : capture.descriptions) descriptions.append(py::make_tuple(text(kind), text(json)));
   result["descriptions"] = descriptions;
+  result["stops"] = to_python(capture.stops);
   result["problems"] = texts(capture.problems);
   return result;
 }
@@ -87,8 +96,8 @@ py::dict count_records(const std::string& folder) {
   result["stacks"] = counts.stacks;
   result["verified"] = counts.verified;
   result["different"] = counts.different;
-  result["stopped"] = counts.was_stopped;
-  result["limited"] = counts.was_limited;
+  result["stopped"] = (counts.stops.reasons & static_cast<uint32_t>(capture::StopReason::kStopped)) != 0;
+  result["stops"] = to_python(counts.stops);
   return result;
 }
 
@@ -106,6 +115,12 @@ py::dict read_capture(const std::string& folder) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
   module.attr("FORMAT_VERSION") = capture::kVersion;
+  py::dict reasons;
+  reasons["disk_full"] = static_cast<uint32_t>(capture::StopReason::kDiskFull);
+  reasons["limit"] = static_cast<uint32_t>(capture::StopReason::kLimit);
+  reasons["no_file"] = static_cast<uint32_t>(capture::StopReason::kNoFile);
+  reasons["thread_missing"] = static_cast<uint32_t>(capture::StopReason::kThreadMissing);
+  module.attr("STOP_REASONS") = reasons;
   module.def("start", [](const std::string& captures) { return text(recorder::start(captures)); }, py::arg("captures"));
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });

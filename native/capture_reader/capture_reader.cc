@@ -71,6 +71,15 @@ struct ThreadStreams {
   StreamReader definitions;
 };
 
+void add_process(const StreamHeader& header, Stops* stops) { stops->reasons |= header.stop_reasons; }
+
+void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stops* stops) {
+  uint32_t reasons = definitions.stop_reasons | calls.stop_reasons;
+  stops->reasons |= reasons;
+  stops->threads += reasons != 0;
+  stops->missing_calls += calls.missing_calls;
+}
+
 // Joins the streams. Ids are per stream on disk; here equal things from several threads get one number.
 class Decoder {
  public:
@@ -108,6 +117,7 @@ class Decoder {
 
   void read_process() {
     StreamReader stream(folder_ + "/process.fdx");
+    add_process(stream.header(), &capture_.stops);
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
       if (record.kind == RecordKind::kModule) read_module(record.body);
       if (record.kind == RecordKind::kFunction) read_function(record.body);
@@ -181,6 +191,8 @@ class Decoder {
   void read_thread(ThreadStreams* streams) {
     Scope scope{static_cast<uint32_t>(capture_.threads.size()), false, {}, {}, {}, {}};
     capture_.threads.push_back({0, ""});
+    const StreamReader& calls = streams->ring ? *streams->ring : streams->definitions;
+    add_thread(streams->definitions.header(), calls.header(), &capture_.stops);
     read_stream(streams->definitions, &scope);
     if (!streams->ring) return;
     scope.is_ring = true;
@@ -371,15 +383,15 @@ class Decoder {
   size_t damaged_ = 0;
 };
 
-void count(const std::string& path, RecordCounts* counts) {
+StreamHeader count(const std::string& path, RecordCounts* counts) {
   StreamReader stream(path);
   counts->verified += stream.header().verified;
   counts->different += stream.header().different;
-  counts->was_limited |= stream.has_stop_reason(StopReason::kLimit);
   for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
     counts->calls += record.kind == RecordKind::kCall;
     counts->stacks += record.kind == RecordKind::kStack;
   }
+  return stream.header();
 }
 
 }  // namespace
@@ -388,14 +400,12 @@ Capture read_capture(const std::string& folder) { return Decoder(folder).decode(
 
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
-  StreamReader process(folder + "/process.fdx");
-  counts.was_stopped = process.has_stop_reason(StopReason::kStopped);
+  add_process(StreamReader(folder + "/process.fdx").header(), &counts.stops);
   std::error_code ignored;
   for (const ThreadFiles& files : thread_files(folder, &ignored)) {
     ++counts.threads;
-    for (const std::string& path : {files.definitions, files.ring}) {
-      if (!path.empty()) count(path, &counts);
-    }
+    StreamHeader definitions = count(files.definitions, &counts);
+    add_thread(definitions, files.ring.empty() ? definitions : count(files.ring, &counts), &counts.stops);
   }
   return counts;
 }

@@ -46,6 +46,13 @@ struct Thread {
   std::string name;
 };
 
+// Why something is missing from a capture, of all its streams together.
+struct Stops {
+  uint32_t reasons = 0;        // StopReason bits
+  uint64_t missing_calls = 0;  // that threads with a stream made and did not find room for
+  uint64_t threads = 0;        // whose streams stop early
+};
+
 // One entry per call in every column, ordered by start.
 struct Calls {
   std::vector<uint32_t> thread;
@@ -66,6 +73,7 @@ struct Capture {
   std::vector<Thread> threads;
   Calls calls;
   std::vector<std::pair<std::string, std::string>> descriptions;  // kind, a JSON object
+  Stops stops;
   std::vector<std::string> problems;
 };
 
@@ -77,10 +85,9 @@ struct RecordCounts {
   uint64_t threads = 0;
   uint64_t calls = 0;
   uint64_t stacks = 0;
-  uint64_t verified = 0;     // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
-  uint64_t different = 0;    // of those, how many differed
-  bool was_stopped = false;  // recording was switched off before the process ended
-  bool was_limited = false;  // some thread reached the limit for the size, and its later calls are missing
+  uint64_t verified = 0;   // stacks compared with libgcc's walk (FRAMEDEX_VERIFY=1)
+  uint64_t different = 0;  // of those, how many differed
+  Stops stops;
 };
 RecordCounts count_records(const std::string& folder);
 

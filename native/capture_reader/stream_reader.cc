@@ -97,7 +97,10 @@ bool StreamReader::read_file(const File& file) {
     report("ends within its header.");
     return false;
   }
-  if (!check_header()) return false;
+  if (!check_header()) {
+    header_ = {};
+    return false;
+  }
   try {
     bytes_.resize(static_cast<size_t>(size));
   } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
@@ -124,16 +127,6 @@ bool StreamReader::check_header() {
     report("has format version " + std::to_string(header_.version) + "; this framedex reads " +
            std::to_string(kVersion) + ".");
     return false;
-  }
-  if (has_stop_reason(StopReason::kDiskFull)) report("stops early: the disk was full.");
-  if (has_stop_reason(StopReason::kLimit)) {
-    report("stops early: the limit for the size of the recording was reached.");
-  }
-  if (has_stop_reason(StopReason::kNoFile)) {
-    report("stops early: it could not be opened any more (too many open files?).");
-  }
-  if (has_stop_reason(StopReason::kThreadMissing)) {
-    report("says that calls of some threads are missing: no file could be made for them (too many open files?).");
   }
   return true;
 }

@@ -49,7 +49,6 @@ class StreamReader {
   explicit StreamReader(const std::string& path);
 
   const StreamHeader& header() const { return header_; }
-  bool has_stop_reason(StopReason reason) const { return (header_.stop_reasons & static_cast<uint32_t>(reason)) != 0; }
   // What is wrong with the stream, sentences; none if it was whole as far as it was read.
   const std::vector<std::string>& problems() const { return problems_; }
   // The next complete record; false at the end of what was written.

@@ -1,6 +1,7 @@
 from typing import Any
 
 FORMAT_VERSION: int
+STOP_REASONS: dict[str, int]
 
 def start(captures: bytes) -> str: ...
 def stop() -> str: ...

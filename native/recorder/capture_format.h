@@ -33,8 +33,9 @@ struct StreamHeader {
   uint32_t stop_reasons;  // StopReason bits
   ClockKind clock;
   // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
-  uint64_t verified;
-  uint64_t different;
+  uint32_t verified;
+  uint32_t different;
+  uint64_t missing_calls;  // calls that were made and found no room
   char thread_name[16];
 };
 static_assert(sizeof(StreamHeader) == 64);
@@ -43,7 +44,7 @@ static_assert(sizeof(StreamHeader) == 64);
 enum class StopReason : uint32_t {
   kDiskFull = 1,
   kLimit = 2,
-  kNoFile = 4,         // the stream's file could not be opened for its next segment
+  kNoFile = 4,         // a file could not be opened or mapped: too many are open, or its folder is gone
   kThreadMissing = 8,  // of process.fdx: the file of some thread could not be made, so its calls are missing
   kStopped = 16,       // of process.fdx: recording was switched off before the process ended
 };

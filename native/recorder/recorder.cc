@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "recorder/launcher_report.h"
 #include "recorder/thread_recorder.h"
 
 namespace framedex::recorder {
@@ -85,8 +86,9 @@ void start_in_child() {
   if (is_in_signal_handler() || !recording.child_pending.exchange(false)) return;
   try {
     start(State::instance().captures);
-  } catch (const std::exception&) {
-    // The parent has said what is wrong with the folder, if anything is.
+  } catch (const std::exception& error) {
+    // Nobody else is told: the program has not asked for it.
+    report_to_launcher("failed", error.what());
   }
 }
 
@@ -137,6 +139,7 @@ std::string start(const std::string& captures) {
   }
   SegmentSupplier::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
+  report_to_launcher("began", session->folder());
   session->describe_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
@@ -166,7 +169,10 @@ void start_from_environment() noexcept {
     std::string captures = captures_from_environment();
     if (!captures.empty() && current_capture().empty()) start(captures);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
+    // A launcher says it itself, when the program has ended.
+    if (!report_to_launcher("failed", error.what())) {
+      std::fprintf(stderr, "framedex: nothing is recorded: %s\n", error.what());
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,6 +33,12 @@ void populate(char* segment) {
   if (madvise(segment, kSegmentSize, MADV_POPULATE_WRITE) == 0) return;
 #endif
   for (size_t page = 0; page < kSegmentSize; page += kPageSize) const_cast<volatile char*>(segment)[page] = 0;
+}
+
+// Whether the process may make a file so long. One that is longer ends a program that has not SIGXFSZ ignored.
+bool may_reach(size_t size) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
 // Threads inherit the mask: a signal sent to the process must go to one of the program's own.
@@ -81,7 +88,8 @@ char* SegmentFile::map(size_t offset) const {
   if (file < 0) return nullptr;
   void* segment = MAP_FAILED;
   // Space on the disk, not only in the file's length: writing into a hole of a full disk is a SIGBUS.
-  int error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize);
+  int error = EFBIG;
+  if (may_reach(offset + kSegmentSize)) error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize);
   if (error == 0) {
     segment = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     error = errno;

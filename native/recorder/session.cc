@@ -86,7 +86,18 @@ void copy_terminated(char*& target, std::string_view text) {
 
 Session* Session::create(const std::string& captures) {
   Settings settings = Settings::from_environment();
-  std::unique_ptr<Session> session(new Session(make_capture_folder(captures), std::move(settings)));
+  std::string folder = make_capture_folder(captures);
+  try {
+    return create_in(folder, std::move(settings));
+  } catch (const std::exception&) {
+    for (const char* name : {"/process.fdx", "/capture.json.tmp"}) unlink((folder + name).c_str());
+    rmdir(folder.c_str());
+    throw;
+  }
+}
+
+Session* Session::create_in(const std::string& folder, Settings settings) {
+  std::unique_ptr<Session> session(new Session(folder, std::move(settings)));
   session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess, session->clock_.kind(),
                                      static_cast<uint64_t>(getpid()), "", nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
@@ -199,8 +210,10 @@ Session::ThreadStreams Session::create_thread_streams() {
   }
   bool is_complete = streams.definitions != nullptr && (streams.ring != nullptr || !has_ring);
   if (!is_complete) {
+    capture::StopReason reason = stop_reason_of(errno);
     std::lock_guard lock(mutex_);
     process_->note(capture::StopReason::kThreadMissing);
+    process_->note(reason);
     return {};
   }
   return streams;

@@ -50,6 +50,7 @@ class Session {
   ThreadStreams create_thread_streams();
 
  private:
+  static Session* create_in(const std::string& folder, Settings settings);
   struct KnownModule {
     uint64_t base;
     std::string path;

@@ -12,6 +12,10 @@ using capture::SegmentRecord;
 using capture::StopReason;
 using capture::StreamHeader;
 
+StopReason stop_reason_of(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StopReason::kDiskFull : StopReason::kNoFile;
+}
+
 std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
                                        uint64_t thread_id, std::string_view thread_name, SegmentBudget* budget) {
   std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
@@ -75,8 +79,7 @@ bool Stream::next_segment() {
   char* segment = may_grow ? new_segment(offset) : file_->map(offset);
   if (segment == nullptr) {
     stopped_ = true;
-    bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-    note(is_full ? StopReason::kDiskFull : StopReason::kNoFile);
+    note(stop_reason_of(errno));
     return false;
   }
   publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);

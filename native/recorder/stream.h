@@ -31,6 +31,9 @@ class SegmentBudget {
   std::atomic<int64_t> left_;
 };
 
+// Why a write failed with this errno.
+capture::StopReason stop_reason_of(int error);
+
 // One writer at a time. After a write failed (disk full), the stream takes nothing more and says why in its header.
 class Stream {
  public:
@@ -57,6 +60,7 @@ class Stream {
   // Says in the header why something is missing. Only the writer itself stops writing for it.
   void note(capture::StopReason reason) { header_->stop_reasons |= static_cast<uint32_t>(reason); }
 
+  void count_missing_call() { header_->missing_calls += 1; }
   void count_verified(bool is_different) {
     header_->verified += 1;
     header_->different += is_different;

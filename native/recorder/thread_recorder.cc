@@ -57,6 +57,8 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
     CallRecord record{sequence, session_->clock().now(), function, stack};
     std::memcpy(body, &record, sizeof(record));
     calls_.commit(RecordKind::kCall);
+  } else {
+    calls_.count_missing_call();
   }
   arguments_.clear();
   ++open_calls_;

@@ -305,7 +305,12 @@ class Indexes:
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
         """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
         try:
-            return self._asked(path, question)
+            answer = self._asked(path, question)
+            if path in self._open and self._open[path].was_changed:
+                from framedex.index.database import changed_by_others
+
+                self._tell_once(path, changed_by_others(path), tell)
+            return answer
         except OverflowError as error:  # a number that no row of any index can have
             _log.info("%s", error)
         except FramedexError as error:

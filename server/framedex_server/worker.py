@@ -105,10 +105,13 @@ class Telling:
 
 
 def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
+    from framedex.index.soundness import blaming_damage
+
     try:
         with interrupts.allowed():
             progress.send({"begun": True})
-            return {"result": _WORK[request["do"]](request, progress)}
+            with blaming_damage(Path(request["index"])):
+                return {"result": _WORK[request["do"]](request, progress)}
     except KeyboardInterrupt:
         return {"cancelled": True}
     except FramedexError as error:
@@ -127,6 +130,7 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
         # A workspace without rules may have a project inside that has some: those that the index remembers stay.
         rules = [PathRule(before, Path(after)) for before, after in request["rules"]] or None
         report = ingest_captures(store, captures, sources, progress, find, rules)
+        store.seal()
     return {
         "captures": len(report.captures),
         "calls": sum(capture.calls for capture in report.captures),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -49,7 +50,13 @@ def test_the_line_counts_what_the_capture_holds(tmp_path: Path) -> None:
 
 def test_a_run_that_reached_its_limit_says_so(tmp_path: Path) -> None:
     ended = framedex_run("--limit", "256KiB", program("many_puts.py"), "5000", folder=tmp_path)
-    assert "(later calls are missing: --limit was reached). Next: framedex index" in ended.said[-1]
+    warning, recorded = ended.said
+    made = int(re.search(r"recorded ([\d,]+) calls", recorded)[1].replace(",", ""))  # type: ignore[index]
+    missing = int(re.search(r"Missing: ([\d,]+) later calls of 1 thread", warning)[1].replace(",", ""))  # type: ignore[index]
+    assert "Recording stopped early: the limit for its size was reached." in warning
+    assert "Raise --limit, or keep the newest calls with --ring." in warning
+    whole = framedex_run(program("many_puts.py"), "5000", folder=tmp_path)
+    assert f"recorded {made + missing:,} calls" in whole.said[-1]
 
 
 def test_a_run_none_of_whose_calls_was_selected_says_by_what(tmp_path: Path) -> None:

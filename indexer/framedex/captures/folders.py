@@ -1,8 +1,9 @@
-"""Where captures live: `.framedex/captures/` of a project's folder."""
+"""Where captures live: `.framedex/captures/` of a project's folder, and wherever else `run -o` was told."""
 
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,12 @@ from pathlib import Path
 from framedex.errors import FramedexError
 
 METADATA_FILE = "capture.json"
+
+MOST_LEVELS = 4
+"""Levels of folders that are looked into for captures: a folder that holds `.framedex/captures`, and one above."""
+
+MOST_FOLDERS = 10_000
+"""Folders that are looked into for captures: whoever names his home folder is not to wait for all of it."""
 
 
 def captures_below(project: Path) -> Path:
@@ -33,6 +40,50 @@ def capture_folders(captures: Path) -> list[Path]:
             "Check the permissions of that folder, or name captures: `framedex index CAPTURE...`.",
         ) from error
     return sorted(filter(_may_be_capture, folders), key=_order)
+
+
+def captures_within(folder: Path) -> list[Path]:
+    """The capture that a folder is, or else those in it, at most `MOST_LEVELS` below: oldest first in each folder.
+
+    Links are not followed. What has the streams of a capture without its metadata counts too: reading it says what is
+    wrong. Raises FramedexError where the folder holds none, or cannot be listed.
+    """
+    if _may_be_capture(folder) or _has_streams(folder):
+        return [folder]
+    found: list[Path] = []
+    level, left = [folder], MOST_FOLDERS
+    for _ in range(MOST_LEVELS):
+        below = [inner for outer in level for inner in sorted(_folders_in(outer, outer == folder), key=_order)][:left]
+        left -= len(below)
+        captures = {inner for inner in below if _may_be_capture(inner) or _has_streams(inner)}
+        found += [inner for inner in below if inner in captures]
+        level = [inner for inner in below if inner not in captures]
+    if not found:
+        raise FramedexError(
+            f"{folder} is no capture and holds none: there is no {METADATA_FILE} in it or up to {MOST_LEVELS} levels"
+            " below.",
+            "Name a folder that `framedex run` made, for example one below .framedex/captures, or the DIR of"
+            " `framedex run -o DIR`.",
+        )
+    return found
+
+
+def _folders_in(folder: Path, must_be_listed: bool) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from (folder / entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+    except OSError as error:
+        if must_be_listed:
+            raise FramedexError(
+                f"{folder} cannot be listed: {error.strerror or error}.", "Check the permissions of that folder."
+            ) from error
+
+
+def _has_streams(folder: Path) -> bool:
+    try:
+        return (folder / "process.fdx").is_file()
+    except OSError:
+        return False
 
 
 def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures.folders import METADATA_FILE
+from framedex.captures.stops import Stops
 from framedex.errors import FramedexError
 from framedex.model import (
     Calls,
@@ -33,14 +34,13 @@ FORMAT = "framedex-capture"
 class RecordCounts:
     """What a capture holds so far.
 
-    `was_stopped`: recording was switched off before the process ended. `was_limited`: some thread reached the limit for
-    the size, and its later calls are missing.
+    `was_stopped`: recording was switched off before the process ended. `stops` say what it lacks.
     """
 
     threads: int
     calls: int
     was_stopped: bool
-    was_limited: bool
+    stops: Stops
 
 
 def read_capture(path: Path) -> Capture:
@@ -50,6 +50,8 @@ def read_capture(path: Path) -> Capture:
     """
     metadata = read_metadata(path)
     decoded = _native.read_capture(os.fsencode(path))
+    stops = Stops.of(decoded["stops"])
+    missing = [f"{stops.sentence} {stops.remedy}"] if stops else []
     return Capture(
         path=path,
         metadata=metadata,
@@ -60,7 +62,7 @@ def read_capture(path: Path) -> Capture:
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
         calls=_calls(decoded["calls"], _started(metadata)),
-        problems=tuple(decoded["problems"]),
+        problems=(*missing, *decoded["problems"]),
         descriptions=tuple(_descriptions(decoded["descriptions"])),
     )
 
@@ -68,7 +70,7 @@ def read_capture(path: Path) -> Capture:
 def count_records(path: Path) -> RecordCounts:
     """Count the records of the capture in folder `path` without decoding them; what is damaged does not count."""
     counts = _native.count_records(os.fsencode(path))
-    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], counts["limited"])
+    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], Stops.of(counts["stops"]))
 
 
 def fingerprint_of(path: Path) -> str:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.console import check_capture_id, json_option, note, open_index, print_json, print_lines
+from framedex.commands.console import (
+    check_capture_id,
+    json_option,
+    note,
+    note_early_stop,
+    open_index,
+    print_json,
+    print_lines,
+)
 from framedex.commands.documents import calls_document
 from framedex.commands.filters import filter_options
 from framedex.commands.render_calls import Below, call_lines, python_line
@@ -58,6 +66,8 @@ def calls(
         width = Terminal.of_stdout().width
         below = _stacks(index, shown, stack, width) if stack else None
         print_lines(call_lines(shown, captures, width, below))
+    of_shown = {call.capture for call in found}
+    note_early_stop(*(capture for capture in captures if capture.id in of_shown))
     if not found:
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
     elif total > len(found):

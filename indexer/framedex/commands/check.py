@@ -9,6 +9,7 @@ from framedex.commands.documents import check_document
 from framedex.commands.render_check import check_lines
 from framedex.model import Severity
 from framedex.objects import ViolationKind
+from framedex.selection import early_stop
 
 _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)]
 
@@ -17,7 +18,9 @@ _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.va
 @click.option("--capture", type=int, metavar="ID", help="The capture (see `framedex captures`). Default: the latest.")
 @click.option("--only", multiple=True, type=click.Choice(_KINDS), help="Only findings of this kind; may be repeated.")
 @click.option("--ignore", multiple=True, type=click.Choice(_KINDS), help="No findings of this kind; may be repeated.")
-@click.option("--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes.")
+@click.option(
+    "--exit-code", is_flag=True, help="End with status 1 if there is any finding but notes, or calls are missing."
+)
 @json_option
 @click.pass_context
 def check(
@@ -44,5 +47,6 @@ def check(
             note(reason)
         if not findings:
             note("Nothing is wrong with these calls, as far as they tell.")
-    if exit_code and any(each.severity is not Severity.NOTE for each in findings):
+    is_whole = early_stop(found.capture.problems) is None
+    if exit_code and (not is_whole or any(each.severity is not Severity.NOTE for each in findings)):
         ctx.exit(1)

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,19 @@ from framedex.commands.terminal import Line, Span, Terminal, paint, standard_out
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
+from framedex.selection import early_stop
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.index.database import Patience
+    from framedex.index.name_lookup import NameLookup
     from framedex.model import CaptureRow
 
 INDEX_FOLDER = ".framedex"
+
+INDEX = "framedex.index"
+"""Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
 
 _PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
@@ -50,7 +56,8 @@ def note(text: str) -> None:
 def _say(text: str) -> None:
     terminal = Terminal.of(sys.stderr.isatty(), os.environ)
     for row in fit_line((Span(visible(text)),), terminal):
-        click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
+        with suppress(OSError):  # on a full disk, or a closed one: nobody can be told
+            click.echo(paint(row, Terminal(colors=False, links=False)), err=True)
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -85,6 +92,13 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
     return fitting[-1]
 
 
+def note_early_stop(*captures: CaptureRow) -> None:
+    """Note what of these captures is missing because their recording stopped before their programs did."""
+    for capture in captures:
+        if stop := early_stop(capture.problems):
+            note(f"Capture {capture.id} is not whole. {stop}")
+
+
 def settings_here() -> tuple[Settings, list[str]]:
     """The settings that apply in the working folder, and what is wrong with them; none where it has been deleted."""
     try:
@@ -108,7 +122,11 @@ def known_index(given: Path | None, settings: Settings) -> Path | None:
     """
     from framedex.index import find_index
 
-    return given or settings.index or find_index(working_folder())
+    found = given or settings.index or find_index(working_folder())
+    context = click.get_current_context(silent=True)
+    if context is not None and found is not None:
+        context.meta[INDEX] = found
+    return found
 
 
 def index_path_here(given: Path | None, settings: Settings) -> Path:
@@ -137,7 +155,17 @@ def open_index(path: Path | None) -> Index:
             "There is no index here or in a folder above (.framedex/index.db).",
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
-    return Index.open(found, links=settings.links)
+    index = Index.open(found, links=settings.links)
+    note_if_changed(index)
+    return index
+
+
+def note_if_changed(index: NameLookup) -> None:
+    """Note that something else than framedex has changed an index, whose answers may be wrong then."""
+    from framedex.index.database import changed_by_others
+
+    if index.was_changed:
+        print_error(changed_by_others(index.path))
 
 
 def patience() -> Patience:

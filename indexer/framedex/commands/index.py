@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="index")
-@click.argument(
-    "captures", metavar="[CAPTURE]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False)
-)
+@click.argument("captures", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--source",
     "sources",
@@ -54,8 +54,8 @@ def index_captures(
 ) -> None:
     """Bring the index up to date: name every recorded frame and find its source.
 
-    Without CAPTURE, every capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again
-    and it goes on.
+    DIR is a capture or a folder that holds captures, such as the DIR of `framedex run -o DIR`. Without DIR, every
+    capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again and it goes on.
     """
     if lazy and rebuild:
         raise FramedexError(
@@ -95,6 +95,7 @@ def _update(
     from framedex.captures import capture_folders, captures_below
     from framedex.commands.bars import progress_on_terminal
     from framedex.index import Store
+    from framedex.index.database import changed_by_others
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
     folder = absolute(path).parent
@@ -102,7 +103,12 @@ def _update(
     roots = [*sources, *settings.sources]
     # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
     folders = dict.fromkeys((captures_below(project), captures_below(working_folder())))
-    wanted = captures or tuple(capture for folder in folders for capture in capture_folders(folder))
+    if captures:
+        wanted, unusable = _captures_in(captures)
+    else:
+        wanted, unusable = [capture for folder in folders for capture in capture_folders(folder)], {}
+    if unusable and not wanted and not roots:
+        raise next(iter(unusable.values()))
     if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(
             f"There is nothing to index: no captures in {captures_below(project)}.",
@@ -110,10 +116,29 @@ def _update(
         )
     with progress_on_terminal() as progress:
         if rebuild:
-            return rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
-        with Store(path, patience()) as store:
-            find = find_needed_sources if lazy else find_sources
-            return ingest_captures(store, wanted, roots, progress, find, settings.path_map)
+            report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
+        else:
+            with Store(path, patience()) as store:
+                if store.is_doubtful:
+                    print_error(changed_by_others(path))
+                find = find_needed_sources if lazy else find_sources
+                report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
+                store.seal()
+    return replace(report, refused=(*unusable.items(), *report.refused))
+
+
+def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
+    """The captures that the folders are or hold, and the folders that neither are nor hold one, with the reason."""
+    from framedex.captures import captures_within
+
+    found: list[Path] = []
+    unusable: dict[Path, FramedexError] = {}
+    for folder in folders:
+        try:
+            found += captures_within(folder)
+        except FramedexError as error:
+            unusable[folder] = error
+    return found, unusable
 
 
 def _next_step(report: Report) -> str:

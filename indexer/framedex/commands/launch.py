@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -19,16 +18,17 @@ from pathlib import Path
 from types import FrameType
 
 import framedex_native
-from framedex.captures import captures_below, captures_of_run, count_records, read_metadata
+from framedex.captures import captures_below, captures_of_run
 from framedex.commands.files import absolute, working_folder
 from framedex.commands.mock_settings import check_mock
+from framedex.commands.outcome import Outcome
 from framedex.commands.plugins import Plugin
+from framedex.commands.recorder_report import RecorderReport
 from framedex.commands.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
-from framedex.selection import selected_by
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -49,45 +49,6 @@ class Launch:
     settings: Mapping[str, str]
     plugin: Plugin | None = None
     runtime: Runtime = Runtime.PJRT
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How the program ended (`status` negative: by that signal), the captures it made, and the plug-in it was given."""
-
-    status: int
-    captures: tuple[Path, ...]
-    plugin: Plugin | None = None
-
-    def summary(self) -> str:
-        """One line: what was recorded and what to type next, or why there is nothing."""
-        ended = f"the program was ended by {signal.Signals(-self.status).name}; " if self.status < 0 else ""
-        if os.environ.get("FRAMEDEX_RECORD") == "0":
-            return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
-        if not self.captures:
-            return f"{ended}nothing was recorded: {_why_nothing(self.plugin)}"
-        counts = [count_records(capture) for capture in self.captures]
-        calls, threads = sum(count.calls for count in counts), sum(count.threads for count in counts)
-        where = printable(_short(self.captures[0]))
-        more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
-        if not calls and (chosen := self._selected_by()):
-            return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
-        on = f"{threads:,} thread{'s' if threads != 1 else ''}"
-        limited = any(count.was_limited for count in counts)
-        missing = " (later calls are missing: --limit was reached)" if limited else ""
-        return f"{ended}recorded {calls:,} calls on {on} in {where}{more}{missing}. Next: framedex index"
-
-    def _selected_by(self) -> list[str]:
-        """What selected the calls to record, as `run` writes it: `--include`."""
-        variables = {name for capture in self.captures for name in selected_by(read_metadata(capture))}
-        return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
-
-    def raise_signal(self) -> None:
-        """End this process by the signal that ended the program, without a second core file."""
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # those have no handler to take away
-            signal.signal(-self.status, signal.SIG_DFL)
-        os.kill(os.getpid(), -self.status)
 
 
 def interpreter(named: str) -> str:
@@ -137,13 +98,16 @@ def launch(what: Launch) -> Outcome:
     captures = absolute(what.captures or captures_below(working_folder()))
     _make_folder(captures)
     run_id = uuid.uuid4().hex
-    try:
-        process = subprocess.Popen([what.python, *what.arguments], env=_environment(what, captures, run_id))
-    except OSError as error:
-        raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
-    with _standing_aside(process):
-        status = process.wait()
-    return Outcome(status, tuple(captures_of_run(captures, run_id)), what.plugin)
+    with RecorderReport() as report:
+        environment = _environment(what, captures, run_id) | report.variables()
+        try:
+            process = subprocess.Popen([what.python, *what.arguments], env=environment)
+        except OSError as error:
+            raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
+        with _standing_aside(process):
+            status = process.wait()
+        told = report.read()
+    return Outcome(status, tuple(captures_of_run(captures, run_id)), what.plugin, what.captures, told)
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
@@ -221,23 +185,6 @@ def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _why_nothing(plugin: Plugin | None) -> str:
-    if plugin:
-        return f"the program never loaded {printable(os.fspath(plugin.path))}, or ended before that."
-    platforms = os.environ.get("JAX_PLATFORMS", "")
-    if platforms and "tpu" not in platforms.split(","):
-        return f"JAX_PLATFORMS={printable(platforms)} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
-    return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
-
-
-def _short(path: Path) -> str:
-    """The path as seen from here, where it is below."""
-    with suppress(FramedexError):
-        here = working_folder()
-        return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
-    return os.fspath(path)
 
 
 def _versions(python: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from framedex.commands.console import known_index, load_settings_here, print_error
+from framedex.commands.console import known_index, load_settings_here, note_if_changed, print_error
 from framedex.commands.elsewhere import source_folders
 from framedex.commands.files import absolute
 from framedex.errors import FramedexError
@@ -53,6 +53,8 @@ def opened_resolver(index_path: Path | None, file: str) -> Iterator[tuple[Resolv
         print_error(error)
         path = None
     with nullcontext() if path is None else Index.open(path, links=settings.links) as index:
+        if index is not None:
+            note_if_changed(index)
         yield resolver_by(settings, file, index), index
 
 

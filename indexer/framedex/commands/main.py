@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import signal
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,6 +38,13 @@ _VERBS = {
 
 class Verbs(click.Group):
     """The verbs, each imported on first use, and the one place where errors meant for users are printed."""
+
+    def __call__(self, *args: Any, **extra: Any) -> Any:
+        """The whole of a process, as click has it, except for an output that cannot be written."""
+        from framedex.commands.output import told_if_unwritable
+
+        with told_if_unwritable():
+            return super().__call__(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
@@ -74,6 +82,21 @@ class Verbs(click.Group):
 
             working_folder()  # raises FramedexError where a relative path had none to begin at
             raise
+        except (FramedexError, OSError, click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            _blame_damage(ctx, error)
+            raise
+
+
+def _blame_damage(ctx: click.Context, error: Exception) -> None:
+    """Raise FramedexError where the index that was asked is damaged: then that is why."""
+    from framedex.commands.console import INDEX
+    from framedex.index.soundness import blaming_damage
+
+    if (path := ctx.meta.get(INDEX)) is not None:
+        with blaming_damage(path):
+            raise error
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.commands.console import known_index, load_settings_here, note, print_error
+from framedex.commands.console import known_index, load_settings_here, note, note_if_changed, print_error
 from framedex.commands.elsewhere import files_elsewhere, source_folders
 from framedex.commands.files import Place, parse_place
 from framedex.errors import FramedexError
@@ -53,6 +53,8 @@ class Finder:
         try:
             path = known_index(index_path, settings)
             index = NameLookup.open(path, links=settings.links) if path is not None else None
+            if index is not None:
+                note_if_changed(index)
         except FramedexError as error:
             print_error(error)
         try:

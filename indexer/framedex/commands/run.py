@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from framedex.commands.launch import Launch, Outcome, check_jaxlib, check_python, interpreter, launch
+from framedex.commands.launch import Launch, check_jaxlib, check_python, interpreter, launch
 from framedex.commands.mock_settings import machine_options, machine_variables
+from framedex.commands.outcome import Outcome
 from framedex.commands.plugins import find_plugin
 from framedex.commands.quantities import Bytes
 from framedex.commands.runtimes import Runtime
@@ -89,7 +91,9 @@ def run(
     runtime = Runtime.PJRT if plugin else check_jaxlib(python)
     found = find_plugin(plugin, python) if plugin else None
     outcome = launch(Launch(python, arguments, output, settings, found, runtime))
-    click.echo(f"framedex: {outcome.summary()}", err=True)
+    for line in outcome.summary().splitlines():
+        with suppress(OSError):  # nobody reads it; the program's status is still to be passed on
+            click.echo(f"framedex: {line}", err=True)
     _end_like(ctx, outcome)
 
 

@@ -99,6 +99,7 @@ def import_sources(index_path: Path | None, file: Path) -> None:
     path = index_path_here(index_path, load_settings_here())
     with Store(path, patience()) as store, progress_on_terminal() as progress:
         imported = import_map(store, file, progress)
+        store.seal()
     replaced = imported.replaced
     lines = [text_line(f"{imported.info.prefix[:-1]}: {_counts(imported.files, imported.definitions)}")]
     if replaced is not None:

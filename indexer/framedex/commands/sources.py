@@ -83,9 +83,11 @@ def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
             raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
         if storable(os.path.realpath(folder)) != os.path.realpath(folder):
             raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
-    with Store(index_path_here(ctx.obj, load_settings_here())) as store, store.transaction():
-        for folder in folders:
-            store.sources.add_root(os.path.realpath(folder))
+    with Store(index_path_here(ctx.obj, load_settings_here())) as store:
+        with store.transaction():
+            for folder in folders:
+                store.sources.add_root(os.path.realpath(folder))
+        store.seal()
     note("Next: `framedex index` reads what is new there.")
 
 
@@ -105,11 +107,13 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
     settings, _ = settings_here()
-    with Store(checked_place(path, ctx.obj, settings)) as store, store.transaction():
-        for component in maps:
-            store.sources.remove_map(component)
-        for root in chosen.values():
-            store.sources.remove_root(root)
+    with Store(checked_place(path, ctx.obj, settings)) as store:
+        with store.transaction():
+            for component in maps:
+                store.sources.remove_map(component)
+            for root in chosen.values():
+                store.sources.remove_root(root)
+        store.seal()
     listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
     for root in listed:
         note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from framedex.commands.console import chosen_capture, json_option, note, open_index, print_json, print_lines
+from framedex.commands.console import (
+    chosen_capture,
+    json_option,
+    note,
+    note_early_stop,
+    open_index,
+    print_json,
+    print_lines,
+)
 from framedex.commands.documents import summary_document
 from framedex.commands.filters import filter_options
 from framedex.commands.render_calls import capture_heading, totals_lines
@@ -47,6 +55,7 @@ def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: b
     if as_json:
         print_json(summary_document(capture, found))
         return
+    note_early_stop(capture)
     print_lines([capture_heading(capture), *totals_lines(found, by_thread=by_thread)])
     if not found:
         note("No call passes the filter.")

@@ -42,7 +42,7 @@ Line = tuple[Span, ...]
 
 def standard_output() -> TextIO:
     """Where results go. Raises FramedexError where that was closed before we began."""
-    if sys.stdout is None:
+    if sys.stdout is None or getattr(sys.stdout, "was_closed", False):
         raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
     return sys.stdout
 

@@ -12,7 +12,7 @@ from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader, arguments
 from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import selected_by
+from framedex.selection import early_stop, selected_by
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -59,15 +59,15 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
             f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
             " so it does not tell what was created and destroyed."
         )
-    elif any("stops early" in problem for problem in capture.problems):
-        yield (
-            "Objects are not judged: the recording stops early on some thread (`framedex captures` says why),"
-            " so it does not tell what was created and destroyed."
-        )
+    elif stop := early_stop(capture.problems):
+        yield f"Objects are not judged, as what was created and destroyed is not all there. {stop}"
 
 
 def _doubts(capture: CaptureRow) -> Iterator[str]:
-    if capture.problems:
+    stop = early_stop(capture.problems)
+    if stop and selected_by(capture.metadata):
+        yield stop
+    if [problem for problem in capture.problems if problem != stop]:
         yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import resource
 import sqlite3
 import stat
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +22,9 @@ PATIENCE = 5.0
 """Seconds to wait for a lock that another process holds."""
 
 _MAGIC = b"SQLite format 3\0"
+_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC")
+_LITTLE = 1 << 20
+"""Bytes on a disk that count as full, as the last of them may have been given back."""
 _PAUSE = 0.05
 _CACHE = 16 << 10
 """KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
@@ -97,12 +103,8 @@ def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
         return connection
 
 
-def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
-    """A connection that can write to the file at `path`, made if missing, whatever its version.
-
-    Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
-    cannot be an index or cannot be written.
-    """
+def prepare_folder(path: Path) -> None:
+    """Make the folder of an index that is to be written. Raises FramedexError where the file can be no index."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -110,12 +112,23 @@ def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
     if _is_file(path) and not os.access(path, os.W_OK):
         raise _unwritable(path, "permission denied")
     _refuse_other_files(path)
+
+
+def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
+    """A connection that can write to the file at `path`, made if missing, whatever its version.
+
+    Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
+    is another program's or cannot be written.
+    """
+    is_made = not _is_file(path)
     with translated(path):
         connection = sqlite3.connect(path, timeout=_PAUSE, isolation_level=None)
         try:
             patience.wait_for(lambda: _prepare_writing(connection, path))
         except BaseException:
             connection.close()
+            if is_made and _is_file(path) and not path.stat().st_size:
+                path.unlink()
             raise
         return connection
 
@@ -156,6 +169,16 @@ def _is_file(path: Path) -> bool:
         raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
 
 
+def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
+    """What tells a file from another one that takes its place, or from another content; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    content = (status.st_mtime_ns, status.st_size) if with_content else ()
+    return status.st_dev, status.st_ino, *content
+
+
 def is_blank(connection: sqlite3.Connection) -> bool:
     """Whether the database has no tables: just made, or its making was interrupted."""
     return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
@@ -181,22 +204,43 @@ def translated(path: Path) -> Iterator[None]:
 
 def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
     uri = path.absolute().as_uri()
-    connection = _open(f"{uri}?mode=ro", patience)
     try:
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        # In a folder that cannot be written, WAL's shared memory cannot be made. Without a WAL to read none is needed.
-        if path.with_name(path.name + "-wal").exists() or os.access(path.parent, os.W_OK):
+        return _open(f"{uri}?mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        # In a folder that cannot be written, or on a full disk, WAL's shared memory cannot be made. Without a WAL to
+        # read none is needed.
+        is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
+        if is_writable or _log_size(path):
             raise
-        connection = _open(f"{uri}?mode=ro&immutable=1", patience)
-    return connection
+    return _open(f"{uri}?mode=ro&immutable=1", patience, StillConnection)
 
 
-def _open(uri: str, patience: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA query_only = 1")
-    connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+def _log_size(path: Path) -> int:
+    try:
+        return os.stat(f"{os.path.realpath(path)}-wal").st_size  # noqa: PTH116
+    except FileNotFoundError:
+        return 0
+
+
+class StillConnection(sqlite3.Connection):
+    """A connection that takes a file as never changing: it sees nothing of what others write, and must be left then."""
+
+
+def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False, factory=kind
+    )
+    try:
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        # Whoever made the file: nothing in it makes SQLite do more than read, and a broken page is found where it is
+        # read.
+        connection.execute("PRAGMA trusted_schema = 0")
+        connection.execute("PRAGMA cell_size_check = 1")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -207,21 +251,64 @@ def _pragma(connection: sqlite3.Connection, name: str) -> int:
 def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-        return DamagedIndexError(f"The index {path} is damaged ({error}).", _REBUILD)
+        return damaged(path, str(error))
+    if name.startswith("SQLITE_INTERRUPT"):
+        return damaged(path, "a question of it came to no end")
     if _is_locked(error):
         return LockedIndexError(
             f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
         )
-    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
-        return FramedexError(
-            f"The disk is full: {path} could not be written, and is as it was before.",
-            "Free some space, or put the index elsewhere with --index, then run the command again.",
-        )
+    if _is_full(error):
+        return full(path)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return _unwritable(path, str(error))
     if "no such" in str(error):
         return DamagedIndexError(f"The index {path} lacks a part ({error}).", _REBUILD)
     return FramedexError(f"The index {path} could not be used: {error}.", _REBUILD)
+
+
+def damaged(path: Path, what: str) -> DamagedIndexError:
+    """The error that an index is damaged, given how it was noticed."""
+    return DamagedIndexError(f"The index {path} is damaged ({what}).", _REBUILD)
+
+
+def changed_by_others(path: Path) -> DamagedIndexError:
+    """What is to be told of an index that was not written by framedex alone, although it may still answer."""
+    return DamagedIndexError(
+        f"{path} was changed since framedex wrote it, by another program or by damage: what is shown may be wrong.",
+        "`framedex index --rebuild` makes it anew; where you changed it yourself, remove the file"
+        f" {path.name}.seal beside it.",
+    )
+
+
+def full(path: Path) -> FramedexError:
+    """The error that the index, or a temporary file, found no room on the disk."""
+    return FramedexError(
+        f"{_why_full(path)}: {path} could not be written. It is as it was before, with what was finished.",
+        "Free some space, or put the index elsewhere with --index, then run the command again.",
+    )
+
+
+def _why_full(path: Path) -> str:
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
+    temporary = Path(tempfile.gettempdir())
+    if free_space(path) > _LITTLE >= free_space(temporary / "file"):
+        return f"The disk of temporary files ({temporary}) is full"
+    return "The disk is full"
+
+
+def free_space(path: Path) -> int:
+    """The bytes that may still be written in the folder of a file; as if there were many where that cannot be told."""
+    try:
+        status = os.statvfs(path.parent)
+    except OSError:
+        return sys.maxsize
+    return status.f_bavail * status.f_frsize
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(_FULL)
 
 
 def _is_locked(error: sqlite3.Error) -> bool:

@@ -12,8 +12,10 @@ from types import TracebackType
 from typing import TypeVar
 
 from framedex.index import lookup
-from framedex.index.database import PATIENCE, connect_reading, translated
+from framedex.index.database import PATIENCE, StillConnection, connect_reading, file_identity, translated
 from framedex.index.rows import Reader
+from framedex.index.seal import was_changed
+from framedex.index.soundness import Attention, blaming_damage
 from framedex.index.urls import Urls
 from framedex.model import Definition, Location, SourceRoot
 
@@ -29,7 +31,10 @@ class NameLookup:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
-        self._opened = self._file()
+        self._opened = self._identity()
+        self.was_changed = was_changed(reader.path)
+        """Whether something else than framedex had changed the file when it was opened: answers may be wrong."""
+        self._attention = Attention(reader.connection) if self.was_changed else None
 
     @classmethod
     def open(
@@ -65,7 +70,10 @@ class NameLookup:
 
         What others write into it needs no such care: the same Index answers from the new state.
         """
-        return self._file() != self._opened
+        return self._identity() != self._opened
+
+    def _identity(self) -> tuple[int, ...] | None:
+        return file_identity(self.path, with_content=isinstance(self._reader.connection, StillConnection))
 
     def state(self) -> tuple[int, ...]:
         """What is different after others have written to the file, or put another in its place."""
@@ -77,7 +85,9 @@ class NameLookup:
 
         For those who ask often: what one such block has found out, the next ones remember while it holds.
         """
-        with translated(self.path), self._reader.memory.held(self._reader.connection):
+        if self._attention is not None:
+            self._attention.begin()
+        with blaming_damage(self.path), translated(self.path), self._reader.memory.held(self._reader.connection):
             yield
 
     def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
@@ -114,10 +124,3 @@ class NameLookup:
     def modules_built(self, build_id: str) -> list[str]:
         """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
         return lookup.modules_built(self._reader, build_id)
-
-    def _file(self) -> tuple[int, int] | None:
-        try:
-            status = self._reader.path.stat()
-        except OSError:
-            return None
-        return status.st_dev, status.st_ino

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,15 +16,26 @@ import numpy as np
 from framedex.dispatch import CallLink
 from framedex.ffi.joins import BOUNDARY
 from framedex.index import aggregates, sources
-from framedex.index.database import Patience, check_version, connect_writing, is_blank, translated
+from framedex.index.database import (
+    Patience,
+    check_version,
+    connect_writing,
+    damaged,
+    file_identity,
+    is_blank,
+    prepare_folder,
+    translated,
+)
 from framedex.index.ffi_writing import FfiWriter, forget_runs
 from framedex.index.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
 from framedex.index.lines import SAMPLES
 from framedex.index.links import add_links, forget_links
+from framedex.index.log_space import check_room, is_written_back, remove_index, shorten_log
 from framedex.index.objects import add_objects, forget_objects
 from framedex.index.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.rows import Row
 from framedex.index.schema import create, drop_everything
+from framedex.index.seal import CHEAP, Sealing
 from framedex.index.search import add_recorded_names
 from framedex.index.totals import Totals
 from framedex.index.values import storable
@@ -45,16 +57,21 @@ class Store:
     """
 
     def __init__(self, path: Path, patience: Patience | None = None) -> None:
-        self._open(path, patience or Patience())
-        try:
-            with self.transaction():
-                if is_blank(self._connection):
-                    create(self._connection)
-            with translated(path):
-                check_version(self._connection, path)
-        except BaseException:
+        while True:
+            self._open(path, patience or Patience())
+            try:
+                with self.transaction():
+                    if not self._is_gone():
+                        self._is_new = is_blank(self._connection)
+                        if self._is_new:
+                            create(self._connection)
+                        check_version(self._connection, path)
+                        self._check_tree()
+                        return
+            except BaseException as error:
+                self._leave(error)
+                raise
             self.close()
-            raise
 
     @classmethod
     def of_any_version(cls, path: Path, patience: Patience) -> Store:
@@ -66,8 +83,17 @@ class Store:
     def _open(self, path: Path, patience: Patience) -> None:
         self.path = path
         self._patience = patience
-        self._connection = connect_writing(path, patience)
+        prepare_folder(path)
+        self._seal = Sealing(path)
+        self._sealed_up_to = CHEAP
+        try:
+            self._connection = connect_writing(path, patience)
+        except BaseException:
+            self._seal.close(is_same=True, is_complete=False, at_most=0)
+            raise
         self._depth = 0
+        self._is_new = False
+        self._opened = file_identity(path)
         self.sources = sources.SourceTables(self._connection, path)
 
     def __enter__(self) -> Store:
@@ -76,11 +102,68 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._leave(error)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether something else than framedex has changed the file before it was opened (see `seal`)."""
+        return self._seal.is_doubtful
+
+    def check_structure(self) -> None:
+        """Raise DamagedIndexError if the file is broken where no row is: what is made anew inside it would be, too."""
+        with translated(self.path):
+            (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise damaged(self.path, found)
+
+    def _check_tree(self) -> None:
+        """Raise DamagedIndexError where what was changed leads in a circle: following it would not end."""
+        query = (
+            "SELECT 1 FROM nodes n LEFT JOIN nodes p ON p.id = n.parent"
+            " WHERE n.parent <> 0 AND p.depth + 1 IS NOT n.depth LIMIT 1"
+        )
+        if self.is_doubtful and self._connection.execute(query).fetchone():
+            raise damaged(self.path, "the tree of its stacks is none")
+
+    def is_made_anew(self) -> None:
+        """Note that nothing is left of what something else may have changed."""
+        self._seal.is_doubtful = False
+
+    def seal(self) -> None:
+        """Have the file sealed when it is closed, whatever its size: at the end of work that took long anyway."""
+        self._sealed_up_to = sys.maxsize
 
     def close(self) -> None:
         """Close the file; what was not committed is gone."""
+        is_same = not self._connection.total_changes
+        is_complete = self._is_to_be_sealed() and is_written_back(self._connection)
         self._connection.close()
+        self._seal.close(is_same=is_same, is_complete=is_complete, at_most=self._sealed_up_to)
+
+    def _is_gone(self) -> bool:
+        """Whether another process has removed the file, made for nothing, while this one waited for its turn."""
+        return file_identity(self.path) != self._opened
+
+    def _is_to_be_sealed(self) -> bool:
+        try:
+            return self.path.stat().st_size <= self._sealed_up_to
+        except OSError:
+            return False
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Close the file. One that was made for nothing is taken away again: it would hide that of a folder above."""
+        if isinstance(error, Exception) and self._is_new and self._holds_nothing():
+            remove_index(self._connection, self.path)
+        self.close()
+
+    def _holds_nothing(self) -> bool:
+        try:
+            return is_blank(self._connection) or not any(
+                self._connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+                for table in ("captures", "source_files", "source_maps")
+            )
+        except sqlite3.Error:
+            return False
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -97,13 +180,17 @@ class Store:
             self._depth += 1
             try:
                 yield
+                if self._depth == 1:
+                    check_room(self._connection, self.path)
+                self._connection.execute(end)
             except BaseException:
-                self._depth -= 1
                 if self._connection.in_transaction:
                     self._connection.execute(undo)
+                if self._depth == 1:
+                    shorten_log(self._connection, self.path)
                 raise
-            self._depth -= 1
-            self._connection.execute(end)
+            finally:
+                self._depth -= 1
 
     def clear(self) -> tuple[list[str], list[KnownCapture]]:
         """Empty the index, and give what captures cannot: its source roots and where its captures were."""

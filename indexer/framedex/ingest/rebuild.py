@@ -8,6 +8,7 @@ from pathlib import Path
 
 from framedex.errors import FramedexError
 from framedex.index.database import DamagedIndexError, Patience
+from framedex.index.soundness import blaming_damage
 from framedex.index.store import Store
 from framedex.ingest.map_import import import_map
 from framedex.ingest.progress import Progress
@@ -32,12 +33,21 @@ def rebuild_index(
     """
     patience = patience or Patience()
     try:
-        with Store.of_any_version(path, patience) as store, store.transaction():
-            return _refill(store, captures, roots, progress, rules)
+        with Store.of_any_version(path, patience) as store, blaming_damage(path):
+            with store.transaction():
+                report = _refill(store, captures, roots, progress, rules)
+                if store.is_doubtful:
+                    store.check_structure()
+            store.is_made_anew()
+            store.seal()
+            return report
     except DamagedIndexError:
         _set_aside(path)
-    with Store(path, patience) as store, store.transaction():
-        return _refill(store, captures, roots, progress, rules)
+    with Store(path, patience) as store:
+        with store.transaction():
+            report = _refill(store, captures, roots, progress, rules)
+        store.seal()
+        return report
 
 
 def _refill(
@@ -77,6 +87,6 @@ def _is_missing(folder: Path) -> bool:
 
 def _set_aside(path: Path) -> None:
     # A write-ahead log left beside a new database would be replayed into it.
-    for companion in ("-wal", "-shm"):
+    for companion in ("-wal", "-shm", ".seal"):
         path.with_name(path.name + companion).unlink(missing_ok=True)
     path.replace(path.with_name(path.name + ".damaged"))

@@ -45,7 +45,9 @@ def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path) -> None:
     sent = sizes(ended.capture)
     assert 0 < len(sent) < 5000  # how many fit depends on how many calls this JAX makes for each
     assert sent == list(range(1, len(sent) + 1))
-    assert any("the limit for the size of the recording was reached" in p for p in read_capture(ended.capture).problems)
+    assert any(
+        "Recording stopped early: the limit for its size was reached" in p for p in read_capture(ended.capture).problems
+    )
 
 
 def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path) -> None:

@@ -25,11 +25,11 @@ def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_pat
     assert (ended.status, ended.stderr) == (0, "")
     assert [call.arguments["dims"] for call in calls_of(ended.capture, PUT)] == [[1], [3]]
     problems = read_capture(ended.capture).problems
-    assert any("calls of some threads are missing" in problem for problem in problems), problems
+    assert any("Missing: all calls of some threads" in problem for problem in problems), problems
 
 
 def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> None:
     ended = run("blocked_thread.py", "stop", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
-    assert any("calls of some threads are missing" in problem for problem in read_capture(ended.capture).problems)
+    assert any("Missing: all calls of some threads" in problem for problem in read_capture(ended.capture).problems)
     assert _native.count_records(os.fsencode(ended.capture))["stopped"]

@@ -160,7 +160,7 @@ def test_a_disk_that_fills_up_ends_the_recording_and_not_the_program(tmp_path: P
     done = run("full_disk.py", folder=tmp_path)
     assert done.result == {"sent": 2000}
     read = read_capture(done.capture)
-    assert [problem for problem in read.problems if "stops early: the disk was full" in problem]
+    assert [problem for problem in read.problems if "stopped early: the disk was full" in problem]
     assert sizes(calls_of(read, PUT)) == list(range(1, len(calls_of(read, PUT)) + 1))
     assert 0 < len(calls_of(read, PUT)) < 2000
 

@@ -1,0 +1,156 @@
+"""What a full disk does to `run`, to `index` and to whatever writes a file: it is said, and nothing is left of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.robustness.mounts import on_small_disk
+from tests.run.invoking import program
+
+
+def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_every_verb(tmp_path: Path) -> None:
+    """Given a disk of 2 MB, when 20,000 arrays are sent, then recorded and missing calls are those of a large disk."""
+    done = on_small_disk(
+        tmp_path,
+        "2m",
+        f'framedex run -o caps "{program("many_puts.py")}" 5000; echo "status $?"\n'
+        'exec 2>&1; for verb in index "index caps" captures summary check calls "trace 1"; do\n'
+        f'echo "== $verb"; framedex --index "{tmp_path.parent}/elsewhere.db" $verb; done',
+    )
+    assert "status 0" in done.stdout, done.stderr
+    warning, recorded = (line for line in done.stderr.splitlines() if line.startswith("framedex: "))
+    assert "NOT ALL CALLS ARE RECORDED. Recording stopped early: the disk was full." in warning
+    assert "Free some space" in warning
+    kept, lost = (_number(r"recorded ([\d,]+) calls", recorded), _number(r"Missing: ([\d,]+) later calls", warning))
+    whole = on_small_disk(tmp_path, "100m", f'framedex run -o caps "{program("many_puts.py")}" 5000')
+    assert kept + lost == _number(r"recorded ([\d,]+) calls", whole.stderr)
+    assert 0 < kept < lost
+    said = dict(part.split("\n", 1) for part in done.stdout.split("== ")[1:])
+    told = {verb: text.count("Recording stopped early: the disk was full.") for verb, text in said.items()}
+    assert told == {verb: int(verb != "index") for verb in told}
+
+
+@pytest.mark.parametrize("size", ["8k", "100k"])
+def test_a_disk_too_small_for_any_recording_is_said_to_be_full_and_nothing_else(tmp_path: Path, size: str) -> None:
+    done = on_small_disk(tmp_path, size, f'framedex run -o caps "{program("endings.py")}" returns; find . -type f')
+    assert done.stdout == "out\n", "the program ran, and no part of a capture is left"
+    assert "nothing was recorded: cannot" in done.stderr
+    assert "No space left on device" in done.stderr
+    assert "never opened" not in done.stderr
+
+
+def test_a_disk_with_room_for_no_thread_is_said_to_be_full(tmp_path: Path) -> None:
+    done = on_small_disk(tmp_path, "300k", f'framedex run -o caps "{program("endings.py")}" returns')
+    assert "Recording stopped early: the disk was full. Missing: all calls of some threads." in done.stderr
+    assert "recorded 0 calls on 0 threads" in done.stderr
+
+
+def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp_path: Path) -> None:
+    program_text = "import jax, shutil; jax.device_put(1.0); shutil.rmtree('caps')"
+    done = on_small_disk(tmp_path, "20m", f'echo "{program_text}" > program.py; framedex run -o caps program.py; ls')
+    assert "was removed while the program ran" in done.stderr
+    assert "never opened" not in done.stderr
+
+
+@pytest.mark.parametrize("size", ["200k", "500k", "1m", "2m", "4m", "6m", "8m", "12m", "16m", "24m"])
+def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captures: Path, size: str) -> None:
+    """Given no index, when one finds the disk full, then the space is free again, and what is there can be asked."""
+    done = on_small_disk(
+        tmp_path,
+        size,
+        f'framedex index "{captures}"; echo "status $?"; cat .framedex/index.db* 2>/dev/null | wc -c\n'
+        "echo then; framedex captures --json; test -e .framedex/index.db && framedex check >/dev/null; true",
+    )
+    first, then = done.stdout.split("then\n")
+    status, size_left = re.findall(r"\d+", first.split("status ")[1])
+    if int(status) == 0:
+        assert then.count('"id"') == 2
+        assert "full" not in done.stderr
+        return
+    assert "The disk is full" in done.stderr
+    assert "Free some space" in done.stderr
+    if then:
+        assert then.count('"id"') in (1, 2), "what was finished is kept"
+        assert "--rebuild" not in done.stderr
+    else:
+        assert int(size_left) == 0, "nothing is left of an index that holds nothing"
+        assert "There is no index here" in done.stderr
+
+
+def test_an_index_that_finds_no_room_for_more_is_as_it_was(tmp_path: Path, captures: Path) -> None:
+    """Given an index and a disk with hardly any room, when it is to grow, then it answers as before, byte for byte."""
+    small, large = sorted(captures.iterdir())
+    done = on_small_disk(
+        tmp_path,
+        "16m",
+        f'framedex index "{small}" >/dev/null; framedex calls --json --limit 0 > /tmp/$$.before\n'
+        "head -c $(($(df --output=avail -B1 . | tail -1) - 2000000)) /dev/zero > filling\n"
+        "free() { df --output=avail -B1 . | tail -1; }; before=$(free)\n"
+        f'framedex index "{large}"; echo "status $?"; ls .framedex; echo "taken $(($before - $(free)))"\n'
+        f'framedex index --rebuild; echo "status $?"\n'
+        "framedex calls --json --limit 0 | cmp - /tmp/$$.before && echo same; rm /tmp/$$.before\n"
+        f'rm filling; framedex index "{small}" >/dev/null; echo "status $?"',
+    )
+    assert re.findall(r"status (\d)", done.stdout)[0] == "1", done.stderr
+    assert re.findall(r"status (\d)", done.stdout)[-1] == "0", done.stderr
+    assert "The disk is full" in done.stderr
+    assert _number(r"taken (-?[\d]+)", done.stdout) <= 8192
+    assert "index.db-wal" not in done.stdout
+    assert "same" in done.stdout
+
+
+def test_an_index_that_holds_nothing_hides_none_of_a_folder_above(tmp_path: Path, captures: Path) -> None:
+    done = on_small_disk(
+        tmp_path,
+        "30m",
+        f'framedex index "{captures}" >/dev/null || exit 1; mkdir -p inner/.framedex; cd inner; fill\n'
+        f'framedex --index .framedex/index.db index "{captures}"; echo "status $?"; framedex captures --json',
+    )
+    assert "status 1" in done.stdout, done.stderr
+    assert done.stdout.count('"id"') == 2, done.stderr
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "index",
+        "trace 1 -o trace.txt",
+        "sources export SOURCES -o map.fdxmap --commit 0123456789012345678901234567890123456789 --component demo",
+        "sources import demo.map",
+        "sources add SOURCES",
+        "cmake SOURCES -o ide",
+        "run -o caps PROGRAM returns",
+    ],
+)
+def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captures: Path, verb: str) -> None:
+    """Given an index on a disk without a byte free, when a verb is to write, then it says so and leaves nothing."""
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    (sources / "CMakeLists.txt").write_text("project(demo)\n")
+    (sources / "demo.cc").write_text("namespace demo { int put(int value) { return value; } }\n")
+    small = min(captures.iterdir())
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    typed = verb.replace("SOURCES", f'"{sources}"').replace("PROGRAM", f'"{program("endings.py")}"')
+    export = f'framedex sources export "{sources}" -o demo.map --commit {"0" * 40} --component demo >/dev/null 2>&1'
+    done = on_small_disk(
+        disk,
+        "16m",
+        f'framedex index "{small}" >/dev/null 2>&1; {export}; fill; ls -R > /tmp/$$.before\n'
+        f'framedex {typed} >/tmp/$$.out; echo "status $?"; cat /tmp/$$.out; ls -R | diff - /tmp/$$.before\n'
+        "framedex captures --json; rm /tmp/$$.*",
+    )
+    assert '"id": 1' in done.stdout, done.stderr
+    is_run = verb.startswith("run")
+    assert f"status {0 if is_run else 1}" in done.stdout, done.stdout + done.stderr
+    assert "full" in done.stderr or "No space left" in done.stderr, done.stderr
+    assert not re.search(r"^[<>] .*(trace\.txt|map\.fdxmap|ide|tmp)", done.stdout, re.MULTILINE), done.stdout
+
+
+def _number(pattern: str, text: str) -> int:
+    found = re.search(pattern, text)
+    assert found, text
+    return int(found[1].replace(",", ""))
