@@ -6,9 +6,9 @@ memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
-from framedex.interchange.lines import LONGEST_LINE, Lines, readers
+from framedex.interchange.lines import BLANK, LONGEST_LINE, Lines, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 
 MOST_FRAMES = 200_000
@@ -77,12 +77,14 @@ class _Collector:
                 self._close()
                 self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
             elif line:
-                self._line(readers, number, line)
+                self._line(readers, number, line.removesuffix("\r"))
 
-    def _line(self, readers: Iterable[Reader], number: int, line: str) -> None:
+    def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:
         meaning = self._lines.take(readers, number, line)
         if meaning is None:
             self._close()
+            return
+        if meaning is BLANK:
             return
         if meaning.begins:
             self._finish_stack()
