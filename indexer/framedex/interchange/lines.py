@@ -83,21 +83,25 @@ class Lines:
         if self._reader is not None:
             if not text or text.isspace():
                 return BLANK
-            meaning = self._within(self._reader, asked, number, line, start)
-            if meaning is not None:
-                return meaning
+            # That a place was on the line before says nothing of what this one is.
+            if not isinstance(self._reader, PlacesInLines):
+                meaning = self._within(self._reader, asked, number, line, start)
+                if meaning is not None:
+                    return meaning
         for reader in asked:
-            if reader is not self._reader and (piece := _piece(reader, number, line, start)) is not None:
-                self.close()
+            is_current = reader is self._reader
+            if is_current and not isinstance(reader, PlacesInLines):
+                continue
+            piece = _piece(reader, number, line, start, inside=is_current)
+            if piece is not None:
+                if not is_current:
+                    self.close()
                 return self._taken(reader, piece)
         self.close()
         return None
 
     def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
         """What a line is to the open stack, or to a stranger's that begins within what would only belong to it."""
-        if isinstance(current, PlacesInLines):
-            piece = current.piece(number, line, inside=True)
-            return self._taken(current, piece) if piece is not None else None
         text = line[start:] if start else line
         piece = _piece(current, number, line, start, inside=True)
         longer = None
