@@ -6,8 +6,9 @@ memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from framedex.interchange.addresses import LINK
 from framedex.interchange.lines import BLANK, LONGEST_LINE, Lines, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 
@@ -65,7 +66,7 @@ class _Collector:
             self._problems.append(
                 f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
-        return Reading(tuple(self._stacks), tuple(self._problems))
+        return Reading(tuple(_without_links_to(self._stacks)), tuple(self._problems))
 
     def take(self, first: int, block: str) -> None:
         """Take a block of lines; lines that nothing can begin on cost little."""
@@ -117,3 +118,13 @@ class _Collector:
             )
             self._stacks.append(stack)
         self._frames = []
+
+
+def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
+    """The stacks without those links that stand above or below the same frames, printed with their symbols."""
+    stacks = list(stacks)
+    printed = {frame.address for stack in stacks if stack.title != LINK for frame in stack.frames}
+    for stack in stacks:
+        same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK else 0
+        if 2 * same < len(stack.frames) or not same:
+            yield stack

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from framedex.interchange.addresses import AddressLines
+from framedex.interchange.backtraces import BacktraceLines
 from framedex.interchange.hlo import HloText
 from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
@@ -18,7 +19,9 @@ from framedex.interchange.places import PlacesInLines
 from framedex.interchange.prefixes import text_start
 from framedex.interchange.py_spy import PySpyJson, PySpyText
 from framedex.interchange.python_text import FileLines
+from framedex.interchange.symbol_lists import SymbolLists
 from framedex.interchange.trace import TraceText
+from framedex.interchange.valgrind import ValgrindLines
 
 LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
@@ -29,6 +32,9 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
     lambda text: FileLines(),
     lambda text: AddressLines(),
     lambda text: NumberedLines(),
+    lambda text: BacktraceLines(),
+    lambda text: ValgrindLines(),
+    lambda text: SymbolLists(),
     lambda text: PySpyText(),
     lambda text: PySpyJson(),
     lambda text: HloText(),
@@ -128,7 +134,7 @@ class Lines:
         self._reader = self._last = None
 
     def _taken(self, reader: Reader, piece: Piece) -> Meaning:
-        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece.frames)
+        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
@@ -166,5 +172,7 @@ def _begins_with_frame(piece: Piece | None, line: str, start: int) -> bool:
     return piece is not None and bool(piece.frames) and not line[start : piece.frames[0].start].strip()
 
 
-def _restarts(last: TextFrame | None, frames: Sequence[TextFrame]) -> bool:
-    return bool(last is not None and last.number and frames and frames[0].number == 0)
+def _restarts(last: TextFrame | None, piece: Piece) -> bool:
+    """Whether a frame is the first of another stack: the innermost has number 0, and is the last where that is said."""
+    starts = bool(piece.frames) and piece.frames[0].number == 0 and piece.innermost_first
+    return starts and last is not None and bool(last.number)
