@@ -1,12 +1,13 @@
 """Frames that begin with an indented `at`: Java's and its kin's, those of .NET, and of V8 (Node, Deno, Chromium).
 
-Sources: OpenJDK's Throwable.printStackTrace and StackTraceElement.toString; .NET's System.Diagnostics.StackTrace.ToString;
-V8's stack trace API. Java names a file alone, .NET a path where there are symbols, V8 a path or an URL with a column.
+Sources: OpenJDK's Throwable.printStackTrace and StackTraceElement.toString; .NET's StackTrace.ToString; V8's stack
+trace API. Java names a file alone, .NET a path where there are symbols, V8 a path or an URL with a column.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.spans import matched
@@ -17,18 +18,16 @@ _JAVA = re.compile(
     r"(?P<function>[\w.$<>/-]+)\((?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})|[\w$-]+\.(?:java|kts?|scala|groovy|clj)"
     r"|Native Method|Unknown Source|<\w+>)\)(?: ~?\[[^\[\]]*\])?$"
 )
-_DOTNET = re.compile(
-    r"(?P<function>[^\s(]+)\([^()]*\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$"
-)
+_DOTNET = re.compile(r"(?P<function>[^\s(]+)\([^()]*\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$")
 _V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"
 _V8_CALL = re.compile(
-    rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)$"
+    rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)(?: \{{)?$"
 )
-_V8_BARE = re.compile(rf"(?:async )?{_V8_PLACE}$")
-_IS_PATH = re.compile(r"[./\\]")
+_V8_BARE = re.compile(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
+_IS_SCRIPT = re.compile(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
 _MORE = re.compile(
-    r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): |^\s*- (?:locked|waiting|parking|eliminated) "
-    r"|--- End of (?:inner exception )?stack trace"
+    r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
+    r"|^\s*- (?:locked|waiting|parking|eliminated) |--- End of (?:inner exception )?stack trace"
 )
 
 
@@ -44,7 +43,9 @@ class AtLines:
             return None
         text, shift = line[begin.end() :].rstrip(), begin.end()
         frame = _java(number, text, shift) or _v8(number, text, shift) or _dotnet(number, text, shift)
-        return Piece(frame.format, (frame,)) if frame is not None else None
+        if frame is None:
+            return None
+        return Piece(frame.format, (replace(frame, start=shift - len("at ")),))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A frame has one line."""
@@ -65,8 +66,8 @@ def _v8(number: int, text: str, shift: int) -> TextFrame | None:
     match = _V8_CALL.match(text)
     if match is None:
         match = _V8_BARE.match(text)
-        # A time is no path; Rust's places look the same but for their files.
-        if match is None or not _IS_PATH.search(match["path"]) or match["path"].endswith(".rs"):
+        # Other formats name places in the same words.
+        if match is None or not _IS_SCRIPT.search(match["path"]):
             return None
     return matched(Format.JAVASCRIPT, number, match, shift=shift)
 

@@ -1,7 +1,8 @@
 """Tracebacks of IPython and Jupyter: frames of cells, and of files with an arrow at their line.
 
 Source: IPython/core/ultratb.py. From 8.0 on the line stands in the frame's head (`File x.py:12, in f(x)`,
-`Cell In[3], line 2`); before that only an arrow in the lines below tells it. A cell is no file: such a frame has no place.
+`Cell In[3], line 2`); before that only an arrow in the lines below tells it. A cell is no file: such a frame has no
+place.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ _HEAD = re.compile(
 )
 _FUNCTION = r"(?P<function><cell line: \d+>|<\w+>|[\w.][\w.<>]*)(?:\(.*)?"
 _CELL = re.compile(
-    r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>)" rf"(?:,? in {_FUNCTION})?$"
+    r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>)"
+    rf"(?:,? in {_FUNCTION})?$"
 )
 _FILE = re.compile(
     rf"File (?P<path>(?:[/~]|[A-Za-z]:[\\/]).*?|<[^<>]+>|[^\s:]+):(?P<line>\d{{1,9}})(?:, in {_FUNCTION})?$"
 )
 _OLD_FILE = re.compile(rf"(?P<path>(?:[/~]|[A-Za-z]:\\)\S*\.\w{{1,4}}) in {_FUNCTION}$")
 _ARROW = re.compile(r"-{2,}> ?(?P<line>\d{1,9})(?!\d)")
-_SOURCE = re.compile(r"\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
+_SOURCE = re.compile(r"-{2,}> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
-_MOST_SOURCE = 64
 
 
 class IPythonText:
@@ -62,10 +63,8 @@ class IPythonText:
         return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """The last frame with the line that an arrow points to; without one, with the source lines before it."""
-        if not self._path or number - frame.first_line > _MOST_SOURCE:
-            return None
-        start = self._margin.behind(line)
+        """The last frame with the line that an arrow points to."""
+        start = self._margin.behind(line) if self._path else None
         arrow = _ARROW.match(line, start) if start is not None else None
         if arrow is None:
             return None
@@ -77,7 +76,7 @@ class IPythonText:
     def belongs(self, line: str) -> bool:
         """Source lines."""
         start = self._margin.behind(line)
-        return start is not None and (not line[start:].strip() or _SOURCE.match(line, start) is not None)
+        return start is not None and _SOURCE.match(line, start) is not None
 
     def _frame(self, number: int, text: str, start: int, inside: bool) -> TextFrame | None:
         match = _CELL.match(text, start)
@@ -85,12 +84,11 @@ class IPythonText:
             match = _FILE.match(text, start)
             if match is not None and not inside and match["path"][0] not in "/~<" and match["path"][1:2] != ":":
                 return None
-        self._path = ""
-        if match is None and inside:
-            match = _OLD_FILE.match(text, start)
-            self._path = match["path"] if match is not None else ""
+        old = _OLD_FILE.match(text, start) if match is None and inside else None
+        match = match or old
         if match is None:
             return None
+        self._path = old["path"] if old is not None else ""
         if not inside:
             self._margin.begin(text, start)
         label = match.groupdict().get("label")

@@ -47,7 +47,7 @@ class JvmErrors:
         return None
 
     def belongs(self, line: str) -> bool:
-        """Stubs, and lines of a log without words."""
+        """Stubs, and the margin of the log's head."""
         start = self._margin.behind(line)
         return start is not None and (not line[start:].strip("# \t\r") or _STUB.match(line, start) is not None)
 

@@ -10,18 +10,29 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from framedex.interchange.addresses import AddressLines
+from framedex.interchange.at_lines import AtLines
 from framedex.interchange.backtraces import BacktraceLines
 from framedex.interchange.hlo import HloText
+from framedex.interchange.ipython import IPythonText
+from framedex.interchange.jvm_errors import JvmErrors
+from framedex.interchange.kernel import KernelTraces
 from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
+from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
 from framedex.interchange.places import PlacesInLines
 from framedex.interchange.prefixes import text_start
+from framedex.interchange.profiles import BpfMaps, PerfScript
 from framedex.interchange.py_spy import PySpyJson, PySpyText
+from framedex.interchange.pytest_text import PytestText
+from framedex.interchange.python_debuggers import PythonDebuggers
 from framedex.interchange.python_text import FileLines
+from framedex.interchange.rich_boxes import RichBoxes
+from framedex.interchange.script_lines import ScriptLines
 from framedex.interchange.symbol_lists import SymbolLists
 from framedex.interchange.trace import TraceText
 from framedex.interchange.valgrind import ValgrindLines
+from framedex.interchange.windows import WindowsStacks
 
 LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
@@ -31,14 +42,29 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
     lambda text: TraceText(),
     lambda text: FileLines(),
     lambda text: AddressLines(),
+    lambda text: EuStackPairs(),
     lambda text: NumberedLines(),
+    lambda text: PerfScript(),
     lambda text: BacktraceLines(),
     lambda text: ValgrindLines(),
+    lambda text: GoPairs(),
+    lambda text: RustPairs(),
+    lambda text: JuliaPairs(),
     lambda text: SymbolLists(),
     lambda text: PySpyText(),
     lambda text: PySpyJson(),
     lambda text: HloText(),
     MlirText,
+    lambda text: IPythonText(),
+    lambda text: RichBoxes(),
+    lambda text: PytestText(),
+    lambda text: PythonDebuggers(),
+    lambda text: AtLines(),
+    lambda text: ScriptLines(),
+    lambda text: WindowsStacks(),
+    lambda text: KernelTraces(),
+    lambda text: BpfMaps(),
+    lambda text: JvmErrors(),
     lambda text: PlacesInLines(),
 )
 

@@ -56,6 +56,7 @@ class Format(StrEnum):
     WINDOWS = "Windows"
     KERNEL = "Linux kernel"
     PERF = "perf"
+    ELFUTILS = "eu-stack"
     STRACE = "strace"
     BPF = "bpftrace"
     PLAIN = "locations"

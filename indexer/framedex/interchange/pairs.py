@@ -1,6 +1,6 @@
-"""Frames of two lines, a function and below it its place: Go's, Rust's and Julia's.
+"""Frames of two lines, a function and below it its place: Go's, Rust's, Julia's and eu-stack's.
 
-Sources: Go's runtime/traceback.go; Rust's library/std/src/panicking.rs and backtrace-rs, src/print.rs; Julia's
+Sources: elfutils' src/stack.c; Go's runtime/traceback.go; Rust's panicking.rs, and src/print.rs of backtrace-rs; Julia's
 base/errorshow.jl (print_stackframe) and src/stackwalk.c, whose frames of a signal have one line. A place counts for a
 function only on the very next line: threads that write at once part the two.
 """
@@ -19,7 +19,7 @@ _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 
 
 class _Pairs:
-    """What the three have in common: a margin, and a last frame that the next line may have the place of."""
+    """What they have in common: a margin, and a last frame that the next line may have the place of."""
 
     place: re.Pattern[str]
     remark: re.Pattern[str]
@@ -31,16 +31,14 @@ class _Pairs:
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """The last frame with the place below it."""
         text, start = self._own(line)
-        if not self._waits or not text:
-            return None
-        self._waits = False
-        match = self.place.match(text)
+        waits, self._waits = self._waits, False
+        match = self.place.match(text) if waits else None
         return with_place(frame, number, match, start) if match is not None else None
 
     def belongs(self, line: str) -> bool:
-        """Remarks between the frames, and lines of a log without words."""
+        """Remarks between the frames."""
         start = self._margin.behind(line)
-        return start is not None and (not line[start:].strip() or self.remark.match(line, start) is not None)
+        return start is not None and self.remark.match(line, start) is not None
 
     def _begin(self, line: str, heading: re.Match[str]) -> None:
         self._margin.begin(line, heading.start())
@@ -57,7 +55,9 @@ class GoPairs(_Pairs):
 
     triggers = ("goroutine ",)
     place = re.compile(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
-    remark = re.compile(r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x")
+    remark = re.compile(
+        r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x"
+    )
     _heading = re.compile(_BEGINS + r"goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:$")
     _creator = re.compile(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
     _function = re.compile(r"(?P<function>[^\s(]\S*)$")
@@ -75,8 +75,10 @@ class GoPairs(_Pairs):
         if match is None and text.endswith(")"):
             # Receivers stand in brackets too: `main.(*Client).Call(0xc000, ...)`.
             match = self._function.match(text, 0, text.rfind("("))
-        self._waits = match is not None
-        return Piece(Format.GO, (matched(Format.GO, number, match, shift=start),)) if match is not None else None
+        if match is None:
+            return None
+        self._waits = True
+        return Piece(Format.GO, (matched(Format.GO, number, match, shift=start),))
 
 
 class RustPairs(_Pairs):
@@ -101,7 +103,7 @@ class RustPairs(_Pairs):
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """The last frame with the place below it."""
         longer = super().extended(frame, number, line)
-        self._was_placed = self._was_placed or longer is not None
+        self._was_placed = longer is not None
         return longer
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
@@ -120,9 +122,9 @@ class RustPairs(_Pairs):
         if not text:
             return None
         match = self._numbered.match(text) or (self._inlined.match(text) if self._was_placed else None)
-        self._waits, self._was_placed = match is not None, False
         if match is None:
             return None
+        self._waits = True
         frame = matched(Format.RUST, number, match, shift=start)
         return Piece(Format.RUST, (replace(frame, function="") if frame.function == "<unknown>" else frame,))
 
@@ -150,15 +152,42 @@ class JuliaPairs(_Pairs):
         if not text:
             return None
         frame = (_signal_frame if self._is_of_signal else _julia_frame)(number, text, start)
-        self._waits = frame is not None and frame.place is None and not self._is_of_signal
-        return Piece(Format.JULIA, (frame,)) if frame is not None else None
+        if frame is None:
+            return None
+        self._waits = frame.place is None and not self._is_of_signal
+        return Piece(Format.JULIA, (frame,))
+
+
+class EuStackPairs(_Pairs):
+    """Reads what eu-stack prints of a process or a core file; one object reads one text."""
+
+    triggers = ("TID ",)
+    place = re.compile(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+    remark = re.compile(r"\s+\[[0-9a-f]{8,}\]")
+    _heading = re.compile(_BEGINS + r"TID \d+(?: \S.*)?:$")
+    _frame = re.compile(
+        r"#(?P<number>\d{1,6})\s+(?P<address>0x[0-9a-f]{1,16})(?:     - 1)?"
+        r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
+    )
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading of a thread, or the function of a frame."""
+        heading = self._heading.search(line.rstrip()) if "TID " in line else None
+        if heading is not None:
+            self._begin(line, heading)
+            return Piece(Format.ELFUTILS, begins=heading[0])
+        text, start = self._own(line) if inside else ("", 0)
+        match = self._frame.match(text)
+        if match is None:
+            return None
+        self._waits = True
+        frame = matched(Format.ELFUTILS, number, match, Language.NATIVE, shift=start)
+        return Piece(Format.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
 
 
 _NUMBERED = re.compile(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
 _ON_THE_LINE = re.compile(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
-_OF_SIGNAL = re.compile(
-    r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$"
-)
+_OF_SIGNAL = re.compile(r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$")
 _NAMELESS = re.compile(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
 _NATIVE_FILES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".S")
 

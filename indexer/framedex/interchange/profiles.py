@@ -34,7 +34,7 @@ _UNKNOWN = "[unknown]"
 
 
 class PerfScript:
-    """Reads the samples of `perf script` and the calls of `strace -k`, whose lines stand alone; one object, one text."""
+    """Reads the samples of `perf script` and the calls of `strace -k`; one object reads one text."""
 
     triggers = ("\t    ", "\tffff", " > /", " > [")
 
@@ -63,18 +63,14 @@ class PerfScript:
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """The last frame with the source line below it."""
         start = self._margin.behind(line) if self._waits else None
-        if start is None or not line[start:].strip():
-            return None
         self._waits = False
-        match = _PERF_SOURCE.match(line.rstrip(), start)
+        match = _PERF_SOURCE.match(line.rstrip(), start) if start is not None else None
         return with_place(frame, number, match) if match is not None else None
 
     def belongs(self, line: str) -> bool:
         """What perf writes of a frame without a source line."""
         start = self._margin.behind(line)
-        if start is None:
-            return False
-        return not line[start:].strip() or _PERF_BINARY.match(line.rstrip(), start) is not None
+        return start is not None and _PERF_BINARY.match(line.rstrip(), start) is not None
 
 
 class BpfMaps:
@@ -106,7 +102,7 @@ class BpfMaps:
     def belongs(self, line: str) -> bool:
         """What stands between two stacks of one key."""
         start = self._margin.behind(line)
-        return start is not None and line[start:].strip() in ("", ",")
+        return start is not None and line[start:].strip() == ","
 
 
 def _known(frame: TextFrame) -> TextFrame:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from framedex.interchange.margins import Margin
 from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.places import PlacesInLines
 from framedex.interchange.spans import matched
 from framedex.model import Language
 
@@ -20,18 +21,17 @@ _PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'>]+):(?P<line>\d{1,9})
 _SHORT = re.compile(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
 _LONG = re.compile(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
 _DEFINITION = re.compile(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
-_BELONGS = re.compile(
-    r"[E>]? {3}|E$|_ _ |[\w.]+ += \S|The above exception was the |During handling of the above |-+ Captured |_{4,} "
-)
+_RULE = re.compile(r"(?:=+ .* =+|-+ Captured .* -+)$")
 
 
 class PytestText:
     """Reads the sections of failures; one object reads one text."""
 
-    triggers = ("= FAILURES =", "= ERRORS =", "____ ", "_ _ _ _", ": in ")
+    triggers = ("____ ", ": in ")
 
     def __init__(self) -> None:
         self._margin = Margin()
+        self._places = PlacesInLines()
         self._function = ""  # whose source stands above the next place
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
@@ -39,17 +39,20 @@ class PytestText:
         text = line.rstrip()
         if text.endswith(" _") or text.endswith("__"):
             return self._heading(line, text, inside)
-        frame = None
+        frames: tuple[TextFrame, ...] = ()
         if ": in " in text and (match := _SHORT.search(text)) is not None:
-            frame = matched(Format.PYTEST, number, match, Language.PYTHON)
-        elif inside and (start := self._margin.behind(text)) is not None and (match := _LONG.match(text, start)):
-            frame = replace(matched(Format.PYTEST, number, match, Language.PYTHON), function=self._function)
-        if frame is None:
+            frames = (matched(Format.PYTEST, number, match, Language.PYTHON),)
+        elif inside and (start := self._margin.behind(text)) is not None:
+            match = _LONG.match(text, start)
+            if match is None:
+                return self._others(number, line)
+            frames = (replace(matched(Format.PYTEST, number, match, Language.PYTHON), function=self._function),)
+        if not frames:
             return None
         self._function = ""
         if not inside:
-            self._margin.begin(line, frame.start)
-        return Piece(Format.PYTEST, (frame,), innermost_first=False)
+            self._margin.begin(line, frames[0].start)
+        return Piece(Format.PYTEST, frames, innermost_first=False)
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A place has one line."""
@@ -58,12 +61,17 @@ class PytestText:
     def belongs(self, line: str) -> bool:
         """Source lines, arguments, and what was raised."""
         start = self._margin.behind(line)
-        if start is None:
+        if start is None or _RULE.match(line.rstrip(), start) is not None:
             return False
         definition = _DEFINITION.match(line, start) if not self._function else None
         if definition is not None:
             self._function = definition["function"]
-        return not line[start:].strip() or _BELONGS.match(line, start) is not None
+        return True
+
+    def _others(self, number: int, line: str) -> Piece | None:
+        """The places in what was raised, which may be anything."""
+        found = self._places.piece(number, line, inside=True)
+        return Piece(Format.PYTEST, found.frames, innermost_first=False) if found is not None else None
 
     def _heading(self, line: str, text: str, inside: bool) -> Piece | None:
         """The line between two frames, or the name of a test between rules."""

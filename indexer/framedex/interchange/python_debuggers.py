@@ -13,7 +13,7 @@ from framedex.model import Language
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+|<\w+>)\((?P<line>\d{1,9})\)"
-_PDB = re.compile(_BEGINS + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
+_PDB = re.compile(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
 _TRACED = re.compile(_BEGINS + _PATH + r": ")
 _NUMBA = re.compile(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
 _MODULE = re.compile(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")

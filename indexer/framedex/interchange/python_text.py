@@ -13,8 +13,8 @@ from framedex.interchange.spans import parts, place
 from framedex.model import Language
 
 _FRAME = re.compile(
-    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line (?P<line>\d{1,9})'
-    r"(?:(?P<comma>,)? in (?P<function>.*))?$"
+    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?P<line>\d{1,9})'
+    r"(?:(?P<comma>,)? in (?P<function>.*)|:)?$"
 )
 _C_FRAME = re.compile(
     r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]'

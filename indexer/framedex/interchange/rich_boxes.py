@@ -60,7 +60,7 @@ class RichBoxes:
     def belongs(self, line: str) -> bool:
         """The rest of the box."""
         start = self._margin.behind(line)
-        return start is not None and (not line[start:].strip() or line[start] in "│|╭╰┌└+")
+        return start is not None and line[start : start + 1] in tuple("│|╭╰┌└+")
 
     def _frame(self, number: int, text: str, shift: int) -> TextFrame | None:
         if not self._rows:

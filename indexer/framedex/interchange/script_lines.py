@@ -13,7 +13,7 @@ from framedex.interchange.spans import matched
 
 _BEGINS = r"(?:^|(?<=[\s\]|>):]))"
 _RUBY = re.compile(
-    _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+):(?P<line>\d{1,9}):in [`'](?P<function>[^`']+)'(?=$|:)"
+    _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+):(?P<line>\d{1,9}):in [`'](?P<function>[^`']+)'(?=$|:)"
 )
 _PERL = re.compile(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
 _DART = re.compile(
@@ -33,7 +33,7 @@ class ScriptLines:
             return Piece(Format.RUBY, (matched(Format.RUBY, number, match),))
         if " line " in line and (match := _PERL.search(line.rstrip())) is not None:
             return Piece(Format.PERL, (matched(Format.PERL, number, match),))
-        if "#" in line and "dart:" in line or "(package:" in line:
+        if ("#" in line and "dart:" in line) or "(package:" in line:
             match = _DART.search(line.rstrip())
             return Piece(Format.DART, (matched(Format.DART, number, match),)) if match is not None else None
         return None
@@ -45,4 +45,3 @@ class ScriptLines:
     def belongs(self, line: str) -> bool:
         """Nothing stands between the frames."""
         return False
-

@@ -77,14 +77,14 @@ def matched(
 ) -> TextFrame:
     """The frame of a match whose groups are named for the kinds of parts; the line's text began `shift` before."""
     groups = match.groupdict()
-    found = parts(number, match, shift)
+    text = match[0]
     return TextFrame(
         form,
         number,
-        found[0].start if found else match.start() + shift,
+        match.start() + shift + len(text) - len(text.lstrip()),
         number,
         match.end() + shift,
-        found,
+        parts(number, match, shift),
         number=int(groups["number"]) if groups.get("number") else None,
         function=groups.get("function") or "",
         place=place(groups.get("path"), groups.get("line"), groups.get("column")),
