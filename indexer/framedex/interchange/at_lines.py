@@ -15,8 +15,8 @@ from framedex.interchange.spans import matched
 _AT = re.compile(r"(?:\t|   )at (?=\S)")
 _LOADERS = re.compile(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`
 _JAVA = re.compile(
-    r"(?P<function>[\w.$<>/-]+)\((?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})|[\w$-]+\.(?:java|kts?|scala|groovy|clj)"
-    r"|Native Method|Unknown Source|<\w+>)\)(?: ~?\[[^\[\]]*\])?$"
+    r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
+    r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
 )
 _DOTNET = re.compile(r"(?P<function>[^\s(]+)\([^()]*\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$")
 _V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"

@@ -28,8 +28,8 @@ _FILE = re.compile(
     rf"File (?P<path>(?:[/~]|[A-Za-z]:[\\/]).*?|<[^<>]+>|[^\s:]+):(?P<line>\d{{1,9}})(?:, in {_FUNCTION})?$"
 )
 _OLD_FILE = re.compile(rf"(?P<path>(?:[/~]|[A-Za-z]:\\)\S*\.\w{{1,4}}) in {_FUNCTION}$")
-_ARROW = re.compile(r"-{2,}> ?(?P<line>\d{1,9})(?!\d)")
-_SOURCE = re.compile(r"-{2,}> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
+_ARROW = re.compile(r"-+> ?(?P<line>\d{1,9})(?!\d)")
+_SOURCE = re.compile(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 
 

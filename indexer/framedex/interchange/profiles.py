@@ -28,7 +28,8 @@ _BPF_HEADING = re.compile(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
 _BPF = re.compile(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
 _MEMLEAK_HEADING = re.compile(r"\d+ bytes in \d+ allocations from stack$")
 _MEMLEAK = re.compile(
-    r"\s+(?:(?P<address>0x[0-9a-f]{1,16})\s+)?(?P<function>[^\s+].*)\+0x[0-9a-f]{1,16} \[(?P<module>[^\[\]]*)\]$"
+    r"\s+(?:(?P<address>0x[0-9a-f]{1,16})\s+)?"
+    r"(?P<function>\[unknown\]|[^\s+\[].*(?=\+0x))(?:\+0x[0-9a-f]{1,16})? \[(?P<module>[^\[\]]*)\]$"
 )
 _UNKNOWN = "[unknown]"
 

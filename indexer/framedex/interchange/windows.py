@@ -24,7 +24,7 @@ _WINDBG = re.compile(
     r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
 )
 _HEADING = re.compile(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
-_BEHIND_NAME = re.compile(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?|\+0x[0-9a-fA-F]{1,16})$")
+_BEHIND_NAME = re.compile(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
 
 
 class WindowsStacks:
