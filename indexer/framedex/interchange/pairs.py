@@ -1,6 +1,6 @@
 """Frames of two lines, a function and below it its place: Go's, Rust's, Julia's and eu-stack's.
 
-Sources: elfutils' src/stack.c; Go's runtime/traceback.go; Rust's panicking.rs, and src/print.rs of backtrace-rs; Julia's
+Sources: elfutils' src/stack.c; Go's runtime/traceback.go; Rust's panicking.rs and backtrace-rs, src/print.rs; Julia's
 base/errorshow.jl (print_stackframe) and src/stackwalk.c, whose frames of a signal have one line. A place counts for a
 function only on the very next line: threads that write at once part the two.
 """
