@@ -65,7 +65,7 @@ class NumberedLines:
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """What gdb has wrapped; it ends with the place or the library."""
-        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 4
+        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MOST_WRAPPED:
             return None
         text = line.rstrip()
@@ -118,7 +118,8 @@ class NumberedLines:
         if frame is not None:
             # backward-cpp has the outermost frame, with the highest number, first.
             return Piece(frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start))
-        if (head.address or inside) and (arguments > 0 or text.startswith("<", start) or head.says_in):
+        is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
+        if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.says_in):
             return Piece(Format.GDB, (_gdb_frame(head, number, text, (start, _end(text, start, arguments))),))
         return None
 

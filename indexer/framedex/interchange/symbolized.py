@@ -18,6 +18,7 @@ from framedex.model import Language
 
 _BUILD_ID = re.compile(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
 _OFFSET = re.compile(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
+_MODULE = re.compile(r"[^\s()+=,:]+\)$")
 _IN_LIBRARY = re.compile(r" \+ 0x[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
 _PC = re.compile(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
@@ -104,17 +105,22 @@ def _chromium(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
-    """`0x00007f12 raise (libc.so.6 + 0x3bfb2)`."""
-    plus = _OFFSET.match(text, text.rfind(" + 0x", head.end)) if text.endswith(")") else None
-    column = opening(text, len(text) - 1, head.end) if plus is not None and plus.end() == len(text) else -1
-    if column < 0 or plus is None or head.address is None or head.says_in:
+    """`0x00007f12 raise (libc.so.6 + 0x3bfb2)`; of old versions `0x00007f12 raise (libc.so.6)`."""
+    if head.address is None or head.says_in or not text.endswith(")"):
+        return None
+    column = opening(text, len(text) - 1, head.end)
+    if column <= head.end or text[column - 1] != " ":
+        return None
+    plus = _OFFSET.match(text, text.rfind(" + 0x", column))
+    is_old = head.address[1] - head.address[0] == _PADDED and _MODULE.match(text, column + 1) is not None
+    if (plus is None or plus.end() != len(text)) and not is_old:
         return None
     spans = head.spans()
     spans[PartKind.FUNCTION] = without_blanks(text, head.end, column)
-    spans[PartKind.MODULE] = column + 1, plus.start()
+    spans[PartKind.MODULE] = column + 1, plus.start() if plus is not None else len(text) - 1
     frame = native_frame(Format.COREDUMPCTL, number, text, (head.begin, len(text)), spans, number=head.number)
     frame = replace(frame, is_return_address=head.number != 0)
-    return at_offset(frame, int(plus["offset"], 16)) if frame.module else frame
+    return at_offset(frame, int(plus["offset"], 16)) if frame.module and plus is not None else frame
 
 
 def _torch(head: Head, number: int, text: str) -> TextFrame | None:
