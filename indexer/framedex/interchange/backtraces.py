@@ -14,7 +14,7 @@ from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.native import Span, at_offset, native_frame, opening, source_spans, without_blanks
 
 _AT = re.compile(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
-_BARE = re.compile(r"(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
+_BARE = re.compile(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
 _MARK = re.compile(
     r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
 )
@@ -55,7 +55,7 @@ def frame_of_glibc(number: int, text: str) -> TextFrame | None:
     bare = _BARE.match(text)
     if bare is not None:
         spans = {PartKind.MODULE: bare.span("module"), PartKind.ADDRESS: bare.span("address")}
-        frame = native_frame(Format.BACKTRACE, number, text, bare.span(), spans)
+        frame = native_frame(Format.BACKTRACE, number, text, (bare.start("module"), bare.end()), spans)
         return replace(frame, is_return_address=True)
     column = max(text.find(")[0x"), text.find(") [0x"))
     match = _AT.match(text, column) if column >= 0 and len(text) - column < _MOST_AFTER else None

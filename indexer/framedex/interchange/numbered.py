@@ -110,9 +110,10 @@ class NumberedLines:
             end=start,
         )
         arguments = argument_list(text[start:])
-        frame = _with_gdb_place(
-            _gdb_frame(head, number, text, (start, _end(text, start, arguments))), number, text, start
-        )
+        frame = None
+        if arguments > 0:
+            bare = _gdb_frame(head, number, text, (start, start + arguments))
+            frame = _with_gdb_place(bare, number, text, start)
         for form in FORMS:
             frame = frame or form(head, number, text)
         if frame is not None:
@@ -174,8 +175,9 @@ def _python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
 
 
 def _is_quoted(text: str, column: int) -> bool:
-    """Whether what stands at a column is in a string or a value, as debuggers print locals."""
-    return any(mark in text[:column] for mark in ('"', " = ", "<<"))
+    """Whether what stands at a column is in a string, a value or a comment, as debuggers show locals and sources."""
+    before = text[:column]
+    return any(mark in before for mark in ('"', " = ", "<<", "//", ";"))
 
 
 def _indentation(line: str) -> int:

@@ -3,7 +3,7 @@
 Sources: compiler-rt, lib/sanitizer_common/sanitizer_stacktrace_printer.cpp and sanitizer_symbolizer_report.cpp; LLVM,
 lib/Support/Signals.cpp; Chromium, base/debug/stack_trace_posix.cc; PyTorch, c10/util/Backtrace.cpp and
 torch/csrc/profiler/combined_traceback.cpp; systemd, src/shared/elf-util.c; Android, libunwindstack (FormatFrame);
-LLDB's default frame-format; Boost.Stacktrace (to_string); backward-cpp (Printer).
+LLDB's default frame-format; Boost.Stacktrace (to_string); backward-cpp (Printer); cpptrace (formatting.cpp).
 """
 
 from __future__ import annotations
@@ -167,7 +167,9 @@ def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
             break
         if not text.startswith("(offset ", column):
             plus = text.rfind("+", column, end)
-            spans[PartKind.FUNCTION] = column + 1, plus if plus > 0 and text[plus + 1 : end - 1].isdigit() else end - 1
+            if plus < 0 or not text[plus + 1 : end - 1].isdigit():
+                break
+            spans[PartKind.FUNCTION] = column + 1, plus
         end = column - 1
     spans[PartKind.MODULE] = without_blanks(text, pc.end(), end)
     frame = native_frame(Format.TOMBSTONE, number, text, (head.begin, len(text)), spans, number=head.number)
@@ -257,6 +259,30 @@ def described_frame(head: Head | None, number: int, text: str, start: int) -> Te
     return replace(frame, is_return_address=True)
 
 
+def _cpptrace(head: Head, number: int, text: str) -> TextFrame | None:
+    """`0x000055d0 in f(int) at /a.cc:3:4`, `(inlined) in f(int) at /a.cc:3:4`, `0x000055d0 at /lib/libc.so.6`."""
+    spans, start = head.spans(), head.end
+    if text.startswith("(inlined) ", start):
+        start = without_blanks(text, start + len("(inlined)"), len(text))[0]
+        start += len("in ") if text.startswith("in ", start) else 0
+    elif head.address is None:
+        return None
+    column = start - 1 if text.startswith("at ", start) else text.rfind(" at ", start)
+    if column < start - 1 or not (head.says_in or start != head.end or column < start):
+        return None
+    source = source_spans(text, column + len(" at "), len(text))
+    if source:
+        spans |= {**source, PartKind.PATH: (column + len(" at "), source[PartKind.PATH][1])}
+    elif column < start:
+        spans[PartKind.MODULE] = column + len(" at "), len(text)
+    else:
+        return None
+    if column > start:
+        spans[PartKind.FUNCTION] = start, column
+    frame = native_frame(Format.BACKTRACE, number, text, (head.begin, len(text)), spans, number=head.number)
+    return replace(frame, is_return_address=head.number != 0)
+
+
 def _backward(head: Head, number: int, text: str) -> TextFrame | None:
     is_one = text.startswith(("Object ", "Source ", "| Source "), head.end)
     return described_frame(head, number, text, head.end) if is_one else None
@@ -282,6 +308,7 @@ _MOST_WORDS = 3  # `non-virtual thunk to f(int) const`
 FORMS: Sequence[Callable[[Head, int, str], TextFrame | None]] = (
     _tombstone,
     _backward,
+    _cpptrace,
     _torch,
     _coredumpctl,
     _sanitizer,
