@@ -80,8 +80,10 @@ class AddressLines:
         if frame.format is not Format.GLOG or frame.place is not None or start < _LEAST_INDENTATION:
             return None
         source = source_spans(line, start, end)
-        if not source or source[PartKind.PATH][0] != start:
+        is_path = line.startswith(("/", "./", "../"), start)
+        if not source or (not is_path and source[PartKind.PATH][0] != start):
             return None
+        source[PartKind.PATH] = start, source[PartKind.PATH][1]
         place = native_frame(Format.GLOG, number, line, (start, end), source)
         return replace(frame, last_line=number, end=end, parts=(*frame.parts, *place.parts), place=place.place)
 

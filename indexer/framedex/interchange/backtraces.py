@@ -14,7 +14,10 @@ from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.native import Span, at_offset, native_frame, opening, source_spans, without_blanks
 
 _AT = re.compile(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
-_MARK = re.compile(r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|#(?P<hash>\d{1,4}):? +)?")
+_BARE = re.compile(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
+_MARK = re.compile(
+    r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
+)
 _IN_LIBRARY = re.compile(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
 _MOST_AFTER = 4096  # characters of a demangled name behind the address
 
@@ -35,7 +38,7 @@ class BacktraceLines:
         if "0x" not in line:
             return Piece(Format.BACKTRACE, begins="Stack dump") if line.startswith("Stack dump:") else None
         text = line.rstrip()
-        frame = _of_glibc(number, text) or _of_apple(number, text)
+        frame = frame_of_glibc(number, text) or _of_apple(number, text)
         return Piece(Format.BACKTRACE, (frame,)) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -47,8 +50,13 @@ class BacktraceLines:
         return bool(re.match(r"\d{1,3}\.\t", line))
 
 
-def _of_glibc(number: int, text: str) -> TextFrame | None:
+def frame_of_glibc(number: int, text: str) -> TextFrame | None:
     """`/lib/libc.so.6(abort+0x12) [0x7f12]`, `./a.out(+0x1139)[0x55d0]`, `./a.out() [0x401136]`."""
+    bare = _BARE.match(text)
+    if bare is not None:
+        spans = {PartKind.MODULE: bare.span("module"), PartKind.ADDRESS: bare.span("address")}
+        frame = native_frame(Format.BACKTRACE, number, text, (bare.start("module"), bare.end()), spans)
+        return replace(frame, is_return_address=True)
     column = max(text.find(")[0x"), text.find(") [0x"))
     match = _AT.match(text, column) if column >= 0 and len(text) - column < _MOST_AFTER else None
     begin = opening(text, column) if match is not None else -1
@@ -60,7 +68,8 @@ def _of_glibc(number: int, text: str) -> TextFrame | None:
     inner = text[begin + 1 : column]
     place = _IN_LIBRARY.match(inner)
     if not inner:
-        if not {"/", "."} & set(text[slice(*module)]):
+        is_counted = mark is not None and mark.lastgroup is not None and mark.end() == start
+        if not is_counted and not {"/", "."} & set(text[slice(*module)]):
             return None
     elif place is None:
         return None

@@ -199,6 +199,7 @@ def _begins_with_frame(piece: Piece | None, line: str, start: int) -> bool:
 
 
 def _restarts(last: TextFrame | None, piece: Piece) -> bool:
-    """Whether a frame is the first of another stack: the innermost has number 0, and is the last where that is said."""
-    starts = bool(piece.frames) and piece.frames[0].number == 0 and piece.innermost_first
-    return starts and last is not None and bool(last.number)
+    """Whether a frame is the first of another stack; backward-cpp counts down to 0, where the same stack goes on."""
+    if last is None or not last.number or not piece.frames or piece.frames[0].number != 0:
+        return False
+    return piece.innermost_first or last.number != 1

@@ -65,7 +65,7 @@ class NumberedLines:
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """What gdb has wrapped; it ends with the place or the library."""
-        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 4
+        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MOST_WRAPPED:
             return None
         text = line.rstrip()
@@ -110,15 +110,17 @@ class NumberedLines:
             end=start,
         )
         arguments = argument_list(text[start:])
-        frame = _with_gdb_place(
-            _gdb_frame(head, number, text, (start, _end(text, start, arguments))), number, text, start
-        )
+        frame = None
+        if arguments > 0:
+            bare = _gdb_frame(head, number, text, (start, start + arguments))
+            frame = _with_gdb_place(bare, number, text, start)
         for form in FORMS:
             frame = frame or form(head, number, text)
         if frame is not None:
             # backward-cpp has the outermost frame, with the highest number, first.
             return Piece(frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start))
-        if (head.address or inside) and (arguments > 0 or text.startswith("<", start) or head.says_in):
+        is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
+        if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.says_in):
             return Piece(Format.GDB, (_gdb_frame(head, number, text, (start, _end(text, start, arguments))),))
         return None
 
@@ -173,8 +175,9 @@ def _python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
 
 
 def _is_quoted(text: str, column: int) -> bool:
-    """Whether what stands at a column is in a string or a value, as debuggers print locals."""
-    return any(mark in text[:column] for mark in ('"', " = ", "<<"))
+    """Whether what stands at a column is in a string, a value or a comment, as debuggers show locals and sources."""
+    before = text[:column]
+    return any(mark in before for mark in ('"', " = ", "<<", "//", ";"))
 
 
 def _indentation(line: str) -> int:

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from enum import Enum, auto
 
+from framedex.interchange.backtraces import frame_of_glibc
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.native import native_frame, without_blanks
 from framedex.interchange.symbolized import is_symbol
@@ -18,8 +19,8 @@ from framedex.model import Language
 
 _BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"
 _DASHES = re.compile(r"\s*--- (?=\S)")
-_CALL = re.compile(r"\s*(?P<path>[^\s()][^()]{0,4096})\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
-_CALLER = re.compile(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>[^()]{1,4096}):(?P<line>\d{1,9})\)$")
+_CALL = re.compile(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
+_CALLER = re.compile(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
 _SURE = re.compile(r"::|\w\(|^_\w*$")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
@@ -37,8 +38,7 @@ _HEADINGS = {
     "Python Frame Triggered Execution:": _List.CALLERS,
     "TensorsGraphInfo:": _List.CALLERS,
 }
-_WORDS = tuple(each for each in _HEADINGS if " " not in each)
-_PHRASES = tuple(each for each in _HEADINGS if " " in each)
+_HEADING = re.compile(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
 
 
 class SymbolLists:
@@ -55,9 +55,9 @@ class SymbolLists:
         if _BEGIN in text:
             self._list = _List.SYMBOLS
             return Piece(Format.TSL, begins=text[text.find(_BEGIN) :].strip())
-        heading = text.rpartition(" ")[2] if text.endswith(_WORDS) else next(filter(text.endswith, _PHRASES), "")
-        if heading in _HEADINGS:
-            self._list = _HEADINGS[heading]
+        heading = _HEADING.search(text) if text.endswith(":") else None
+        if heading is not None:
+            self._list = _HEADINGS[heading[1]]
             return Piece(_FORMATS[self._list], begins=text.strip())
         if not inside:
             return None
@@ -77,15 +77,13 @@ class SymbolLists:
     def _frame(self, number: int, text: str) -> TextFrame | None:
         form = _FORMATS[self._list]
         if self._list in (_List.CALLS, _List.CALLERS):
-            match = (_CALL if self._list is _List.CALLS else _CALLER).match(text)
-            if match is None or not match["path"].endswith(_PYTHON):
-                return None
-            spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
-            frame = native_frame(form, number, text, (_first(match), len(text)), spans)
-            return replace(frame, language=Language.PYTHON)
+            match = (_CALL.search if self._list is _List.CALLS else _CALLER.match)(text)
+            return _python_frame(form, number, text, match) if match is not None else None
         dashes = _DASHES.match(text)
         if self._list is _List.DASHES and dashes is None:
             return None
+        if dashes is not None and (frame := frame_of_glibc(number, text)) is not None:
+            return frame
         start, end = without_blanks(text, dashes.end() if dashes is not None else 0, len(text))
         if '"' in text or not is_symbol(text[start:end]):
             return None
@@ -94,8 +92,13 @@ class SymbolLists:
         return native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
 
 
-def _first(match: re.Match[str]) -> int:
-    return min(match.start("path"), match.start("function"))
+def _python_frame(form: Format, number: int, text: str, match: re.Match[str]) -> TextFrame | None:
+    spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
+    path = spans.setdefault(PartKind.PATH, without_blanks(text, 0, match.start()))
+    if not text[slice(*path)].endswith(_PYTHON):
+        return None
+    start = min(path[0], match.start("function"))
+    return replace(native_frame(form, number, text, (start, len(text)), spans), language=Language.PYTHON)
 
 
 _FORMATS = {

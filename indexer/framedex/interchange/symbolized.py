@@ -3,7 +3,7 @@
 Sources: compiler-rt, lib/sanitizer_common/sanitizer_stacktrace_printer.cpp and sanitizer_symbolizer_report.cpp; LLVM,
 lib/Support/Signals.cpp; Chromium, base/debug/stack_trace_posix.cc; PyTorch, c10/util/Backtrace.cpp and
 torch/csrc/profiler/combined_traceback.cpp; systemd, src/shared/elf-util.c; Android, libunwindstack (FormatFrame);
-LLDB's default frame-format; Boost.Stacktrace (to_string); backward-cpp (Printer).
+LLDB's default frame-format; Boost.Stacktrace (to_string); backward-cpp (Printer); cpptrace (formatting.cpp).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from framedex.model import Language
 
 _BUILD_ID = re.compile(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
 _OFFSET = re.compile(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
+_MODULE = re.compile(r"[^\s()+=,:]+\)$")
 _IN_LIBRARY = re.compile(r" \+ 0x[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
 _PC = re.compile(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
@@ -104,17 +105,22 @@ def _chromium(head: Head, number: int, text: str) -> TextFrame | None:
 
 
 def _coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
-    """`0x00007f12 raise (libc.so.6 + 0x3bfb2)`."""
-    plus = _OFFSET.match(text, text.rfind(" + 0x", head.end)) if text.endswith(")") else None
-    column = opening(text, len(text) - 1, head.end) if plus is not None and plus.end() == len(text) else -1
-    if column < 0 or plus is None or head.address is None or head.says_in:
+    """`0x00007f12 raise (libc.so.6 + 0x3bfb2)`; of old versions `0x00007f12 raise (libc.so.6)`."""
+    if head.address is None or head.says_in or not text.endswith(")"):
+        return None
+    column = opening(text, len(text) - 1, head.end)
+    if column <= head.end or text[column - 1] != " ":
+        return None
+    plus = _OFFSET.match(text, text.rfind(" + 0x", column))
+    is_old = head.address[1] - head.address[0] == _PADDED and _MODULE.match(text, column + 1) is not None
+    if (plus is None or plus.end() != len(text)) and not is_old:
         return None
     spans = head.spans()
     spans[PartKind.FUNCTION] = without_blanks(text, head.end, column)
-    spans[PartKind.MODULE] = column + 1, plus.start()
+    spans[PartKind.MODULE] = column + 1, plus.start() if plus is not None else len(text) - 1
     frame = native_frame(Format.COREDUMPCTL, number, text, (head.begin, len(text)), spans, number=head.number)
     frame = replace(frame, is_return_address=head.number != 0)
-    return at_offset(frame, int(plus["offset"], 16)) if frame.module else frame
+    return at_offset(frame, int(plus["offset"], 16)) if frame.module and plus is not None else frame
 
 
 def _torch(head: Head, number: int, text: str) -> TextFrame | None:
@@ -161,7 +167,9 @@ def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
             break
         if not text.startswith("(offset ", column):
             plus = text.rfind("+", column, end)
-            spans[PartKind.FUNCTION] = column + 1, plus if plus > 0 and text[plus + 1 : end - 1].isdigit() else end - 1
+            if plus < 0 or not text[plus + 1 : end - 1].isdigit():
+                break
+            spans[PartKind.FUNCTION] = column + 1, plus
         end = column - 1
     spans[PartKind.MODULE] = without_blanks(text, pc.end(), end)
     frame = native_frame(Format.TOMBSTONE, number, text, (head.begin, len(text)), spans, number=head.number)
@@ -251,6 +259,30 @@ def described_frame(head: Head | None, number: int, text: str, start: int) -> Te
     return replace(frame, is_return_address=True)
 
 
+def _cpptrace(head: Head, number: int, text: str) -> TextFrame | None:
+    """`0x000055d0 in f(int) at /a.cc:3:4`, `(inlined) in f(int) at /a.cc:3:4`, `0x000055d0 at /lib/libc.so.6`."""
+    spans, start = head.spans(), head.end
+    if text.startswith("(inlined) ", start):
+        start = without_blanks(text, start + len("(inlined)"), len(text))[0]
+        start += len("in ") if text.startswith("in ", start) else 0
+    elif head.address is None:
+        return None
+    column = start - 1 if text.startswith("at ", start) else text.rfind(" at ", start)
+    if column < start - 1 or not (head.says_in or start != head.end or column < start):
+        return None
+    source = source_spans(text, column + len(" at "), len(text))
+    if source:
+        spans |= {**source, PartKind.PATH: (column + len(" at "), source[PartKind.PATH][1])}
+    elif column < start:
+        spans[PartKind.MODULE] = column + len(" at "), len(text)
+    else:
+        return None
+    if column > start:
+        spans[PartKind.FUNCTION] = start, column
+    frame = native_frame(Format.BACKTRACE, number, text, (head.begin, len(text)), spans, number=head.number)
+    return replace(frame, is_return_address=head.number != 0)
+
+
 def _backward(head: Head, number: int, text: str) -> TextFrame | None:
     is_one = text.startswith(("Object ", "Source ", "| Source "), head.end)
     return described_frame(head, number, text, head.end) if is_one else None
@@ -276,6 +308,7 @@ _MOST_WORDS = 3  # `non-virtual thunk to f(int) const`
 FORMS: Sequence[Callable[[Head, int, str], TextFrame | None]] = (
     _tombstone,
     _backward,
+    _cpptrace,
     _torch,
     _coredumpctl,
     _sanitizer,
