@@ -6,9 +6,10 @@ memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from framedex.interchange.lines import LONGEST_LINE, Lines, readers
+from framedex.interchange.addresses import LINK
+from framedex.interchange.lines import BLANK, LONGEST_LINE, Lines, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 
 MOST_FRAMES = 200_000
@@ -65,7 +66,7 @@ class _Collector:
             self._problems.append(
                 f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
-        return Reading(tuple(self._stacks), tuple(self._problems))
+        return Reading(tuple(_without_links_to(self._stacks)), tuple(self._problems))
 
     def take(self, first: int, block: str) -> None:
         """Take a block of lines; lines that nothing can begin on cost little."""
@@ -77,12 +78,14 @@ class _Collector:
                 self._close()
                 self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
             elif line:
-                self._line(readers, number, line)
+                self._line(readers, number, line.removesuffix("\r"))
 
-    def _line(self, readers: Iterable[Reader], number: int, line: str) -> None:
+    def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:
         meaning = self._lines.take(readers, number, line)
         if meaning is None:
             self._close()
+            return
+        if meaning is BLANK:
             return
         if meaning.begins:
             self._finish_stack()
@@ -115,3 +118,13 @@ class _Collector:
             )
             self._stacks.append(stack)
         self._frames = []
+
+
+def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
+    """The stacks without those links that stand above or below the same frames, printed with their symbols."""
+    stacks = list(stacks)
+    printed = {frame.address for stack in stacks if stack.title != LINK for frame in stack.frames}
+    for stack in stacks:
+        same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK else 0
+        if 2 * same < len(stack.frames) or not same:
+            yield stack
