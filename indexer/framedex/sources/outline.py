@@ -8,14 +8,16 @@ line that moved within its function is told by nothing but the release (`release
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path, PurePath
 from tempfile import NamedTemporaryFile
+from threading import Lock
 
 from framedex.model import Definition, Language
-from framedex.sources.files import found_file, language_of
+from framedex.sources.files import FoundFile, found_file, language_of
 from framedex.sources.names import short_name
 
 Named = tuple[str, Definition]
@@ -25,6 +27,7 @@ Known = tuple[int, int, bool, Sequence[Named]]
 """What an index has of a file: mtime (ns) and size when it was read, whether all of it could be read, its definitions."""
 
 _LARGEST = 16 << 20  # bytes; of a larger file nothing is checked
+_OF_A_PATH, _OF_A_DEFINITION, _OF_A_LINE = 500, 400, 60  # bytes
 _MOST_ABOVE = 200  # lines of decorators
 _ABOVE_NAME = 2  # lines of a template's head, attributes and a return type, which compilers count to a function
 _UNNAMED = re.compile(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
@@ -66,6 +69,11 @@ class Outline:
     silent: frozenset[int] = frozenset()
     extents: Sequence[_Extent] = ()
     is_sound: bool = True
+
+    @property
+    def weight(self) -> int:
+        """Roughly the memory that it takes, in bytes."""
+        return _OF_A_PATH + _OF_A_DEFINITION * len(self.definitions or ()) + _OF_A_LINE * len(self.silent)
 
     def fit(self, function: str, line: int, language: Language | None) -> Fit:
         """Whether the function of a frame, empty if the text names none, can have been at a line."""
@@ -137,10 +145,37 @@ def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: No
     return _outline(language, content, lambda: (stored[3], stored[2]))
 
 
-def outline_of_map(known: Known) -> Outline:
-    """The outline of a file of a source map, of which the definitions are known but no line."""
+def outline_of_map(path: str, known: Known) -> Outline:
+    """The outline of a file of a source map, of which the definitions are known but no lines."""
     _, _, is_sound, definitions = known
-    return Outline("cpp", max((each.end_line for _, each in definitions), default=0), definitions, is_sound=is_sound)
+    is_read = language_of(path) == "cpp"
+    return Outline("cpp" if is_read else None, sys.maxsize, definitions if is_read else None, is_sound=is_sound)
+
+
+class Outlines:
+    """The outlines of files, each read once as long as it stays as it is. May be used from several threads."""
+
+    def __init__(self, most: int = 32 << 20) -> None:
+        """`most` is roughly the memory, in bytes, that outlines may take."""
+        self._most = most
+        self._weight = 0
+        self._kept: dict[str, tuple[FoundFile, Outline | None]] = {}
+        self._lock = Lock()
+
+    def of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
+        """The outline of a file now; None where it cannot be read, or is too large. `known` as for `outline_of`."""
+        file = found_file(path)
+        kept = self._kept.get(path)
+        if file is None or (kept is not None and kept[0] == file):
+            return kept[1] if file is not None and kept is not None else None
+        outline = outline_of(path, known)
+        with self._lock:
+            self._weight += outline.weight if outline is not None else _OF_A_PATH
+            if self._weight > self._most:
+                self._kept.clear()
+                self._weight = 0
+            self._kept[path] = file, outline
+        return outline
 
 
 def outline_of_content(path: str, content: bytes) -> Outline:
@@ -155,9 +190,7 @@ def outline_of_content(path: str, content: bytes) -> Outline:
     return _outline(language_of(path), content, extracted)
 
 
-def _outline(
-    language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]
-) -> Outline:
+def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
     if language not in _READ:
         return Outline(None, _count(content))
     definitions, is_sound = read()
