@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import NameLookup
 
-_MOST_CANDIDATES = 8
+_MOST_CANDIDATES = 16
 _MOST_BINARIES = 16
 
 
@@ -210,27 +210,32 @@ class Resolver:
         return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
 
     def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
-        from framedex.binaries.demangle import demangle
         from framedex.binaries.names import readable
-        from framedex.sources import match
+        from framedex.binaries.spellings import spelled
+        from framedex.sources.matching import lambdas_in, match
         from framedex.sources.names import short_name
 
         def fits(path: str) -> bool:
             return not file_name or _file_name(path) == file_name
 
-        symbol = demangle(text)
+        symbol, is_cut = spelled(text)
+        if not symbol:
+            return ()
         name = readable(symbol)
-        places = [place for place in index.recorded_places(name) if fits(place.path)]
+        places = [place for place in index.recorded_places(name) if fits(place.path)] if not is_cut else []
         for is_readable in (_is_file, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
-        # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
-        unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
-        wanted = NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None)
-        definitions = [each for each in index.definitions_named(short_name(unqualified), "cpp") if fits(each[0])]
+        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
+        definitions = [each for each in index.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
         for is_readable in (_is_file, _is_mapped):
-            how, found = match(wanted, [each for each in definitions if is_readable(each[0])])
+            readable_ones = [each for each in definitions if is_readable(each[0])]
+            how, found = match(wanted, readable_ones, _MOST_CANDIDATES + 1)
             if how is not None:
+                if is_cut:  # what is missing may name a lambda in it
+                    found = (*found, *lambdas_in(found, readable_ones))
+                if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
+                    return ()
                 return self._labelled(Location(path, definition.line, how) for path, definition in found)
         # Recorded where nobody has the file, which may be public.
         return self._labelled(place for place in places if place.url)
