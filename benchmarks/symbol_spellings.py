@@ -118,6 +118,7 @@ def _absl(mangled: str) -> str:
     for part in parse_name(plain).parts:
         text = re.sub(r"^\{lambda.*?(#\d+)?\}$", r"{lambda()\1}", part.text)
         listed = part.parameters is not None and not part.is_lambda
+        text = f"~{parts[-1]}" if text == "~" and parts else text
         parts.append(text + "<>" * (part.arguments is not None) + "()" * listed)
     return "::".join(parts).removesuffix("()") + "()"
 

@@ -198,7 +198,7 @@ class _Scanner:
         """Consume what begins at `i` and return where the next thing begins, -1 when the name has ended."""
         text = self.text
         character = text[i]
-        if character.isspace():
+        if character.isspace() or self._is_qualified(i):
             return self._space(i)
         if character in "([{<" and i in self.closing:
             return self._group(i, self.closing[i])
@@ -206,6 +206,12 @@ class _Scanner:
             if match := pattern.match(text, i):
                 return consume(self, match)
         return i + 1  # `::`, `*`, `&` and stray characters
+
+    def _is_qualified(self, i: int) -> bool:
+        """Whether a qualifier follows parameters without a space, as in `f(int)const`."""
+        if not self.path or self.path[-1].parameters is None or not self.text.startswith(")", i - 1):
+            return False
+        return _QUALIFIERS.match(self.text, i) is not None
 
     def _space(self, i: int) -> int:
         """After parameters come qualifiers; any other space ends a return type, and the name begins after it."""

@@ -51,7 +51,7 @@ def spelled(text: str) -> Spelling:
         begins = name[:opened]
         is_list = name[opened] == "(" and not begins.endswith(("::", " ")) and bool(begins)
         return Spelling(begins if is_list else "", is_cut=True)
-    if was_cut and not name.endswith(")"):
+    if (was_cut and not name.endswith(")")) or name.endswith((":", "~", ",")):
         return Spelling("", is_cut=True)
     return Spelling(_without_untold(_NAMED_VALUES.sub("", name)), was_cut)
 

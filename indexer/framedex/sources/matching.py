@@ -46,6 +46,8 @@ def match(
         classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
         if classes or fitting:  # without its class: what is written of this name is not what the compiler made
             return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
+    if name.key[-1].startswith("operator "):
+        fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
     if fitting and name.parameters is None:  # nothing was told by which overloads could be told apart
         return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
     if fitting:
@@ -158,9 +160,16 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     named = _without_anonymous(key)
     if same := [c for c, path in paths if _without_anonymous(path) == named]:
         return same
+    # The name of a definition leaves out inline namespaces, of which a symbol tells no more than how they are called.
+    unversioned = tuple(part for part in named if not _VERSION.fullmatch(part))
+    if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
+        return same
     # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
     unit = symbol.unit
     return [c for c, path in paths if len(path) > 1 and key[-len(path) :] == path and PurePosixPath(c[0]).name == unit]
+
+
+_VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
 
 
 def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
