@@ -87,7 +87,7 @@ def parse_name(symbol: str) -> Name:
 
 
 def unclosed(symbol: str) -> int | None:
-    """Where the outermost bracket opens that a name does not close, as the end of it is missing; None for a whole name."""
+    """Where the outermost bracket opens that a name does not close, its end being missing; None for a whole name."""
     pairs = _bracket_pairs(symbol)
     operators = [match.span() for match in _OPERATOR.finditer(symbol)] if "operator" in symbol else []
     i = 0
@@ -250,9 +250,8 @@ class _Scanner:
                 self.path.append(_braced(inside))  # as GCC itself names a lambda
             elif current and current.arguments is None and current.parameters is None:
                 current.arguments = inside.strip()
-            elif text[:start].endswith("::") or current is None:
-                if inside == "unnamed":
-                    self.path.append(Part(ANONYMOUS))
+            elif inside == "unnamed" and (text[:start].endswith("::") or current is None):
+                self.path.append(Part(ANONYMOUS))
         return end + 1
 
     def _operator(self, match: re.Match[str]) -> int:

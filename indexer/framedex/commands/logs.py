@@ -43,7 +43,9 @@ def standard_input() -> TextIO:
 def opened_resolver(
     index_path: Path | None, file: str, releases: StatedReleases
 ) -> Iterator[tuple[Resolver, Index | None]]:
-    """What finds the sources of the frames in a log that has stated these `releases`, and the index that it asks, if any.
+    """What finds the sources of the frames in a log, and the index that it asks, if any.
+
+    `releases` is what the log has stated of those that it is of.
 
     Raises FramedexError where there is an index that cannot be read.
     """

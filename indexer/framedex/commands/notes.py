@@ -114,7 +114,7 @@ def _shows_path_and_line(frame: TextFrame) -> bool:
 
 
 def _shows_file(found: Found) -> bool:
-    """Whether the path in the text is that of the file, as seen from the folder that we are in, and its line is right."""
+    """Whether the path in the text is that of the file, as seen from the folder that we are in, which bears it out."""
     place, location = found.frame.place, found.location
     if place is None or location is None or found.candidates or place.line != location.line:
         return False

@@ -17,7 +17,8 @@ from typing import NamedTuple
 _NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?"
 _FREEZE = re.compile(rf"(?:^|\s)(?P<package>[A-Za-z][\w.-]*)==(?P<version>{_NUMBER})(?=\s|$)")
 _KNOWN = re.compile(
-    rf"(?<![\w./-])(?P<package>jaxlib|jax|python)(?:'s)?(?:[ .]_*version_*)?\s*(?:[:=]\s*|\s)['\"]?v?(?P<version>{_NUMBER})",
+    r"(?<![\w./-])(?P<package>jaxlib|jax|python)(?:'s)?(?:[ .]_*version_*)?\s*(?:[:=]\s*|\s)"
+    rf"['\"]?v?(?P<version>{_NUMBER})",
     re.IGNORECASE,
 )
 _FILES = re.compile(rf"(?<![\w.-])(?P<package>[A-Za-z][\w.]*?)-v?(?P<version>{_NUMBER})(?=\.dist-info|/|-py|\s|$)")

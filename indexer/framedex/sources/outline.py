@@ -24,7 +24,7 @@ Named = tuple[str, Definition]
 """A definition and the short name that it is looked up by."""
 
 Known = tuple[int, int, bool, Sequence[Named]]
-"""What an index has of a file: mtime (ns) and size when it was read, whether all of it could be read, its definitions."""
+"""What an index has of a file: mtime (ns) and size when it was read, whether all of it could be, its definitions."""
 
 _LARGEST = 16 << 20  # bytes; of a larger file nothing is checked
 _OF_A_PATH, _OF_A_DEFINITION, _OF_A_LINE = 500, 400, 60  # bytes
@@ -59,8 +59,8 @@ class _Extent:
 class Outline:
     """The lines and definitions of a file: all that a frame is held against.
 
-    `lines` counts them without what follows the last line break. `silent` has the lines (1-based) on which no Python can
-    run. `definitions` is None where the file is in no language that is read. `is_sound`: all of it could be read.
+    `lines` counts them without what follows the last line break. `silent` has the lines (1-based) on which no Python
+    can run. `definitions` is None where the file is in no language that is read. `is_sound`: all of it could be read.
     """
 
     language: str | None

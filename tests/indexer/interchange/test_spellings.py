@@ -1,4 +1,4 @@
-"""The same function as every tool prints its name: all lead to its definition, and what says too little to candidates."""
+"""A function's name as every tool prints it: all lead to its definition, and what says too little to candidates."""
 
 from __future__ import annotations
 
@@ -136,6 +136,8 @@ EXPORT int use(int n) {
 extern "C" EXPORT int rt_start(int n) { return rt::use(n); }  // c_function
 """
 
+GNU_STRING = "basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
 _COMPILERS = [compiler for compiler in ("g++", "clang++") if shutil.which(compiler)]
 
 
@@ -190,8 +192,8 @@ def places(index: Index, name: str, form: Format = Format.GDB) -> list[int]:
         ("rt::Client::put(const std::vector<int>&, unsigned long, const char*) const", "put"),
         ("rt::Client::put(const std::vector<int, std::allocator<int> > &, size_t, const char *) const", "put"),
         ("rt::Client::name[abi:cxx11]()", "name"),
-        ("rt::Client::over(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)", "over_string"),
-        ("rt::Client::over(std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> > const&)", "over_string"),
+        (f"rt::Client::over(std::__cxx11::{GNU_STRING} const&)", "over_string"),
+        (f"rt::Client::over(std::__1::{GNU_STRING.replace('std::', 'std::__1::')} const&)", "over_string"),
         ("rt::Client::over(std::string const&)", "over_string"),
         ("rt::Client::over(double)", "over_double"),
         ("rt::Client::over(int)", "over_int"),
@@ -337,5 +339,5 @@ def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: 
 
 @pytest.mark.parametrize("length", range(1, 120, 3))
 def test_a_name_that_is_cut_anywhere_is_taken_apart(length: int) -> None:
-    name = "std::function<int (int)> const& rt::Buffer<double (*)(int), 4>::as<rt::(anonymous namespace)::Local>(int, char)"
+    name = "std::function<int (int)> const& rt::Buffer<double (*)(int), 4>::as<rt::(anonymous namespace)::Local>(int)"
     assert isinstance(spelled(name[:length]).symbol, str)
