@@ -25,8 +25,10 @@ class Git:
     in a line.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, patience: float = _PATIENCE) -> None:
+        """A command may take `patience` seconds."""
         self._folder = folder
+        self._patience = patience
         self.overruled: Mapping[str, str] = {}
         self.error = ""
 
@@ -42,12 +44,12 @@ class Git:
                 [git, *options, "-C", self._folder, *arguments],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_PATIENCE,
+                timeout=self._patience,
                 check=False,
                 env=_environment(self.overruled),
             )
         except subprocess.TimeoutExpired:
-            self.error = f"it took more than {_PATIENCE:.0f} s"
+            self.error = f"it took more than {self._patience:.0f} s"
             return None
         except (OSError, ValueError) as error:  # a zero byte in a name
             self.error = str(error)

@@ -30,7 +30,7 @@ _LONGEST = 1 << 16  # a longer name is not worth the demangler's time; the longe
 
 # What compilers append to a function's name when they split, clone or promote it.
 _CLONE = re.compile(
-    r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|specialized|resume|destroy|cleanup)"
+    r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|__uniq|_omp_fn|specialized|resume|destroy|cleanup)"
     r"(?:\.\d+)*|\.\d+)+$"
 )
 

@@ -86,6 +86,21 @@ def parse_name(symbol: str) -> Name:
     return Name(tuple(p for i, p in enumerate(parts) if i == last or not _INLINE.fullmatch(p.text)))
 
 
+def unclosed(symbol: str) -> int | None:
+    """Where the outermost bracket opens that a name does not close, its end being missing; None for a whole name."""
+    pairs = _bracket_pairs(symbol)
+    operators = [match.span() for match in _OPERATOR.finditer(symbol)] if "operator" in symbol else []
+    i = 0
+    while i < len(symbol):
+        if symbol[i] in _OPENING:
+            span = next((span for span in operators if span[0] <= i < span[1]), None)
+            if span is None and i not in pairs:
+                return i
+            i = pairs[i] if span is None else span[1] - 1
+        i += 1
+    return None
+
+
 def split_parameters(text: str) -> tuple[str, ...]:
     """The parameters in the text between the parentheses; `void` and nothing are no parameters."""
     closing = _bracket_pairs(text)
@@ -183,7 +198,7 @@ class _Scanner:
         """Consume what begins at `i` and return where the next thing begins, -1 when the name has ended."""
         text = self.text
         character = text[i]
-        if character.isspace():
+        if character.isspace() or self._is_qualified(i):
             return self._space(i)
         if character in "([{<" and i in self.closing:
             return self._group(i, self.closing[i])
@@ -191,6 +206,12 @@ class _Scanner:
             if match := pattern.match(text, i):
                 return consume(self, match)
         return i + 1  # `::`, `*`, `&` and stray characters
+
+    def _is_qualified(self, i: int) -> bool:
+        """Whether a qualifier follows parameters without a space, as in `f(int)const`."""
+        if not self.path or self.path[-1].parameters is None or not self.text.startswith(")", i - 1):
+            return False
+        return _QUALIFIERS.match(self.text, i) is not None
 
     def _space(self, i: int) -> int:
         """After parameters come qualifiers; any other space ends a return type, and the name begins after it."""
@@ -215,7 +236,7 @@ class _Scanner:
         current = self.path[-1] if self.path else None
         if text[start] == "{":
             self.path.append(_braced(inside))
-        elif inside in ("anonymous namespace", "anonymous"):
+        elif inside in ("anonymous namespace", "anonymous", "anonymous class"):
             self.path.append(Part(ANONYMOUS))
         elif text[start] == "(":
             if current and current.parameters is None and not text[:start].endswith("::"):
@@ -225,9 +246,11 @@ class _Scanner:
                 self.path = _Scanner(inside.lstrip("*& ")).parts()
                 return -1
         elif text[start] == "<":
-            if current and current.arguments is None and current.parameters is None:
+            if inside.startswith("lambda(") and (text[:start].endswith("::") or current is None):
+                self.path.append(_braced(inside))  # as GCC itself names a lambda
+            elif current and current.arguments is None and current.parameters is None:
                 current.arguments = inside.strip()
-            elif current is None and inside == "unnamed":
+            elif inside == "unnamed" and (text[:start].endswith("::") or current is None):
                 self.path.append(Part(ANONYMOUS))
         return end + 1
 
@@ -258,6 +281,8 @@ class _Scanner:
 
     def _word(self, match: re.Match[str]) -> int:
         word = "".join(match.group().split())
+        if word == "_GLOBAL__N_1":
+            word = ANONYMOUS
         self.path.append(Part(word, is_lambda=word.startswith("$_")))
         return match.end()
 
@@ -273,14 +298,16 @@ _LEAVES = (
 
 
 def _braced(inside: str) -> Part:
-    """`{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`."""
+    """`{lambda(int)#2}`, `{unnamed type#1}`, `{default arg#1}`; `{anonymous}`, as GCC itself writes it."""
+    if inside in ("anonymous", "unnamed"):
+        return Part(ANONYMOUS)
     if not inside.startswith("lambda"):
         return Part("{" + inside + "}")
     start, end = inside.find("("), inside.rfind(")")
     number = inside[inside.rfind("#") + 1 :] if "#" in inside else ""
     return Part(
         f"{{lambda#{number}}}" if number else "{lambda}",
-        parameters=inside[start + 1 : end] if 0 <= start < end else "",
+        parameters=inside[start + 1 : end] if 0 <= start < end else None,
         is_lambda=True,
         ordinal=int(number) if number.isdecimal() and len(number) < 6 else 0,
     )

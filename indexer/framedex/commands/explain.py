@@ -19,6 +19,7 @@ from framedex.interchange.escapes import without_escapes
 from framedex.interchange.model import TextStack
 from framedex.interchange.resolve import Found
 from framedex.plaintext import printable
+from framedex.releases.stated import StatedReleases
 
 
 @click.command()
@@ -32,8 +33,12 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     plain file:line, alone or mixed. Frames that have only a symbol, or a binary and an offset, are looked up in the
     index: train.py 2>&1 | framedex explain
     """
-    reading = read(_text(file))
-    with opened_resolver(index_path, file) as (resolver, index), index.reading() if index else nullcontext():
+    text = _text(file)
+    reading = read(text)
+    with (
+        opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
+        index.reading() if index else nullcontext(),
+    ):
         explained = [(stack, tuple(map(resolver.find, stack.frames))) for stack in reading.stacks]
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})

@@ -16,6 +16,7 @@ from framedex.commands.files import absolute
 from framedex.errors import FramedexError
 from framedex.interchange.resolve import Binaries, Resolver
 from framedex.plaintext import printable
+from framedex.releases.stated import StatedReleases
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,8 +40,12 @@ def standard_input() -> TextIO:
 
 
 @contextmanager
-def opened_resolver(index_path: Path | None, file: str) -> Iterator[tuple[Resolver, Index | None]]:
+def opened_resolver(
+    index_path: Path | None, file: str, releases: StatedReleases
+) -> Iterator[tuple[Resolver, Index | None]]:
     """What finds the sources of the frames in a log, and the index that it asks, if any.
+
+    `releases` is what the log has stated of those that it is of.
 
     Raises FramedexError where there is an index that cannot be read.
     """
@@ -55,16 +60,24 @@ def opened_resolver(index_path: Path | None, file: str) -> Iterator[tuple[Resolv
     with nullcontext() if path is None else Index.open(path, links=settings.links) as index:
         if index is not None:
             note_if_changed(index)
-        yield resolver_by(settings, file, index), index
+        yield resolver_by(settings, file, index, releases), index
 
 
-def resolver_by(settings: Settings, file: str, index: Index | None) -> Resolver:
-    """What finds the sources of the frames in a log by the settings, by its relative paths, and by an index, if any."""
+def resolver_by(settings: Settings, file: str, index: Index | None, releases: StatedReleases) -> Resolver:
+    """What finds the sources of the frames in a log by the settings, by its relative paths, and by an index, if any.
+
+    `releases` is what the log has stated.
+    """
     from framedex.sources import PathMap, files_below
 
     sources = source_folders(settings, None)
     return Resolver(
-        index, log_folders(file), Binaries(), PathMap(settings.path_map).there, lambda path: files_below(path, sources)
+        index,
+        log_folders(file),
+        Binaries(),
+        PathMap(settings.path_map).there,
+        lambda path: files_below(path, sources),
+        releases,
     )
 
 

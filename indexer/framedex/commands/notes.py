@@ -10,7 +10,8 @@ from framedex.commands.terminal import Line, Span, Terminal, paint, place_line, 
 from framedex.interchange.model import Format, PartKind, TextFrame
 from framedex.interchange.recall import Recall
 from framedex.interchange.resolve import Found
-from framedex.model import Location
+from framedex.model import How, Location
+from framedex.releases.stated import StatedReleases
 
 _MOST_FRAMES = 16  # of a line
 _MOST_CANDIDATES = 3
@@ -26,8 +27,16 @@ class SourceNotes:
     unless exactly. Whatever a log or an index holds, only visible characters and our own links are in it.
     """
 
-    def __init__(self, find: Callable[[TextFrame], Found], terminal: Terminal, encoding: str) -> None:
+    def __init__(
+        self,
+        find: Callable[[TextFrame], Found],
+        terminal: Terminal,
+        encoding: str,
+        releases: StatedReleases | None = None,
+    ) -> None:
+        """`releases` is what the log has stated so far, on which places depend."""
         self._find = find
+        self._releases = releases or StatedReleases()
         self._terminal = terminal
         self._encoding = encoding
         self._arrow = " → " if _can_write("→", encoding) else " -> "
@@ -35,7 +44,7 @@ class SourceNotes:
 
     def known(self, frames: Sequence[TextFrame]) -> bytes | None:
         """The note on the frames of a line, if nothing has to be looked for."""
-        texts = [self._texts.get(_what_counts(frame)) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
+        texts = [self._texts.get(self._key(frame)) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
         return None if None in texts else self._joined([text for text in texts if text])
 
     def found(self, frames: Sequence[TextFrame]) -> bytes:
@@ -45,9 +54,10 @@ class SourceNotes:
 
     def _text(self, frame: TextFrame) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
-        return self._texts.made(
-            _what_counts(frame), length, lambda: paint(self._line(self._find(frame)), self._terminal)
-        )
+        return self._texts.made(self._key(frame), length, lambda: paint(self._line(self._find(frame)), self._terminal))
+
+    def _key(self, frame: TextFrame) -> Hashable:
+        return self._releases.count, _what_counts(frame)
 
     def _line(self, found: Found) -> Line:
         shows_file = _shows_file(found)
@@ -104,9 +114,11 @@ def _shows_path_and_line(frame: TextFrame) -> bool:
 
 
 def _shows_file(found: Found) -> bool:
-    """Whether the path in the text is that of the file, as seen from the folder that we are in."""
+    """Whether the path in the text is that of the file, as seen from the folder that we are in, which bears it out."""
     place, location = found.frame.place, found.location
     if place is None or location is None or found.candidates or place.line != location.line:
+        return False
+    if location.how is How.DOUBTFUL or location.how is How.FOLLOWED:
         return False
     try:
         return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)

@@ -20,8 +20,11 @@ from framedex.commands.files import Place, parse_place
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
+from framedex.releases.stated import StatedReleases
 from framedex.settings import Settings
 from framedex.sources.pathmap import HOW_TO_MAP, PathMap
+from framedex.tracetext import location_labels
+from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.index import NameLookup
@@ -41,6 +44,7 @@ class Finder:
         self._settings = settings
         self._folders = folders
         self._index = index
+        self._releases = StatedReleases()
 
     @classmethod
     @contextmanager
@@ -74,9 +78,10 @@ class Finder:
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
             if _is_file(place.path):
-                return place
+                return _within(place)
         if named.line is not None and len(found := self._elsewhere(str(named.path))) == 1:
-            return replace(named, path=Path(found[0]))
+            return _within(replace(named, path=Path(found[0])))
+        self._releases = StatedReleases(plain)
         frames = _frames(plain)
         if not frames:
             return self._of_path(named)
@@ -112,12 +117,15 @@ class Finder:
         path, line, column = frame.place.path, frame.place.line, frame.place.column
         here = [name for name in dict.fromkeys((path, restore(path))) if _is_file(Path(name))]
         found = here[:1] or self._elsewhere(path)
-        if len(found) == 1:
-            return Place(Path(found[0]), line, column or None)
+        if len(found) == 1 and not _is_shortened(frame):
+            frame = replace(frame, place=replace(frame.place, path=os.path.abspath(found[0])))  # noqa: PTH100
         resolved = self._resolver.find(frame)
         local = _here(_locations(resolved.location, resolved.candidates))
-        if len(local) == 1 and not found:
-            return self._of_location(local[0], printable(resolved.function))
+        if len(local) == 1 and len(found) <= 1:
+            opened = self._of_location(local[0], printable(resolved.function) or printable(path))
+            return replace(opened, column=column or None) if opened.line == line else opened
+        if len(found) == 1 and not local:
+            return Place(Path(found[0]), line, column or None)
         if several := [f"{each}:{line}" for each in found] + [f"{place.path}:{place.line}" for place in local]:
             raise _several(path, dict.fromkeys(several))
         raise self._missing(path, resolved.location.url if resolved.location else None)
@@ -149,8 +157,10 @@ class Finder:
 
     def _of_location(self, location: Location, name: str) -> Place:
         """A place; what is known less than exactly is told."""
-        if location.how is not How.EXACT:
-            note(f"{name}: {printable(location.path)}:{location.line} [{location.how}]")
+        if labels := location_labels(location):
+            note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
+        if location.how is How.DOUBTFUL:  # then the text is all there is; an editor goes to the last line
+            return Place(Path(location.path), location.moved_from or location.line, None)
         return Place(Path(location.path), location.line, None)
 
     def _similar(self, name: str) -> list[Location]:
@@ -170,7 +180,14 @@ class Finder:
         from framedex.commands.logs import log_folders
         from framedex.interchange.resolve import Binaries, Resolver
 
-        return Resolver(self._index, log_folders("-"), Binaries(), PathMap(self._settings.path_map).there)
+        return Resolver(
+            self._index,
+            log_folders("-"),
+            Binaries(),
+            PathMap(self._settings.path_map).there,
+            self._elsewhere,
+            self._releases,
+        )
 
     def _elsewhere(self, path: str) -> list[str]:
         return files_elsewhere(path, self._settings, self._folders)
@@ -192,6 +209,26 @@ class Finder:
 
 class _UnknownSymbolError(FramedexError):
     """Nothing is known of a name."""
+
+
+def _is_shortened(frame: TextFrame) -> bool:
+    """Whether a frame's path is only the end of one, which may be that of other files than the first that is found."""
+    from framedex.interchange import Format
+
+    return frame.format is Format.PY_SPY
+
+
+def _within(place: Place) -> Place:
+    """A place in a file that is here. It is told if the file has not that line; an editor goes to the last one."""
+    try:
+        content = place.path.read_bytes() if place.line is not None and place.line > 1 else b""
+    except OSError:
+        return place
+    last = content.count(b"\n") + (not content.endswith(b"\n"))
+    if place.line is None or not content or place.line <= last + 1:
+        return place
+    note(f"{printable(str(place.path))} has {count(last, 'line')}: line {place.line} is of another version of it.")
+    return place
 
 
 def _has_last_part(name: str, wanted: str) -> bool:

@@ -24,6 +24,7 @@ from framedex.interchange.model import TextFrame
 from framedex.interchange.resolve import Found, Resolver
 from framedex.interchange.stream import NotedLog
 from framedex.model import Language
+from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -55,9 +56,9 @@ def resolve(index_path: Path | None, file: str) -> None:
     terminal = Terminal.of_stdout()
     with _opened(file) as source, _interrupts_left_to_the_producer(source):
         with _Sources(index_path, file) as sources:
-            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding)
+            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases)
             try:
-                _pass_on(source, file, NotedLog(notes))
+                _pass_on(source, file, NotedLog(notes, sources.releases))
             except BrokenPipeError:
                 _end_as_others_do_in_a_broken_pipe()
         if sources.missed:
@@ -108,6 +109,8 @@ class _Sources:
         self._index: Index | None = None
         self._failed = False
         self._has_bad_index = False
+        self.releases = StatedReleases()
+        """What the log has stated so far of what it is of."""
         self.missed = False
         """Whether there were frames that an index might know, and none was there."""
 
@@ -141,11 +144,11 @@ class _Sources:
             print_error(error)
             self._stack.close()
             self._index, self._has_bad_index = None, True
-            self._resolver = resolver_by(settings_here()[0], self._file, None)
+            self._resolver = resolver_by(settings_here()[0], self._file, None, self.releases)
             return self._resolver.find(frame)
 
     def _opened(self) -> Resolver:
-        resolver, self._index = self._stack.enter_context(opened_resolver(self._index_path, self._file))
+        resolver, self._index = self._stack.enter_context(opened_resolver(self._index_path, self._file, self.releases))
         return resolver
 
 

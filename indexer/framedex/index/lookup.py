@@ -58,6 +58,27 @@ def definitions_named(reader: Reader, short_name: str, language: str) -> list[tu
     return [(path, definition(*columns)) for path, *columns in rows]
 
 
+def definitions_in(reader: Reader, path: str) -> tuple[int, int, bool, list[tuple[str, Definition]]] | None:
+    """What is known of a source file; None where it was not read as source.
+
+    Its mtime (ns) and size when it was read, whether the grammar could read all of it, and its definitions with their
+    short names, by line.
+    """
+    query = (
+        "SELECT s.file, s.modified, s.size, s.errors FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?"
+    )
+    file = reader.row(query, path)
+    if file is None:
+        return None
+    identifier, modified, size, errors = file
+    rows = reader.rows(
+        "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions WHERE file = ?"
+        " ORDER BY line",
+        identifier,
+    )
+    return modified, size, not errors, [(short, definition(*columns)) for short, *columns in rows]
+
+
 def definition(name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int) -> Definition:
     """A definition from its columns, without its calls."""
     return Definition(name, kind, parameters, line, end_line, bool(is_const))

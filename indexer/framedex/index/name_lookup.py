@@ -113,6 +113,13 @@ class NameLookup:
         """The (path, definition) pairs with this short name in the source files of a language (`cpp`, `python`)."""
         return lookup.definitions_named(self._reader, short_name, language)
 
+    def definitions_in(self, path: str) -> tuple[int, int, bool, list[tuple[str, Definition]]] | None:
+        """The definitions of a source file as it was read, with their short names; None where it was not read.
+
+        Before them: its mtime (ns) and size then, and whether the grammar could read all of it.
+        """
+        return lookup.definitions_in(self._reader, path)
+
     def files_named(self, name: str) -> list[str]:
         """The files of this name, in any folder, that frames point to or that were read as source."""
         return lookup.files_named(self._reader, name)

@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
 from framedex.interchange.recall import Recall
+from framedex.interchange.versions import Said, Versions
 from framedex.model import How, Language, Location, NativeSymbol, is_local
+from framedex.releases.stated import StatedReleases
+from framedex.sources.outline import Outlines
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import NameLookup
 
-_MOST_CANDIDATES = 8
+_MOST_CANDIDATES = 16
 _MOST_BINARIES = 16
 
 
@@ -69,7 +72,8 @@ class Resolver:
     Without `binaries`, an offset in one is not looked up: to open a large one takes a second.
     `folders` are where relative paths may begin, `there` maps the path of another machine by the user's rules (a
     relative one counts from `sources.BUILD_FOLDER`), and `elsewhere` finds the files that may be meant where the index
-    knows none that is here.
+    knows none that is here. `releases` is what the text has stated so far; with `outlines`, what other resolvers have
+    read of files need not be read again.
     """
 
     def __init__(
@@ -79,18 +83,23 @@ class Resolver:
         binaries: Binaries | None = None,
         there: Callable[[str], str | None] = lambda path: None,
         elsewhere: Callable[[str], Sequence[str]] = lambda path: (),
+        releases: StatedReleases | None = None,
+        outlines: Outlines | None = None,
     ) -> None:
         self._index = index
         self._folders = folders
         self._binaries = binaries
         self._there = there
         self._elsewhere = elsewhere
-        self._paths: Recall[str, tuple[str, ...]] = Recall()
+        self._versions = Versions(index, outlines or Outlines(), releases or StatedReleases())
+        self._paths: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
         self._symbols: Recall[tuple[str, str], tuple[Location, ...]] = Recall()
 
     def find(self, frame: TextFrame) -> Found:
         """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged."""
-        function, locations = frame.function, self._by_place(frame.place, _how(frame))
+        is_shortened = frame.format is Format.PY_SPY
+        locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened)
+        function = frame.function
         if not locations and frame.place is None:
             function, locations = self._by_binary(frame)
         if not locations and frame.language is Language.NATIVE and not self._is_of_a_stranger(frame):
@@ -99,27 +108,36 @@ class Resolver:
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
 
-    def _by_place(self, place: Place | None, how: How) -> tuple[Location, ...]:
+    def _by_place(
+        self,
+        place: Place | None,
+        how: How,
+        function: str = "",
+        language: Language | None = None,
+        is_shortened: bool = False,
+    ) -> tuple[Location, ...]:
         if place is None or not place.line:
             return ()
-        paths = self._files(place.path)
+        said = Said(place.path, place.line, place.function or function, language)
+        paths = self._files(place.path, is_shortened) or self._of_equal_tails(said)
         if not paths and self._index is not None:
-            public = self._index.published(Location(place.path, place.line, how))
+            public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
             return (public,) if public.url else ()
-        return self._labelled(Location(path, place.line, how) for path in paths)
+        return self._labelled(self._versions.places(said, paths, how))
 
     def _labelled(self, locations: Iterable[Location]) -> tuple[Location, ...]:
         """The locations with their public addresses; several are candidates, whatever else is known of each."""
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
-            found = [Location(place.path, place.line, How.CANDIDATES) for place in found]
+            found = [replace(place, how=How.CANDIDATES) for place in found]
         return tuple(found if self._index is None else map(self._index.published, found))
 
-    def _files(self, name: str) -> tuple[str, ...]:
+    def _files(self, name: str, is_shortened: bool) -> tuple[str, ...]:
         """The files that a path in a text may mean; several where it says too little."""
-        return self._paths.made(name, len(name), lambda: tuple(self._look_for(name))[:_MOST_CANDIDATES])
+        key = name, is_shortened
+        return self._paths.made(key, len(name), lambda: tuple(self._look_for(name, is_shortened))[:_MOST_CANDIDATES])
 
-    def _look_for(self, name: str) -> Sequence[str]:
+    def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
         if name.startswith("<") or "\0" in name:
             return ()
         from framedex.sources.pathmap import BUILD_FOLDER
@@ -127,15 +145,36 @@ class Resolver:
         by_rule = self._there(os.path.normpath(os.path.join(BUILD_FOLDER, name)))  # noqa: PTH118
         if by_rule is not None:
             return (by_rule,)
+        beside = self._beside(name)
+        if beside and not is_shortened:
+            return beside
+        paths = self._index.files_named(_file_name(name)) if self._index is not None else ()
+        known = _fitting(name, {path: path for path in paths if _is_file(path)})
+        if beside or len(known) > 1:
+            # The end of several paths: whatever else has it, in a folder or a tree, may be meant as well.
+            return list(dict.fromkeys((*beside, *known, *(self._elsewhere(name) if "/" in name else ()))))
+        if found := known or self._elsewhere(name):
+            return found
+        # What stands before the colon is the source map, and no folder of the file's.
+        return _fitting(name, {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)})
+
+    def _beside(self, name: str) -> tuple[str, ...]:
+        """The file at a path, which may begin in one of the folders."""
         for folder in ("/", *map(str, self._folders)):
             path = os.path.join(folder, name)  # noqa: PTH118 - paths of texts may be no valid Path
             if (folder != "/" or name.startswith("/")) and _is_file(path):
                 return (os.path.realpath(path),)
-        paths = self._index.files_named(_file_name(name)) if self._index is not None else ()
-        if found := _fitting(name, {path: path for path in paths if _is_file(path)}) or self._elsewhere(name):
-            return found
-        # What stands before the colon is the source map, and no folder of the file's.
-        return _fitting(name, {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)})
+        return ()
+
+    def _of_equal_tails(self, said: Said) -> tuple[str, ...]:
+        """Of the files that share the end of a path equally, those in which its function is at its line."""
+        if self._index is None or "/" not in said.path or not said.function:
+            return ()
+        from framedex.sources.locate import TreeFiles
+
+        paths = self._index.files_named(_file_name(said.path))
+        alike = TreeFiles(path for path in paths if _is_file(path)).alike(said.path)
+        return tuple(path for path in alike[:_MOST_CANDIDATES] if self._versions.bears_out(said, path))
 
     def _by_binary(self, frame: TextFrame) -> tuple[str, tuple[Location, ...]]:
         symbols = self._binaries.symbols(self._with_module(frame)) if self._binaries is not None else ()
@@ -143,7 +182,8 @@ class Resolver:
             return frame.function, ()
         innermost = symbols[0]
         if innermost.path is not None and innermost.line:
-            locations = self._by_place(Place(innermost.path, innermost.line), How.EXACT)
+            place = Place(innermost.path, innermost.line, function=innermost.name)
+            locations = self._by_place(place, How.EXACT, language=Language.NATIVE)
             if locations:
                 return innermost.name, locations
         return frame.function or symbols[-1].symbol, ()
@@ -170,27 +210,32 @@ class Resolver:
         return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
 
     def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
-        from framedex.binaries.demangle import demangle
         from framedex.binaries.names import readable
-        from framedex.sources import match
+        from framedex.binaries.spellings import spelled
+        from framedex.sources.matching import lambdas_in, match
         from framedex.sources.names import short_name
 
         def fits(path: str) -> bool:
             return not file_name or _file_name(path) == file_name
 
-        symbol = demangle(text)
+        symbol, is_cut = spelled(text)
+        if not symbol:
+            return ()
         name = readable(symbol)
-        places = [place for place in index.recorded_places(name) if fits(place.path)]
+        places = [place for place in index.recorded_places(name) if fits(place.path)] if not is_cut else []
         for is_readable in (_is_file, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
-        # absl and glog print `f()` for whatever parameters and `f<>` for whatever template arguments.
-        unqualified = symbol.removesuffix("()") if symbol.endswith("()") else symbol
-        wanted = NativeSymbol(name, unqualified, text, None, 0, inlined=False, unit=None)
-        definitions = [each for each in index.definitions_named(short_name(unqualified), "cpp") if fits(each[0])]
+        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
+        definitions = [each for each in index.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
         for is_readable in (_is_file, _is_mapped):
-            how, found = match(wanted, [each for each in definitions if is_readable(each[0])])
+            readable_ones = [each for each in definitions if is_readable(each[0])]
+            how, found = match(wanted, readable_ones, _MOST_CANDIDATES + 1)
             if how is not None:
+                if is_cut:  # what is missing may name a lambda in it
+                    found = (*found, *lambdas_in(found, readable_ones))
+                if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
+                    return ()
                 return self._labelled(Location(path, definition.line, how) for path, definition in found)
         # Recorded where nobody has the file, which may be public.
         return self._labelled(place for place in places if place.url)
@@ -206,8 +251,9 @@ def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
 
     known = TreeFiles(files)
     same = known.same_file(name)
-    # A file name alone, as py-spy prints it, fits several; where a path was given, more than the name has to fit.
-    found = (same,) if same is not None else known.named(name) if "/" not in name else ()
+    # A file name alone, as py-spy prints it, fits several, and so may the end of a path; where more of it was printed
+    # than files have in common, that proves nothing.
+    found = (same,) if same is not None else known.ending_in(name)
     return tuple(files[path] for path in found)
 
 

@@ -13,6 +13,7 @@ from framedex.interchange.escapes import without_escapes
 from framedex.interchange.lines import LONGEST_LINE, Lines, readers
 from framedex.interchange.model import Format, TextFrame
 from framedex.interchange.recall import Recall
+from framedex.releases.stated import StatedReleases
 from framedex_native._scanner import LineScanner
 
 _LONGEST_BYTES = 4 * LONGEST_LINE
@@ -35,11 +36,14 @@ class NotedLog:
     when the line's end comes is it read.
     """
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, releases: StatedReleases | None = None) -> None:
+        """`releases` is told what the log states of them."""
+        self._releases = releases or StatedReleases()
         self._readers = readers()
         *particular, self._places = self._readers
+        particular_triggers = [*(reader.triggers for reader in particular), StatedReleases.triggers]
         self._scanner = LineScanner(
-            [trigger.encode() for reader in particular for trigger in reader.triggers],
+            [trigger.encode() for triggers in particular_triggers for trigger in triggers],
             [trigger.encode() for trigger in self._places.triggers],
         )
         self._notes = notes
@@ -131,6 +135,7 @@ class NotedLog:
         if not text:
             return ()
         self._number += 1
+        self._releases.take(text)
         before = self._lines.last
         meaning = self._lines.take(self._readers, self._number, text)
         if meaning is None:

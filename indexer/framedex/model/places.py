@@ -15,7 +15,9 @@ class How(StrEnum):
     INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
     DEFINITION = "definition"  # the line where the function is defined, not the line of the call
     CLASS = "class"  # an implicit member: the line of its class
-    CANDIDATES = "candidates"  # several definitions fit; all are listed
+    FOLLOWED = "followed"  # a text's line, found in another version of the file it names
+    DOUBTFUL = "doubtful"  # a text's line, which the file here does not bear out, and no other version was found
+    CANDIDATES = "candidates"  # several definitions, or files, fit; all are listed
 
 
 class Join(StrEnum):

@@ -53,6 +53,16 @@ class TreeFiles:
         length = _common_tail(found[0].split("/"), wanted)
         return found[0] if length > 1 or length == len(wanted) else None
 
+    def ending_in(self, recorded: str) -> list[str]:
+        """The files whose paths end in the whole of `recorded`."""
+        wanted = recorded.split("/")
+        return [path for path in self.named(recorded) if _common_tail(path.split("/"), wanted) == len(wanted)]
+
+    def alike(self, recorded: str) -> list[str]:
+        """The files that have the longest common tail, several of them, where that is more than the name."""
+        wanted = recorded.split("/")
+        return [path for path in self.named(recorded) if _common_tail(path.split("/"), wanted) > 1]
+
     def likely_to_define(self, symbol: str, unit: str) -> list[str]:
         """The files that may define a function, the likelier first: its translation unit, that one's header, and the
         files that are named for its class or namespace as is the custom (`PjRtClient` -> `pjrt_client.h`).

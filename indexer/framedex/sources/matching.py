@@ -22,8 +22,10 @@ Candidate = tuple[str, Definition]
 _MOST = 8  # more candidates than a reader would go through say nothing
 
 
-def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
-    """The definition of `symbol` among those with its short name (`short_name(symbol.symbol)`).
+def match(
+    symbol: NativeSymbol, candidates: Sequence[Candidate], most: int = _MOST
+) -> tuple[How | None, tuple[Candidate, ...]]:
+    """The definition of `symbol` among those with its short name (`short_name(symbol.symbol)`), at most so many.
 
     `How.DEFINITION` with the one definition; `How.CLASS` with the class of an implicit member; `How.CANDIDATES` with
     those that cannot be told apart, the likelier first; None with none.
@@ -36,7 +38,7 @@ def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | 
         return None, ()
     namesakes = _same_path(symbol, key, candidates)
     if key[-1] == LAMBDA:
-        return _lambda(symbol, name, namesakes, candidates)
+        return _lambda(symbol, name, namesakes, candidates, most)
     functions = [c for c in namesakes if c[1].kind in ("function", "method")]
     has_parameters = name.parameters is not None and not is_module(key[-1])
     fitting = [c for c in functions if _takes(c[1], _parameters(name))] if has_parameters else functions
@@ -44,10 +46,14 @@ def match(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | 
         classes = _narrow(symbol, _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"]))
         if classes or fitting:  # without its class: what is written of this name is not what the compiler made
             return (How.CLASS if len(classes) == 1 else How.CANDIDATES), classes[:_MOST] or _narrow(symbol, fitting)
+    if name.key[-1].startswith("operator "):
+        fitting = _keep_all(fitting, lambda _, definition: parse_name(definition.name).key[-1:] == name.key[-1:])
+    if fitting and name.parameters is None:  # nothing was told by which overloads could be told apart
+        return _outcome(_narrow(symbol, [*_of_unit(symbol, fitting), *_implicit(symbol, name, key, candidates)]), most)
     if fitting:
-        return _outcome(_narrow(symbol, _best_types(name, _of_constness(name, _of_unit(symbol, fitting)))))
+        return _outcome(_narrow(symbol, _best_types(name, _of_constness(name, _of_unit(symbol, fitting)))), most)
     # The name is right but no parameter list is: macros in it, or an overload that was not found.
-    return (How.CANDIDATES, _narrow(symbol, functions)[:_MOST]) if functions else (None, ())
+    return (How.CANDIDATES, _narrow(symbol, functions)[:most]) if functions else (None, ())
 
 
 def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[How | None, tuple[Candidate, ...]]:
@@ -68,6 +74,16 @@ def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tu
     return None, ()
 
 
+def lambdas_in(functions: Sequence[Candidate], candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The lambdas among the candidates that are in these functions."""
+    return tuple(
+        (path, definition)
+        for path, definition in candidates
+        if definition.kind == "lambda"
+        and any(path == where and around.line <= definition.line <= around.end_line for where, around in functions)
+    )
+
+
 _GENERATING = ("message", "enum", "service", "record")
 
 
@@ -81,34 +97,45 @@ def _is_subsequence(path: tuple[str, ...], key: tuple[str, ...]) -> bool:
     return all(part in remaining for part in path)
 
 
-def _outcome(candidates: tuple[Candidate, ...]) -> tuple[How | None, tuple[Candidate, ...]]:
+def _implicit(
+    symbol: NativeSymbol, name: Name, key: tuple[str, ...], candidates: Sequence[Candidate]
+) -> Sequence[Candidate]:
+    """The class whose implicit copies and moves have the name of a constructor or assignment as well."""
+    if len(name.parts) < 2 or name.parts[-1].text not in (name.parts[-2].text, "operator="):
+        return ()
+    return _same_path(symbol, key[:-1], [c for c in candidates if c[1].kind == "class"])
+
+
+def _outcome(candidates: tuple[Candidate, ...], most: int) -> tuple[How | None, tuple[Candidate, ...]]:
     if not candidates:
         return None, ()
-    return (How.DEFINITION if len(candidates) == 1 else How.CANDIDATES), candidates[:_MOST]
+    return (How.DEFINITION if len(candidates) == 1 else How.CANDIDATES), candidates[:most]
 
 
 def _lambda(
-    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate]
+    symbol: NativeSymbol, name: Name, lambdas: Sequence[Candidate], candidates: Sequence[Candidate], most: int
 ) -> tuple[How | None, tuple[Candidate, ...]]:
     """A lambda of the enclosing function, told by its parameters and, where the ABI gives one, by its number."""
     parameters = _lambda_parameters(name)
     here = [c for c in _of_unit(symbol, lambdas) if c[1].kind == "lambda"]
     fitting = here if parameters is None else [c for c in here if _takes(c[1], parameters)]
     if fitting:
-        how, found = _outcome(_narrow(symbol, _numbered(name, _alike(parameters or (), fitting))))
+        alike = _alike(parameters or (), fitting)
+        how, found = _outcome(_narrow(symbol, alike if parameters is None else _numbered(name, alike)), most)
         is_implicit = how is How.DEFINITION and name.is_special_member_of_lambda
         return (How.CLASS if is_implicit else how), found
     key = key_of(name)
     while key and key[-1] == LAMBDA:
         key = key[:-1]
     enclosing = _narrow(symbol, _of_unit(symbol, _same_path(symbol, key, candidates)))
-    return (How.CANDIDATES, enclosing[:_MOST]) if enclosing else (None, ())
+    return (How.CANDIDATES, enclosing[:most]) if enclosing else (None, ())
 
 
 def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
     """What the lambda takes; None where the name does not say, as in `f()::$_1::~$_1()`."""
     if not name.is_special_member_of_lambda:
-        return _parameters(name)
+        own = [part for part in name.parts[-2:] if part.parameters is not None]
+        return _parameters(name) if own else None
     text = name.parts[-2].parameters
     return None if text is None else split_parameters(text)
 
@@ -133,9 +160,16 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     named = _without_anonymous(key)
     if same := [c for c, path in paths if _without_anonymous(path) == named]:
         return same
+    # The name of a definition leaves out inline namespaces, of which a symbol tells no more than how they are called.
+    unversioned = tuple(part for part in named if not _VERSION.fullmatch(part))
+    if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
+        return same
     # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
     unit = symbol.unit
     return [c for c, path in paths if len(path) > 1 and key[-len(path) :] == path and PurePosixPath(c[0]).name == unit]
+
+
+_VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
 
 
 def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:
@@ -148,6 +182,8 @@ def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
         return False
     of_class, own = name.parts[-2].text, name.parts[-1].text
     parameters = name.parameters or ()
+    if own == "operator=" and name.parameters is None and not fitting:
+        return True
     if own in (of_class, "operator=") and len(parameters) == 1 and _main_type(parameters[0]) == of_class:
         return not any(_main_type((_definition_parameters(d) or ("",))[0]) == of_class for _, d in fitting)
     return own in (of_class, "~" + of_class) and not fitting

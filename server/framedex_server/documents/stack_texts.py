@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from framedex.interchange import Reading, TextFrame, TextStack
+    from framedex.releases.stated import StatedReleases
 
 Answer = TypeVar("Answer")
 
@@ -49,6 +50,13 @@ class StackText:
     def stack_around(self, line: int) -> TextStack | None:
         """The stack that a 0-based line is part of."""
         return next((stack for stack in self.reading.stacks if stack.first_line <= line <= stack.last_line), None)
+
+    @cached_property
+    def releases(self) -> StatedReleases:
+        """What the text says of the releases that it is of."""
+        from framedex.releases.stated import StatedReleases
+
+        return StatedReleases(self.text)
 
     @cached_property
     def _by_line(self) -> dict[int, list[TextFrame]]:

@@ -21,6 +21,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.words import count
 from framedex_server.documents.open_documents import is_source
+from framedex_server.documents.stack_texts import StackText
 from framedex_server.features.frame_lines import resolver
 from framedex_server.features.session import Place, Session
 from framedex_server.features.static_calls import Written, static_callees
@@ -91,7 +92,7 @@ def register(server: LanguageServer, session: Session) -> None:
         if session.texts.may_hold(place.uri):
             document = await session.texts.of(place.uri)
             frames = document.frames_on(place.shown) if document is not None else ()
-            return await session.ask(place.path, lambda index: in_text(session, place, index, frames))
+            return await session.ask(place.path, lambda index: in_text(session, place, index, document, frames))
         return await session.ask(place.path, lambda index: in_source(session, place, index))
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
@@ -122,11 +123,11 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
 
 
 def in_text(
-    session: Session, place: Place, index: Index, frames: Sequence[TextFrame]
+    session: Session, place: Place, index: Index, document: StackText | None, frames: Sequence[TextFrame]
 ) -> list[types.CallHierarchyItem] | None:
     """The functions of the frames on a line of a trace document or log."""
     items = []
-    for found in map(resolver(session, place.uri, index, session.binaries).find, frames):
+    for found in map(resolver(session, place.uri, index, session.binaries, document).find, frames):
         if found.location is not None and is_source(found.location.path):
             there = Anchor(found.location.path, found.location.line)
             functions = index.functions_at(there.path, there.line)

@@ -47,7 +47,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
     # No binaries: to open a large one takes longer than anyone waits for links.
-    find = resolver(session, uri, index, None).find
+    find = resolver(session, uri, index, None, document).find
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
     for frame in document.reading.frames():
@@ -64,7 +64,10 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
 
 
 def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
-    known = [] if location.how == "exact" else [f"known as: {location.how.value}"]
+    from framedex.tracetext import location_labels
+
+    labels = location_labels(location)
+    known = [f"known as: {', '.join(labels)}"] if labels else []
     if location.url is not None:
         known.insert(0, "the file is not here")
     return types.DocumentLink(

@@ -67,7 +67,9 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
     )
 
 
-def resolver(session: Session, uri: str, index: Index | None, binaries: Binaries | None) -> Resolver:
+def resolver(
+    session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
+) -> Resolver:
     """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
     from framedex.interchange.resolve import Resolver
     from framedex.sources.pathmap import PathMap, files_below
@@ -79,7 +81,8 @@ def resolver(session: Session, uri: str, index: Index | None, binaries: Binaries
     def elsewhere(name: str) -> Sequence[str]:
         return files_below(name, source_folders(session, uri, index))
 
-    return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere)
+    releases = document.releases if document is not None else None
+    return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere, releases, session.outlines)
 
 
 def source_folders(session: Session, uri: str, index: Index | None) -> list[str]:
@@ -94,9 +97,11 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
     if frame is None:
         return None
     about = path_of(uri) or session.any_document()
-    found = await session.ask(about, lambda index: resolver(session, uri, index, session.binaries).find(frame))
+    found = await session.ask(
+        about, lambda index: resolver(session, uri, index, session.binaries, document).find(frame)
+    )
     # Without an index, paths and binaries that are here still are.
-    return found or await session.run(lambda: resolver(session, uri, None, session.binaries).find(frame))
+    return found or await session.run(lambda: resolver(session, uri, None, session.binaries, document).find(frame))
 
 
 def _frame_at(session: Session, document: StackText, position: types.Position) -> TextFrame | None:
@@ -136,9 +141,10 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
 
 
 def _place(markup: Markup, location: Location) -> str:
-    from framedex.model import How
+    from framedex.tracetext import location_labels
 
-    how = "" if location.how is How.EXACT else f" [{location.how.value}]"
+    labels = location_labels(location)
+    how = f" [{', '.join(labels)}]" if labels else ""
     return f"{markup.link(markup.code(f'{location.path}:{location.line}'), location.url)}{how}"
 
 

@@ -30,6 +30,7 @@ from framedex_server.trail import Trail
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange.resolve import Binaries
+    from framedex.sources.outline import Outlines
 
 Answer = TypeVar("Answer")
 
@@ -214,6 +215,13 @@ class Session:
         text = self.documents.line(place.path, place.line)
         column = self.column_in(text, place.character)
         return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
+
+    @cached_property
+    def outlines(self) -> Outlines:
+        """What was read of source files to hold the frames of texts against them."""
+        from framedex.sources.outline import Outlines
+
+        return Outlines()
 
     @cached_property
     def binaries(self) -> Binaries:

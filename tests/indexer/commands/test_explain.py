@@ -55,14 +55,14 @@ def test_the_index_may_be_named_in_the_settings(
 
 def test_a_coloured_log_is_read_as_if_it_had_no_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "a.py").write_text("def f(): 1\n")
     line = '  File \x1b[35m"a.py"\x1b[0m, line \x1b[35m1\x1b[0m, in \x1b[35mf\x1b[0m\n'
     assert f"f  {tmp_path / 'a.py'}:1\n" in explain(text=line).stdout
 
 
 def test_without_an_index_the_paths_are_still_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "a.py").write_text("def f(): 1\n")
     log = tmp_path / "crash.log"
     log.write_text(f'  File "a.py", line 1, in f\r\n{FRAMES}')
     result = explain(str(log))

@@ -114,7 +114,7 @@ def test_a_relative_rule_of_the_settings_counts(tmp_path: Path) -> None:
 
 def test_what_is_clickable_already_keeps_its_bytes(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    log = f'a.py:1: note\n{tmp_path}/a.py:1:1: note\n  File "a.py", line 1, in f\nI0101 b.cc:12] all is well\n'
+    log = f'a.py:1: note\n{tmp_path}/a.py:1:1: note\n  File "a.py", line 1, in <module>\nI0101 b.cc:12] all is well\n'
     done = resolved(log, tmp_path)
     assert (done.stdout, done.stderr) == (log, "")
 
@@ -270,10 +270,12 @@ def test_terminals_get_links_and_editors_plain_places(tmp_path: Path) -> None:
 
 def test_a_terminal_with_links_gets_one_for_a_file_and_its_line(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    log = '  File "a.py", line 1, in f\na.py:1: native\n'
+    log = '  File "a.py", line 1, in <module>\na.py:1: native\n'
     linked = shown(tmp_path, log, TERM_PROGRAM="WezTerm", TERM="xterm", NO_COLOR="1").decode()
     frame, native = linked.splitlines()
-    assert re.fullmatch(r'  File "a.py", line 1, in f → \x1b\]8;;file://.*/a.py#1\x1b\\a\.py:1\x1b\]8;;\x1b\\', frame)
+    assert re.fullmatch(
+        r'  File "a.py", line 1, in <module> → \x1b\]8;;file://.*/a.py#1\x1b\\a\.py:1\x1b\]8;;\x1b\\', frame
+    )
     assert native == "a.py:1: native"
 
 

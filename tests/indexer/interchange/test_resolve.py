@@ -39,7 +39,7 @@ def definition_line(project: Project, text: str) -> int:
 
 def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    text = '  File "a.py", line 1, in f\n'
+    text = '  File "a.py", line 1, in <module>\n'
     assert where(found(text, Resolver(None, [tmp_path]))) == ("a.py", 1, How.EXACT)
     assert where(found(text, Resolver(None))) is None
 
@@ -47,7 +47,7 @@ def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
 def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
-    assert where(found('  File "link.py", line 1, in f\n', Resolver(None, [tmp_path]))) == ("a.py", 1, How.EXACT)
+    assert where(found('  File "link.py", line 1, in <module>\n', Resolver(None, [tmp_path]))) == ("a.py", 1, How.EXACT)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""A function's name as tools print it, to the name that a demangler gives: what they add is taken off.
+
+gdb puts the values of arguments behind a name, c10 and lldb how far into the function a call was, demanglers the clone
+of it that a compiler made; absl leaves out all that stands in brackets, and whoever prints into a buffer the end.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from framedex.binaries.demangle import demangle
+from framedex.binaries.names import unclosed
+
+
+class Spelling(NamedTuple):
+    """A demangled name, without its last parameter list where that was not told; empty if it is of no function.
+
+    `is_cut`: its end is missing, so it may be of something inside of the function, too.
+    """
+
+    symbol: str
+    is_cut: bool = False
+
+
+_DISPLACED = re.compile(r"\s*\+\s*(?:0x[0-9a-fA-F]+|\d+)$")
+_CLONES = re.compile(r"(?:\s*\[clone [^\]]*\]|\s+\(\.[\w.]+\)|\s+\[inlined\]|\s+\(inlined\))+$")
+_VERSION = re.compile(r"@+(?:plt|[A-Z][\w.]*)$")
+_MODULE = re.compile(r"^[\w.+-]+!(?=[\w:~?$])")
+# What gdb prints behind a name, and lldb in place of its parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
+_VALUES = re.compile(r"\s+\((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
+_NAMED_VALUES = re.compile(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
+_EMPTY_LAMBDA = re.compile(r"\{lambda\(\)(#\d+)?\}")
+_CALL_OPERATOR = re.compile(r"\boperator\s*\(\)$")
+_NOT_CODE = re.compile(
+    r"^(?:guard variable for|vtable for|VTT for|typeinfo(?: name)? for|construction vtable for|reference temporary)"
+)
+
+
+def spelled(text: str) -> Spelling:
+    """What a printed name is of."""
+    name = _MODULE.sub("", text.strip())
+    for pattern in (_DISPLACED, _CLONES, _VALUES, _CLONES, _VERSION):
+        name = pattern.sub("", name)
+    was_cut = name.endswith("...") and not name.endswith("(...")
+    name = demangle(name.removesuffix("...") if was_cut else name)
+    if not name or _NOT_CODE.match(name):
+        return Spelling("")
+    opened = unclosed(name)
+    if opened is not None:
+        begins = name[:opened]
+        is_list = name[opened] == "(" and not begins.endswith(("::", " ")) and bool(begins)
+        return Spelling(begins if is_list else "", is_cut=True)
+    if (was_cut and not name.endswith(")")) or name.endswith((":", "~", ",")):
+        return Spelling("", is_cut=True)
+    return Spelling(_without_untold(_NAMED_VALUES.sub("", name)), was_cut)
+
+
+def _without_untold(name: str) -> str:
+    """The name without an empty parameter list, which absl and glog print for whatever parameters.
+
+    Where such a list ends a name, or none, those of lambdas in it tell nothing either.
+    """
+    if name.endswith("()") and not _CALL_OPERATOR.search(name):
+        name = name.removesuffix("()")
+    return name if name.endswith((")", "const")) and not _CALL_OPERATOR.search(name) else _untold_lambdas(name)
+
+
+def _untold_lambdas(name: str) -> str:
+    return _EMPTY_LAMBDA.sub(r"{lambda\1}", name)

@@ -1,0 +1,195 @@
+"""A place that a text names, held against the files here: what they do not bear out is of another version.
+
+Such a line is followed: into copies of the file that the index knows, through what git has of it, or into a source map.
+What is found so says it (`How.FOLLOWED`). Else the frame leads to the definition of its function, or is `DOUBTFUL`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from framedex.interchange.recall import Recall
+from framedex.model import How, Language, Location, Stale, is_local
+from framedex.releases.stated import FileReleases, StatedReleases
+from framedex.sources.outline import Fit, Outline, Outlines, outline_of_content, outline_of_map
+
+if TYPE_CHECKING:
+    from framedex.index import NameLookup
+    from framedex.sources.history import History
+
+_COMMIT = re.compile(r"(?:jax|xla)\S*/([0-9a-f]{40}|jax-v[\w.]+)/")
+_MOST_COPIES = 8
+_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some hundredths of a second
+
+
+class Said(NamedTuple):
+    """What a text says of a place: the path as written, a line (from 1), and the function, empty if it names none."""
+
+    path: str
+    line: int
+    function: str
+    language: Language | None
+
+
+class Versions:
+    """Judges and follows places for one text, which is of the `releases` that it has stated so far."""
+
+    def __init__(self, index: NameLookup | None, outlines: Outlines, releases: StatedReleases) -> None:
+        self._index = index
+        self._outlines = outlines
+        self._releases = releases
+        self._of_files = FileReleases()
+        self._followed: Recall[tuple[Said, tuple[str, ...], int], tuple[Location, ...]] = Recall()
+        self._histories = 0
+
+    def places(self, said: Said, paths: Sequence[str], how: How) -> tuple[Location, ...]:
+        """Where a place is that may be in any of these files: in those that bear it out, known as `how`.
+
+        Else in those that say nothing against it, else where it was followed to, else doubtful.
+        """
+        verdicts = [(path, self._verdict(path, said)) for path in paths]
+        for wanted in (Fit.FITS, Fit.UNKNOWN):
+            if fitting := [path for path, verdict in verdicts if verdict is wanted]:
+                return tuple(Location(path, said.line, how) for path in self._of_the_release(fitting))
+        key = said, tuple(paths), self._releases.count
+        length = len(said.path) + len(said.function)
+        return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
+
+    def bears_out(self, said: Said, path: str) -> bool:
+        """Whether a file has the function of a place at its line, and is of no other release than the text."""
+        return self._verdict(path, said) is Fit.FITS
+
+    def published(self, location: Location) -> Location:
+        """A location in a public repository, doubtful if that is at another commit than that of the text's release."""
+        if location.url is None or not self._releases.count:
+            return location
+        commit = _COMMIT.search(location.url)
+        revisions = set(self._revisions())
+        if commit is None or not revisions or commit[1] in revisions:
+            return location
+        return replace(location, how=How.DOUBTFUL)
+
+    def _verdict(self, path: str, said: Said) -> Fit:
+        outline = self._outline(path)
+        verdict = outline.fit(said.function, said.line, said.language) if outline is not None else Fit.UNKNOWN
+        return Fit.CONTRADICTS if self._is_of_another_release(path) else verdict
+
+    def _is_of_another_release(self, path: str) -> bool:
+        return self._releases.count > 0 and is_local(path) and self._releases.refuses(self._of_files.of(path))
+
+    def _of_the_release(self, paths: Sequence[str]) -> Sequence[str]:
+        """Of several files those of a release that the text states, where there are such."""
+        if len(paths) == 1 or not self._releases.count:
+            return paths
+        releases = [(path, self._of_files.of(path)) for path in paths]
+        return [path for path, release in releases if release and self._releases.of(release.package)] or paths
+
+    def _outline(self, path: str) -> Outline | None:
+        known = self._index.definitions_in if self._index is not None else lambda path: None
+        if is_local(path):
+            return self._outlines.of(path, known)
+        definitions = known(path)
+        return outline_of_map(path, definitions) if definitions is not None else None
+
+    def _elsewhere(self, said: Said, paths: Sequence[str]) -> tuple[Location, ...]:
+        """Where a place is that none of the files bears out."""
+        local = [path for path in paths if is_local(path)]
+        for followed in (self._in_copies(said, paths), self._in_histories(said, local)):
+            if found := list(dict.fromkeys(followed)):
+                return tuple(found)
+        return tuple(self._doubtful(said, path) for path in paths)
+
+    def _in_copies(self, said: Said, paths: Sequence[str]) -> Iterator[Location]:
+        """Other copies of the file, in another environment or a source map: those that bear the place out.
+
+        They share the end of its path, and more of it than the name.
+        """
+        if self._index is None or not said.function:
+            return
+        name = said.path.rpartition("/")[2]
+        others = [path for path in self._index.files_named(name) if path not in paths]
+        shared = [(_common_tail(path, max(paths, key=len)), path) for path in others]
+        longest = max((length for length, _ in shared), default=0)
+        if longest < 2:
+            return
+        for _, path in [each for each in shared if each[0] == longest][:_MOST_COPIES]:
+            if self.bears_out(said, path):
+                release = self._of_files.of(path) if is_local(path) else None
+                is_certain = release is not None and release.version in self._releases.of(release.package)
+                yield Location(path, said.line, How.EXACT if is_certain else How.FOLLOWED)
+
+    def _in_histories(self, said: Said, paths: Iterable[str]) -> Iterator[Location]:
+        """Where the line of an earlier version is now; of several versions that it fits, every such line."""
+        from framedex.sources.history import History
+        from framedex.sources.moving import map_lines
+
+        for path in paths:
+            if self._histories >= _MOST_HISTORIES or not os.path.isfile(path):  # noqa: PTH113 - odd paths
+                continue
+            self._histories += 1
+            now = _content(path)
+            for content in self._versions(path, History(path)):
+                fit = outline_of_content(path, content).fit(said.function, said.line, said.language)
+                if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
+                    continue
+                moved = map_lines(_text(content), now).forward(said.line)
+                if moved.line == said.line and not moved.is_gone:
+                    yield Location(path, said.line, How.FOLLOWED)
+                else:
+                    stale = Stale.GONE if moved.is_gone else Stale.MOVED
+                    yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
+
+    def _versions(self, path: str, history: History) -> Iterator[bytes]:
+        """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
+        stated = [content for revision in self._revisions() if (content := history.at(revision)) is not None]
+        if stated:
+            yield from stated[:1]
+        elif not self._is_of_another_release(path):  # then the line alone says too little
+            yield from history.earlier()
+
+    def _revisions(self) -> Iterator[str]:
+        """The commits and tags of the releases of jax and jaxlib that the text states."""
+        from framedex.releases.builds import release_commits
+
+        for version in sorted(self._releases.of("jaxlib") | self._releases.of("jax")):
+            yield from release_commits(version).values()
+            yield f"jax-v{version}"
+
+    def _doubtful(self, said: Said, path: str) -> Location:
+        """The definition of the function in a file that does not bear out its line, else that line, marked."""
+        outline = self._outline(path)
+        if outline is None:
+            return Location(path, said.line, How.DOUBTFUL)
+        defined = outline.defined(said.function) if said.function else []
+        if outline.fit(said.function, said.line, said.language) is Fit.CONTRADICTS and len(defined) == 1:
+            return Location(path, defined[0].line, How.DEFINITION, stale=Stale.GONE, moved_from=said.line)
+        if said.line > outline.lines:
+            return Location(path, max(outline.lines, 1), How.DOUBTFUL, stale=Stale.GONE, moved_from=said.line)
+        return Location(path, said.line, How.DOUBTFUL)
+
+
+def _common_tail(path: str, wanted: str) -> int:
+    """How many names two paths have in common at their ends; what stands before a source map's colon is no folder."""
+    left, right = path.replace(":", "/").split("/"), wanted.split("/")
+    length = 0
+    for one, other in zip(reversed(left), reversed(right), strict=False):
+        if one != other:
+            break
+        length += 1
+    return length
+
+
+def _content(path: str) -> str:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - odd paths
+            return _text(file.read())
+    except OSError:
+        return ""
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8", "replace")

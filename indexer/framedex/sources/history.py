@@ -1,0 +1,38 @@
+"""Earlier versions of a file, where git has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from framedex.git import Git
+
+_PATIENCE = 3.0  # seconds; in a large repository, the commits of a file may be far apart
+_MOST = 24  # commits of a file that are looked at
+_LARGEST = 16 << 20  # bytes
+
+
+class History:
+    """The versions of one file in the git working tree that it is of."""
+
+    def __init__(self, path: str) -> None:
+        self._git = Git(Path(path).parent, _PATIENCE)
+        self._name = Path(path).name
+
+    def at(self, revision: str) -> bytes | None:
+        """The file at a commit or tag; None where git has it not."""
+        return self._content(revision)
+
+    def earlier(self) -> Iterator[bytes]:
+        """The file as it was committed, the latest first; each content once."""
+        commits = self._git.text("log", f"--max-count={_MOST}", "--format=%H", "--", f"./{self._name}") or ""
+        seen: set[bytes] = set()
+        for commit in commits.split():
+            content = self._content(commit)
+            if content is not None and content not in seen:
+                seen.add(content)
+                yield content
+
+    def _content(self, revision: str) -> bytes | None:
+        content = self._git.content("cat-file", "blob", f"{revision}:./{self._name}")
+        return content if content is not None and len(content) <= _LARGEST else None

@@ -1,0 +1,293 @@
+"""A place that a text names is held against the file: what it does not bear out is followed, or marked, never exact."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store
+from framedex.ingest import Silence, find_sources
+from framedex.interchange import read
+from framedex.interchange.resolve import Found, Resolver
+from framedex.model import How, Location, Stale
+from framedex.releases.stated import StatedReleases
+from tests.gitrepository import make_checkout
+
+OLD = '''\
+"""A module of two versions."""
+
+import functools
+
+
+def helper(x):
+    return x
+
+
+def device_put(x):
+    y = helper(x)
+    return y
+'''
+
+# The same, with a function more in front: every line of `device_put` is three lines further down.
+NEW = OLD.replace("def helper", "def first():\n    pass\n\n\ndef helper")
+
+
+def found(text: str, resolver: Resolver) -> Found:
+    """The last frame of a text."""
+    *_, frame = read(text).frames()
+    return resolver.find(frame)
+
+
+def place(found: Found) -> Location:
+    assert found.location is not None
+    return found.location
+
+
+def traceback(path: Path | str, line: int, function: str) -> str:
+    return f'Traceback (most recent call last):\n  File "{path}", line {line}, in {function}\nValueError: no\n'
+
+
+def py_spy(path: str, line: int, function: str, head: str = "Python v3.11.7 (/usr/bin/python3.11)") -> str:
+    return f'Process 7: python train.py\n{head}\n\nThread 7 (idle): "MainThread"\n    {function} ({path}:{line})\n'
+
+
+def indexed(folder: Path, *roots: Path) -> Index:
+    with Store(folder / "index.db") as store:
+        with store.transaction():
+            for root in roots:
+                store.sources.add_root(str(root))
+        find_sources(store, Silence())
+    return Index.open(folder / "index.db")
+
+
+def environment(folder: Path, version: str, text: str) -> Path:
+    """A folder of installed packages with `jax` in it; the file `jax/_src/api.py` has this text."""
+    site = folder / f"env-{version}" / "lib" / "python3.11" / "site-packages"
+    file = site / "jax" / "_src" / "api.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    (site / f"jax-{version}.dist-info").mkdir()
+    return file
+
+
+def test_a_line_behind_the_end_of_the_file_is_marked_and_leads_into_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "xla.py"
+    file.write_text("import os\n" * 27)
+    there = place(found(traceback(file, 584, "backend_compile"), Resolver(None)))
+    assert (there.how, there.line, there.stale, there.moved_from) == (How.DOUBTFUL, 27, Stale.GONE, 584)
+
+
+def test_a_line_of_another_function_leads_to_the_definition_of_the_one_that_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "xla_client.py"
+    file.write_text(OLD)
+    there = place(found(traceback(file, 7, "device_put"), Resolver(None)))
+    assert (there.how, there.line, there.moved_from) == (How.DEFINITION, 10, 7)
+    assert place(found(traceback(file, 7, "make_cpu_client"), Resolver(None))).how is How.DOUBTFUL
+    assert place(found(traceback(file, 7, "helper"), Resolver(None))).how is How.EXACT
+
+
+SHAPES = """\
+import functools
+@functools.lru_cache(
+    maxsize=3)
+def decorated(a,
+              b=[n for n in range(3)]):
+    # nothing runs here
+    table = [x
+             for x in range(3)]
+    def inner(): return lambda: table
+    class Local:
+        flag = 3
+        def method(self):
+            return self.flag
+
+    return inner
+value = (lambda:
+         decorated(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "function", "fits"),
+    [
+        (1, "<module>", True),
+        (2, "<module>", True),
+        (4, "<module>", True),
+        (5, "<module>", True),
+        (15, "<module>", False),
+        (2, "decorated", True),
+        (7, "decorated", True),
+        (8, "<listcomp>", True),
+        (8, "decorated.<locals>.<listcomp>", True),
+        (8, "other.<locals>.<listcomp>", False),
+        (6, "decorated", False),
+        (14, "decorated", False),
+        (9, "inner", True),
+        (9, "decorated.<locals>.inner", True),
+        (9, "decorated.<locals>.inner.<locals>.<lambda>", True),
+        (9, "<lambda>", True),
+        (7, "<lambda>", False),
+        (11, "Local", True),
+        (13, "Local", False),
+        (13, "method", True),
+        (13, "Local.method", True),
+        (13, "Other.method", False),
+        (13, "decorated", False),
+        (17, "<lambda>", True),
+        (17, "<cell line: 1>", True),
+    ],
+)
+def test_what_python_calls_a_line_is_known(tmp_path: Path, line: int, function: str, fits: bool) -> None:
+    file = tmp_path / "shapes.py"
+    file.write_text(SHAPES)
+    assert (place(found(traceback(file, line, function), Resolver(None))).how is How.EXACT) == fits
+
+
+CPP = """\
+namespace xla {
+
+template <typename T>
+T
+twice(T value) {
+  return value + value;
+}
+
+int Compile(int size) {
+  auto run = [&](int more) {
+    return more + size;
+  };
+  return run(twice(size));
+}
+
+}  // namespace xla
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "function", "how"),
+    [
+        (6, "int xla::twice<int>(int)", How.EXACT),
+        (13, "xla::Compile(int)", How.EXACT),
+        (11, "xla::Compile(int)::{lambda(int)#1}::operator()(int) const", How.EXACT),
+        (11, "operator()", How.EXACT),
+        (13, "_ZN3xla7CompileEi", How.EXACT),
+        (6, "xla::Compile(int)", How.DEFINITION),
+        (13, "xla::Removed(int)", How.DOUBTFUL),
+        (90, "xla::Compile(int)", How.DEFINITION),
+        (90, "xla::Removed(int)", How.DOUBTFUL),
+    ],
+)
+def test_a_line_of_cpp_is_held_against_its_function(tmp_path: Path, line: int, function: str, how: How) -> None:
+    file = tmp_path / "compile.cc"
+    file.write_text(CPP)
+    text = f"    #0 0x7f00 in {function} {file}:{line}:3\n"
+    assert place(found(text, Resolver(None))).how is how
+
+
+def test_a_file_that_no_parser_reads_is_held_against_its_length_only(tmp_path: Path) -> None:
+    file = tmp_path / "fast.pyx"
+    file.write_text("x = 1\n" * 5)
+    assert place(found(traceback(file, 5, "f"), Resolver(None))).how is How.EXACT
+    assert place(found(traceback(file, 6, "f"), Resolver(None))).how is How.DOUBTFUL
+
+
+def test_a_parser_may_report_the_end_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "open.py"
+    file.write_text("f(\n")
+    assert place(found(f'  File "{file}", line 2\n    \nSyntaxError: no\n', Resolver(None))).how is How.EXACT
+
+
+def test_a_line_of_a_commit_is_followed_to_where_it_is_now(tmp_path: Path) -> None:
+    make_checkout(tmp_path / "tree", {"api.py": OLD})
+    file = tmp_path / "tree" / "api.py"
+    file.write_text(NEW)
+    text = traceback(file, 11, "device_put")
+    there = place(found(text, Resolver(None)))
+    assert (there.how, there.line, there.stale, there.moved_from) == (How.FOLLOWED, 15, Stale.MOVED, 11)
+
+
+def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    there = place(found(py_spy("jax/_src/api.py", 10, "device_put"), Resolver(index)))
+    assert (there.path, there.line, there.how) == (str(old), 10, How.EXACT)
+    there = place(found(py_spy("jax/_src/api.py", 16, "device_put"), Resolver(index)))
+    assert (there.path, there.line, there.how) == (str(new), 16, How.EXACT)
+
+
+def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
+    files = [environment(tmp_path, version, OLD) for version in ("0.10.2", "0.12.0")]
+    answer = found(
+        py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
+    )
+    assert place(answer).how is How.CANDIDATES
+    assert {each.path for each in (place(answer), *answer.candidates)} == set(map(str, files))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "jax==0.10.2",
+        "jax:    0.10.2\njaxlib: 0.10.2\nnumpy:  2.2.1",
+        "jax 0.10.2",
+        "INFO: running on jax version 0.10.2, jaxlib 0.10.2",
+        "Successfully installed jax-0.10.2 jaxlib-0.10.2",
+        "/opt/venv/lib/python3.11/site-packages/jax-0.10.2.dist-info",
+        "jax.__version__ = '0.10.2'",
+    ],
+)
+def test_the_release_that_a_text_states_decides(tmp_path: Path, stated: str) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", OLD)
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    text = f"{stated}\n{py_spy('jax/_src/api.py', 11, 'device_put')}"
+    answer = found(text, Resolver(index, releases=StatedReleases(text)))
+    assert (place(answer).path, place(answer).how, answer.candidates) == (str(old), How.EXACT, ())
+
+
+def test_a_file_of_another_release_than_the_text_is_never_exact(tmp_path: Path) -> None:
+    new = environment(tmp_path, "0.12.0", OLD)
+    for text in (
+        f"jax==0.10.2\n{py_spy('jax/_src/api.py', 11, 'device_put')}",
+        f"jax==0.10.2\n{traceback(new, 11, 'device_put')}",
+    ):
+        index = indexed(tmp_path, new.parents[2])
+        answer = found(text, Resolver(index, releases=StatedReleases(text)))
+        assert (place(answer).path, place(answer).how) == (str(new), How.DOUBTFUL)
+
+
+def test_a_path_of_another_version_is_followed_into_the_environment_that_bears_it_out(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    text = traceback(new, 10, "device_put")
+    assert (place(found(text, Resolver(index))).path, place(found(text, Resolver(index))).how) == (
+        str(old),
+        How.FOLLOWED,
+    )
+    text = f"jax==0.10.2\n{text}"
+    assert place(found(text, Resolver(index, releases=StatedReleases(text)))) == Location(str(old), 10, How.EXACT)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "jaxlib requires jax==0.10.2",
+        "jax>=0.10.2",
+        "This needs jax version 0.10.2 at least",
+        "Please upgrade to jax 0.10.2",
+        "mujax==0.10.2",
+    ],
+)
+def test_what_is_wanted_is_not_what_a_text_is_of(line: str) -> None:
+    assert not StatedReleases(line).of("jax")
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "api.py"
+    file.write_text(OLD)
+    resolver = Resolver(None)
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.EXACT
+    file.write_text(NEW)
+    os.utime(file, ns=(1, 1))
+    assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.DEFINITION
