@@ -16,6 +16,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "recorder/background.h"
 #include "recorder/json.h"
 
 namespace framedex::recorder {
@@ -61,10 +62,27 @@ std::string make_capture_folder(const std::string& captures) {
 }
 
 std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
-  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  BackgroundThread::instance().perform([&] {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  });
   return arguments;
+}
+
+// Writes a file whole, by rename. False with errno set if it cannot be written.
+bool write_file(const std::string& path, const std::string& content) {
+  std::string unfinished = path + ".tmp";
+  int error = 0;
+  bool is_there = BackgroundThread::instance().perform([&] {
+    std::ofstream file(unfinished, std::ios::binary);
+    file << content;
+    file.close();
+    error = file ? 0 : (errno != 0 ? errno : EIO);
+  });
+  if (!is_there) return false;
+  errno = error;
+  return error == 0 && rename(unfinished.c_str(), path.c_str()) == 0;
 }
 
 std::string working_folder() {
@@ -162,7 +180,8 @@ uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
 }
 
 void Session::write_module(uint32_t id, const ModuleInfo& module) {
-  std::string mark = fingerprint(module.path);
+  std::string mark;
+  BackgroundThread::instance().perform([&] { mark = fingerprint(module.path); });
   char* body = process_->begin(sizeof(ModuleRecord) + module.path.size() + module.build_id.size() + mark.size());
   if (body == nullptr) return;
   ModuleRecord record{id,
@@ -240,10 +259,7 @@ void Session::write_metadata() const {
   metadata.text("launcher", launcher != nullptr ? launcher : "");
   metadata.texts("selected_by", settings_.selecting());
   std::string path = folder_ + "/capture.json";
-  std::ofstream file(path + ".tmp", std::ios::binary);
-  file << metadata.finish() << "\n";
-  file.close();
-  if (!file || rename((path + ".tmp").c_str(), path.c_str()) != 0) fail("cannot write " + path, errno);
+  if (!write_file(path, metadata.finish() + "\n")) fail("cannot write " + path, errno);
 }
 
 }  // namespace framedex::recorder

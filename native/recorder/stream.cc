@@ -16,7 +16,7 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamK
                                        uint64_t thread_id, std::string_view thread_name, SegmentBudget* budget) {
   std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
   if (file == nullptr) return nullptr;
-  char* segment = file->map(0);
+  char* segment = file->segment(0);
   if (segment == nullptr) {
     file->discard();
     return nullptr;
@@ -57,7 +57,7 @@ bool Stream::make_room() {
   if (stopped_ || pending_ > kSegmentSize / 2) return false;
   if (limit_ != end) {
     // Half a segment is some thousand records: time enough to make the next one ready.
-    if (budget_ == nullptr) SegmentSupplier::instance().prepare(file_, segments_ * kSegmentSize);
+    if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
     limit_ = end;
   }
   return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
@@ -72,25 +72,19 @@ bool Stream::next_segment() {
     return false;
   }
   size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
-  char* segment = may_grow ? new_segment(offset) : file_->map(offset);
+  char* segment = file_->segment(offset);
   if (segment == nullptr) {
     stopped_ = true;
     bool is_full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
     note(is_full ? StopReason::kDiskFull : StopReason::kNoFile);
     return false;
   }
+  segments_ += may_grow;
   publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);
-  if (segment_ != reinterpret_cast<char*>(header_)) SegmentSupplier::instance().retire(segment_);
+  if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);
   pending_ = pending;
   return true;
-}
-
-char* Stream::new_segment(size_t offset) {
-  char* segment = SegmentSupplier::instance().take(*file_, offset);
-  if (segment == nullptr) segment = file_->map(offset);
-  if (segment != nullptr) ++segments_;
-  return segment;
 }
 
 // Begins to write a segment. One of a ring is emptied first, and begins with its number.

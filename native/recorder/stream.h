@@ -69,7 +69,6 @@ class Stream {
   // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
   bool make_room();
   bool next_segment();
-  char* new_segment(size_t offset);
   void enter_segment(char* segment, size_t offset);
 
   // The header goes last, as one word: then the record is there, whole.
