@@ -48,8 +48,9 @@ py::dict calls_to_python(const capture::Calls& calls) {
 py::dict to_python(const capture::Capture& capture) {
   py::list modules, codes, frames, stacks, functions, threads;
   for (const capture::Module& module : capture.modules) {
-    modules.append(py::make_tuple(text(module.path), module.base, module.size, py::bytes(module.build_id),
-                                  text(module.fingerprint)));
+    modules.append(py::make_tuple(
+        text(module.path), module.base, module.size, py::bytes(module.build_id), text(module.fingerprint),
+        py::make_tuple(module.file.size, module.file.inode, module.file.modified_ns, module.file.changed_ns)));
   }
   for (const capture::Code& code : capture.codes) {
     codes.append(py::make_tuple(text(code.filename), text(code.qualname), code.first_line, py::bytes(code.line_table)));
@@ -105,7 +106,7 @@ py::dict read_capture(const std::string& folder) {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
-  module.attr("FORMAT_VERSION") = capture::kVersion;
+  module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::kVersion);
   module.def("start", [](const std::string& captures) { return text(recorder::start(captures)); }, py::arg("captures"));
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });

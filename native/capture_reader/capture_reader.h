@@ -10,12 +10,21 @@
 
 namespace framedex::capture {
 
+// The file of a module as it was when the module was met; zeros if it is not known.
+struct FileState {
+  uint64_t size;
+  uint64_t inode;
+  int64_t modified_ns;
+  int64_t changed_ns;
+};
+
 struct Module {
   std::string path;
   std::string build_id;  // raw bytes
   std::string fingerprint;
   uint64_t base;
   uint64_t size;
+  FileState file;
 };
 
 struct Code {

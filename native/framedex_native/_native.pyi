@@ -1,6 +1,6 @@
 from typing import Any
 
-FORMAT_VERSION: int
+FORMAT_VERSIONS: tuple[int, ...]
 
 def start(captures: bytes) -> str: ...
 def stop() -> str: ...

@@ -12,6 +12,7 @@ from typing import Any
 from framedex.captures.folders import METADATA_FILE
 from framedex.errors import FramedexError
 from framedex.model import (
+    BinaryState,
     Calls,
     Capture,
     CodeObject,
@@ -94,9 +95,10 @@ def read_metadata(path: Path) -> dict[str, Any]:
         raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
-    if metadata.get("version") != _native.FORMAT_VERSION:
+    if metadata.get("version") not in _native.FORMAT_VERSIONS:
+        readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
         raise FramedexError(
-            f"{path} has capture format {metadata.get('version')}; this framedex reads {_native.FORMAT_VERSION}.",
+            f"{path} has capture format {metadata.get('version')}; this framedex reads {readable}.",
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata
@@ -108,8 +110,10 @@ def _started(metadata: dict[str, Any]) -> int:
     return started if isinstance(started, int) and 0 <= started < 2**63 else 0
 
 
-def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) -> Module:
-    return Module(path, base, size, build_id.hex() or None, fingerprint)
+def _module(
+    path: str, base: int, size: int, build_id: bytes, fingerprint: str, file: tuple[int, int, int, int]
+) -> Module:
+    return Module(path, base, size, build_id.hex() or None, fingerprint, BinaryState(*file) if any(file) else None)
 
 
 def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:
