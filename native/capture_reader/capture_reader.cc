@@ -125,6 +125,13 @@ class Decoder {
     return std::move(capture_);
   }
 
+  std::vector<Module> modules() {
+    StreamReader process(folder_ + "/process.fdx");
+    identity_ = process.header().capture;
+    read_process(process);
+    return std::move(capture_.modules);
+  }
+
  private:
   // What one thread's stream calls its own.
   struct Scope {
@@ -484,6 +491,8 @@ void count(const std::string& path, RecordCounts* counts) {
 }  // namespace
 
 Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
+
+std::vector<Module> read_modules(const std::string& folder) { return Decoder(folder).modules(); }
 
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;

@@ -81,6 +81,9 @@ struct Capture {
 // Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
 Capture read_capture(const std::string& folder);
 
+// Only the modules, which are few whatever the size of the capture.
+std::vector<Module> read_modules(const std::string& folder);
+
 // What the streams of a capture hold, counted without decoding them.
 struct RecordCounts {
   uint64_t threads = 0;

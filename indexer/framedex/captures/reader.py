@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framedex.captures.contents import content_of, read_contents
 from framedex.captures.folders import METADATA_FILE
 from framedex.errors import FramedexError
 from framedex.model import (
@@ -50,10 +51,11 @@ def read_capture(path: Path) -> Capture:
     """
     metadata = read_metadata(path)
     decoded = _native.read_capture(os.fsencode(path))
+    contents = read_contents(path)
     return Capture(
         path=path,
         metadata=metadata,
-        modules=tuple(_module(*entry) for entry in decoded["modules"]),
+        modules=tuple(_module(contents, *entry) for entry in decoded["modules"]),
         codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
         frames=tuple(_frame(*entry) for entry in decoded["frames"]),
         stacks=tuple(Stack(frames, python, reason or None) for frames, python, reason in decoded["stacks"]),
@@ -111,9 +113,16 @@ def _started(metadata: dict[str, Any]) -> int:
 
 
 def _module(
-    path: str, base: int, size: int, build_id: bytes, fingerprint: str, file: tuple[int, int, int, int]
+    contents: Mapping[str, str],
+    path: str,
+    base: int,
+    size: int,
+    build_id: bytes,
+    fingerprint: str,
+    file: tuple[int, int, int, int],
 ) -> Module:
-    return Module(path, base, size, build_id.hex() or None, fingerprint, BinaryState(*file) if any(file) else None)
+    state = BinaryState(*file) if any(file) else None
+    return Module(path, base, size, build_id.hex() or None, fingerprint, state, content_of(contents, path, state))
 
 
 def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:

@@ -27,7 +27,8 @@ class Module:
 
     `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
     None where the binary has none; `fingerprint` is of samples of its content (see docs/capture-format.md), `file` the
-    state in which the file was when it was recorded, None where that is not known.
+    state in which the file was when it was recorded, None where that is not known; `content` is the SHA-256 of all of
+    it, empty where that is not known.
     """
 
     path: str
@@ -36,6 +37,7 @@ class Module:
     build_id: str | None
     fingerprint: str
     file: BinaryState | None = None
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)
