@@ -53,12 +53,19 @@ py::dict calls_to_python(const capture::Calls& calls) {
   return columns;
 }
 
-py::dict to_python(const capture::Capture& capture) {
-  py::list modules, codes, frames, stacks, functions, threads;
-  for (const capture::Module& module : capture.modules) {
-    modules.append(py::make_tuple(text(module.path), module.base, module.size, py::bytes(module.build_id),
-                                  text(module.fingerprint)));
+py::list modules_to_python(const std::vector<capture::Module>& modules) {
+  py::list list;
+  for (const capture::Module& module : modules) {
+    const capture::FileState& file = module.file;
+    list.append(py::make_tuple(text(module.path), module.base, module.size, py::bytes(module.build_id),
+                               text(module.fingerprint),
+                               py::make_tuple(file.size, file.inode, file.modified_ns, file.changed_ns)));
   }
+  return list;
+}
+
+py::dict to_python(const capture::Capture& capture) {
+  py::list codes, frames, stacks, functions, threads;
   for (const capture::Code& code : capture.codes) {
     codes.append(py::make_tuple(text(code.filename), text(code.qualname), code.first_line, py::bytes(code.line_table)));
   }
@@ -73,7 +80,7 @@ py::dict to_python(const capture::Capture& capture) {
   for (const auto& [boundary, name] : capture.functions) functions.append(py::make_tuple(text(boundary), text(name)));
   for (const capture::Thread& thread : capture.threads) threads.append(py::make_tuple(thread.id, text(thread.name)));
   py::dict result;
-  result["modules"] = modules;
+  result["modules"] = modules_to_python(capture.modules);
   result["codes"] = codes;
   result["frames"] = frames;
   result["stacks"] = stacks;
@@ -114,7 +121,7 @@ py::dict read_capture(const std::string& folder) {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
-  module.attr("FORMAT_VERSION") = capture::kVersion;
+  module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::kVersion);
   py::dict reasons;
   reasons["disk_full"] = static_cast<uint32_t>(capture::StopReason::kDiskFull);
   reasons["limit"] = static_cast<uint32_t>(capture::StopReason::kLimit);
@@ -125,6 +132,9 @@ PYBIND11_MODULE(_native, module) {
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });
   module.def("read_capture", &read_capture, py::arg("folder"));
+  module.def(
+      "read_modules", [](const std::string& folder) { return modules_to_python(capture::read_modules(folder)); },
+      py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

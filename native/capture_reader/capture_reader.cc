@@ -1,8 +1,11 @@
 #include "capture_reader/capture_reader.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -45,7 +48,31 @@ const char* reason_text(MergeOutcome outcome) {
   return "The stack was not merged, for a reason that this version does not know.";
 }
 
+// What a record of a module holds before its texts.
+ModuleRecord module_record(Body* body, uint32_t version) {
+  if (version == kVersion) return body->read<ModuleRecord>();
+  auto old = body->read<version_1::ModuleRecord>();
+  return {old.id, old.path_size, old.build_id_size, old.fingerprint_size, old.base, old.size, 0, 0, 0, 0};
+}
+
+// All of a small file; empty if it cannot be read.
+std::string content_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The number that capture.json says the streams to have, 0 if it says none.
+uint64_t identity_in(const std::string& metadata) {
+  constexpr std::string_view kMember = "\"identity\": \"";
+  size_t at = metadata.find(kMember);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(metadata.substr(at + kMember.size(), 16).c_str(), nullptr, 16);
+}
+
 struct ThreadFiles {
+  uint32_t number;
   std::string definitions;
   std::string ring;  // empty where the calls are with the definitions
 };
@@ -56,8 +83,9 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
   for (fs::directory_iterator entry(folder, *error), end; !*error && entry != end; entry.increment(*error)) {
     std::string name = entry->path().filename().string();
     int number = 0;
-    if (std::sscanf(name.c_str(), "thread-%d", &number) != 1) continue;
+    if (std::sscanf(name.c_str(), "thread-%d", &number) != 1 || number < 0) continue;
     std::string stem = "thread-" + std::to_string(number);
+    if (name == stem + ".fdx" || name == stem + ".ring.fdx") found[number].number = static_cast<uint32_t>(number);
     if (name == stem + ".fdx") found[number].definitions = entry->path().string();
     if (name == stem + ".ring.fdx") found[number].ring = entry->path().string();
   }
@@ -67,14 +95,17 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
 }
 
 struct ThreadStreams {
+  uint32_t number;
   std::optional<StreamReader> ring;
   StreamReader definitions;
 };
 
-void add_process(const StreamHeader& header, Stops* stops) { stops->reasons |= header.stop_reasons; }
+void add_process(const StreamHeader& header, Stops* stops) {
+  stops->reasons |= static_cast<uint32_t>(header.stop_reasons);
+}
 
 void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stops* stops) {
-  uint32_t reasons = definitions.stop_reasons | calls.stop_reasons;
+  auto reasons = static_cast<uint32_t>(definitions.stop_reasons | calls.stop_reasons);
   stops->reasons |= reasons;
   stops->threads += reasons != 0;
   stops->missing_calls += calls.missing_calls;
@@ -92,14 +123,24 @@ class Decoder {
     for (const ThreadFiles& files : thread_files(folder_, &error)) {
       std::optional<StreamReader> ring;
       if (!files.ring.empty()) ring.emplace(files.ring);
-      threads.push_back({std::move(ring), StreamReader(files.definitions)});
+      threads.push_back({files.number, std::move(ring), StreamReader(files.definitions)});
     }
-    read_process();
+    StreamReader process(folder_ + "/process.fdx");
+    metadata_ = content_of(folder_ + "/capture.json");
+    choose_identity(process, threads);
+    read_process(process);
     for (; !threads.empty(); threads.pop_front()) read_thread(&threads.front());
     if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
     emit_calls();
     if (damaged_ != 0) problem(std::to_string(damaged_) + " damaged records were left out.");
     return std::move(capture_);
+  }
+
+  std::vector<Module> modules() {
+    StreamReader process(folder_ + "/process.fdx");
+    identity_ = process.header().capture;
+    read_process(process);
+    return std::move(capture_.modules);
   }
 
  private:
@@ -115,23 +156,82 @@ class Decoder {
 
   void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
 
-  void read_process() {
-    StreamReader stream(folder_ + "/process.fdx");
+  // Of which capture the streams are to be: what capture.json says if any stream agrees with it, else what the
+  // process's does, else a thread's.
+  void choose_identity(const StreamReader& process, const std::deque<ThreadStreams>& threads) {
+    std::vector<uint64_t> said;
+    auto hear = [&](const StreamReader& stream) {
+      if (stream.is_stream() && !stream.has_damaged_header()) said.push_back(stream.header().capture);
+    };
+    hear(process);
+    for (const ThreadStreams& thread : threads) hear(thread.definitions);
+    uint64_t named = identity_in(metadata_);
+    bool is_named = std::find(said.begin(), said.end(), named) != said.end();
+    identity_ = is_named || said.empty() ? named : said.front();
+  }
+
+  // Whether a stream is what its file's name says, of this capture.
+  bool belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number) {
+    const StreamHeader& header = stream.header();
+    if (!stream.is_stream() || stream.has_damaged_header()) return stream.is_stream();
+    if (header.capture != identity_) {
+      problem(stream.path() + " is of another capture; it is left out. Put the file of this one back in its place.");
+      return false;
+    }
+    bool is_version_1 = header.version != kVersion;  // which does not say the number
+    if (is_version_1 || (header.kind == kind && header.number == number)) return true;
+    problem(stream.path() + " was written under another name; it is left out. Give the streams their names back.");
+    return false;
+  }
+
+  void read_process(StreamReader& stream) {
+    add_problems(stream);
+    if (!belongs_here(stream, StreamKind::kProcess, 0)) return;
     add_process(stream.header(), &capture_.stops);
+    size_t told = stream.problems().size();
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
-      if (record.kind == RecordKind::kModule) read_module(record.body);
+      if (record.kind == RecordKind::kModule) read_module(record.body, stream.header().version);
+      if (record.kind == RecordKind::kThread) read_thread_record(record.body);
+      if (record.kind == RecordKind::kMetadata) read_metadata_record(record.body);
       if (record.kind == RecordKind::kFunction) read_function(record.body);
       if (record.kind == RecordKind::kHandler) read_handler(record.body);
       if (record.kind == RecordKind::kDescription) read_description(record.body);
       if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
     }
-    add_problems(stream);
+    add_problems(stream, told);
   }
 
-  void read_module(Body body) {
-    auto record = body.read<ModuleRecord>();
-    Module module{std::string(body.take(record.path_size)), std::string(body.take(record.build_id_size)),
-                  std::string(body.take(record.fingerprint_size)), record.base, record.size};
+  // The streams of a thread are there before they are told of, and before they are told of here they were looked for.
+  void read_thread_record(Body body) {
+    auto record = body.read<ThreadRecord>();
+    if (body.is_broken()) {
+      ++damaged_;
+      return;
+    }
+    std::string stem = folder_ + "/thread-" + std::to_string(record.number);
+    for (const std::string& path : {stem + ".fdx", record.has_ring != 0 ? stem + ".ring.fdx" : stem + ".fdx"}) {
+      std::error_code error;
+      if (fs::exists(path, error) || error) continue;
+      problem(path + " is missing: what that thread recorded is not there.");
+      break;
+    }
+  }
+
+  void read_metadata_record(Body body) {
+    auto record = body.read<MetadataRecord>();
+    bool is_as_written = metadata_.size() == record.size && check_of(metadata_.data(), record.size) == record.check;
+    if (body.is_broken() || is_as_written) return;
+    problem(folder_ + "/capture.json is not as it was written: what it says of the run may be wrong.");
+  }
+
+  void read_module(Body body, uint32_t version) {
+    auto record = module_record(&body, version);
+    Module module{std::string(body.take(record.path_size)),
+                  std::string(body.take(record.build_id_size)),
+                  std::string(body.take(record.fingerprint_size)),
+                  record.base,
+                  record.size,
+                  {record.file_size, record.file_inode, record.file_modified_ns, record.file_changed_ns}};
     if (body.is_broken()) {
       ++damaged_;
       return;
@@ -189,28 +289,34 @@ class Decoder {
   }
 
   void read_thread(ThreadStreams* streams) {
+    add_problems(streams->definitions);
+    bool has_definitions = belongs_here(streams->definitions, StreamKind::kThread, streams->number);
+    if (streams->definitions.is_stream() && !has_definitions) return;
+    if (streams->ring) add_problems(*streams->ring);
     Scope scope{static_cast<uint32_t>(capture_.threads.size()), false, {}, {}, {}, {}};
     capture_.threads.push_back({0, ""});
     const StreamReader& calls = streams->ring ? *streams->ring : streams->definitions;
     add_thread(streams->definitions.header(), calls.header(), &capture_.stops);
     read_stream(streams->definitions, &scope);
-    if (!streams->ring) return;
+    if (!streams->ring || !belongs_here(*streams->ring, StreamKind::kRing, streams->number)) return;
     scope.is_ring = true;
     read_stream(*streams->ring, &scope);
   }
 
   void read_stream(StreamReader& stream, Scope* scope) {
+    size_t told = stream.problems().size();
     if (stream.header().thread_id != 0) {
       capture_.threads[scope->thread] = {stream.header().thread_id, stream.header().thread_name};
     }
     for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
       if (!read_record(record, scope)) ++damaged_;
     }
-    add_problems(stream);
+    add_problems(stream, told);
   }
 
-  void add_problems(const StreamReader& stream) {
-    for (const std::string& text : stream.problems()) problem(text);
+  // Those beyond the first `told`.
+  void add_problems(const StreamReader& stream, size_t told = 0) {
+    for (size_t i = told; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
   }
 
   bool read_record(Record& record, Scope* scope) {
@@ -369,6 +475,8 @@ class Decoder {
   }
 
   std::string folder_;
+  std::string metadata_;  // the text of capture.json
+  uint64_t identity_ = 0;
   Capture capture_;
   Timeline timeline_;
   std::vector<OpenCall> calls_;
@@ -397,6 +505,8 @@ StreamHeader count(const std::string& path, RecordCounts* counts) {
 }  // namespace
 
 Capture read_capture(const std::string& folder) { return Decoder(folder).decode(); }
+
+std::vector<Module> read_modules(const std::string& folder) { return Decoder(folder).modules(); }
 
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;

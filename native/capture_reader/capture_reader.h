@@ -10,12 +10,21 @@
 
 namespace framedex::capture {
 
+// The file of a module as it was when the module was met; zeros if it is not known.
+struct FileState {
+  uint64_t size;
+  uint64_t inode;
+  int64_t modified_ns;
+  int64_t changed_ns;
+};
+
 struct Module {
   std::string path;
   std::string build_id;  // raw bytes
   std::string fingerprint;
   uint64_t base;
   uint64_t size;
+  FileState file;
 };
 
 struct Code {
@@ -79,6 +88,9 @@ struct Capture {
 
 // Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
 Capture read_capture(const std::string& folder);
+
+// Only the modules, which are few whatever the size of the capture.
+std::vector<Module> read_modules(const std::string& folder);
 
 // What the streams of a capture hold, counted without decoding them.
 struct RecordCounts {

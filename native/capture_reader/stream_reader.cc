@@ -11,39 +11,10 @@
 namespace framedex::capture {
 namespace {
 
-// Where nothing was committed yet there are zeros: the end of what was written here.
-bool is_empty(const RecordHeader& header) { return header.size == 0 && header.mark == 0; }
-
-bool is_sane(const RecordHeader& header) {
-  return header.mark == kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0;
-}
-
-size_t first_record(size_t segment) { return segment + (segment == 0 ? sizeof(StreamHeader) : 0); }
+// A stream of which nothing is left would otherwise be told of word by word.
+constexpr size_t kMostDamages = 20;
 
 }  // namespace
-
-std::string_view Body::take(size_t size) {
-  if (size > remaining()) {
-    broken_ = true;
-    position_ = bytes_.size();
-    return {};
-  }
-  std::string_view result = bytes_.substr(position_, size);
-  position_ += size;
-  return result;
-}
-
-std::string_view Body::take_terminated() {
-  size_t end = bytes_.find('\0', position_);
-  if (end == std::string_view::npos) {
-    broken_ = true;
-    position_ = bytes_.size();
-    return {};
-  }
-  std::string_view result = take(end - position_);
-  ++position_;
-  return result;
-}
 
 class File {
  public:
@@ -78,9 +49,82 @@ class File {
 };
 
 StreamReader::StreamReader(const std::string& path) : path_(path) {
-  if (!read_file(File(path))) return;
-  std::reverse(segments_.begin(), segments_.end());
-  leave_segment();
+  File file(path);
+  is_stream_ = read_header(file);
+  if (is_stream_ && read_file(file)) std::reverse(segments_.begin(), segments_.end());
+}
+
+bool StreamReader::read_header(const File& file) {
+  StreamHeader written{};
+  if (file.size() < 0) {
+    report("cannot be read.");
+    return false;
+  }
+  size_t size = file.read(0, &written, sizeof(written));
+  if (size < sizeof(version_1::StreamHeader)) {
+    report("ends within its header.");
+    return false;
+  }
+  if (std::memcmp(written.magic, kMagic, sizeof(kMagic)) != 0) {
+    report("is not a framedex stream.");
+    return false;
+  }
+  if (written.version == version_1::kVersion) return read_version_1(file);
+  if (written.version != kVersion) {
+    report("has format version " + std::to_string(written.version) + "; this framedex reads " +
+           std::to_string(version_1::kVersion) + " and " + std::to_string(kVersion) + ".");
+    return false;
+  }
+  if (size < sizeof(written)) {
+    report("ends within its header.");
+    return false;
+  }
+  check_header(written);
+  return true;
+}
+
+bool StreamReader::read_version_1(const File& file) {
+  version_1::StreamHeader written{};
+  file.read(0, &written, sizeof(written));
+  form_.version = version_1::kVersion;
+  header_.version = written.version;
+  header_.kind = written.kind;
+  header_.clock = written.clock;
+  header_.thread_id = written.thread_id;
+  header_.stop_reasons = written.stop_reasons;
+  header_.verified = written.verified;
+  header_.different = written.different;
+  std::memcpy(header_.thread_name, written.thread_name, sizeof(header_.thread_name) - 1);
+  return true;
+}
+
+// The fields are sealed with the check of the others, which is also the key of the records. Where the header is
+// damaged, what most of it agrees on goes.
+void StreamReader::check_header(const StreamHeader& written) {
+  header_ = written;
+  header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
+  auto is_sealed = [&](uint64_t key, uint64_t StreamHeader::* field, uint64_t* value) {
+    auto place = reinterpret_cast<const char*>(&(written.*field)) - reinterpret_cast<const char*>(&written);
+    bool is_whole = unseal(key, static_cast<size_t>(place), written.*field, value);
+    if (!is_whole) *value = 0;
+    return is_whole;
+  };
+  uint64_t expected = written.expected_check();
+  uint64_t ignored;
+  bool fits = is_sealed(written.check, &StreamHeader::stop_reasons, &ignored) ||
+              is_sealed(written.check, &StreamHeader::segments_begun, &ignored);
+  form_.key = fits ? written.check : expected;
+  form_.written = written.written;
+  bool is_whole = written.check == expected &&
+                  std::all_of(std::begin(written.reserved), std::end(written.reserved), [](auto w) { return w == 0; });
+  is_whole &= is_sealed(form_.key, &StreamHeader::stop_reasons, &header_.stop_reasons);
+  is_whole &= is_sealed(form_.key, &StreamHeader::verified, &header_.verified);
+  is_whole &= is_sealed(form_.key, &StreamHeader::different, &header_.different);
+  is_whole &= is_sealed(form_.key, &StreamHeader::missing_calls, &header_.missing_calls);
+  bool has_begun = is_sealed(form_.key, &StreamHeader::segments_begun, &segments_begun_);
+  is_whole &= has_begun;
+  has_damaged_header_ = !is_whole;
+  if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
 
 // The writer stores a record's header after its body, but a copy is not taken in that order: it may have the header of
@@ -88,138 +132,173 @@ StreamReader::StreamReader(const std::string& path) : path_(path) {
 // it counts no farther.
 bool StreamReader::read_file(const File& file) {
   int64_t size = file.size();
-  if (size < 0) {
-    report("cannot be read.");
-    return false;
-  }
-  if (file.read(0, &header_, sizeof(header_)) < sizeof(header_)) {
-    header_ = {};
-    report("ends within its header.");
-    return false;
-  }
-  if (!check_header()) {
-    header_ = {};
-    return false;
-  }
   try {
-    bytes_.resize(static_cast<size_t>(size));
+    bytes_.resize(static_cast<size_t>(std::max<int64_t>(size, 0)));
   } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
     report("is too large to be read.");
     return false;
   }
   std::vector<SegmentStart> starts = segment_starts(file);
   segments_ = written_segments(starts);
+  report_missing_segments();
   if (segments_.empty()) return true;
   size_t end = end_of_records(file, segments_.back());
   bytes_.resize(file.read(0, bytes_.data(), bytes_.size()));
-  if (end < bytes_.size()) std::memset(&bytes_[end], 0, std::min(sizeof(RecordHeader), bytes_.size() - end));
-  if (is_ring()) drop_rewritten(starts, segment_starts(file));
+  for (SegmentPlace& place : segments_) place.end = std::max(place.begin, std::min(place.end, bytes_.size()));
+  if (end < bytes_.size()) std::memset(&bytes_[end], 0, std::min(sizeof(uint64_t), bytes_.size() - end));
+  if (is_ring()) {
+    drop_rewritten(starts, segment_starts(file));
+    drop_overtaken(file, starts.size());
+  }
   return true;
 }
 
-bool StreamReader::check_header() {
-  header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
-  if (std::memcmp(header_.magic, kMagic, sizeof(kMagic)) != 0) {
-    report("is not a framedex stream.");
-    return false;
-  }
-  if (header_.version != kVersion) {
-    report("has format version " + std::to_string(header_.version) + "; this framedex reads " +
-           std::to_string(kVersion) + ".");
-    return false;
-  }
-  return true;
+SegmentPlace StreamReader::place_of(size_t index, uint64_t number) const {
+  size_t begin = index * kSegmentSize;
+  return {begin, std::max(begin, std::min(begin + kSegmentSize, bytes_.size())), number * kSegmentSize};
 }
 
 std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File& file) const {
   std::vector<SegmentStart> starts;
-  for (size_t begin = 0; begin < bytes_.size(); begin += kSegmentSize) {
+  for (size_t index = 0; index * kSegmentSize < bytes_.size(); ++index) {
     SegmentStart start{};
-    file.read(first_record(begin), &start, sizeof(start));
+    file.read(place_of(index, 0).first_record(form_), &start, sizeof(start));
     starts.push_back(start);
   }
   return starts;
 }
 
-// Where the segments begin, in the order in which they were written. Those of a ring without a number are empty; one
-// too short for any record was cut off, which next() is to say.
-std::vector<size_t> StreamReader::written_segments(const std::vector<SegmentStart>& starts) const {
-  std::vector<size_t> written;
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const RecordHeader& header = starts[i].header;
-    bool is_cut_off = first_record(i * kSegmentSize) + sizeof(header) > bytes_.size();
-    bool is_written = is_ring() ? header.mark == kRecordMark && header.kind == RecordKind::kSegment : !is_empty(header);
-    if (is_cut_off || is_written) written.push_back(i * kSegmentSize);
-  }
-  if (is_ring()) {
-    std::sort(written.begin(), written.end(), [&](size_t a, size_t b) {
-      return starts[a / kSegmentSize].segment.number < starts[b / kSegmentSize].segment.number;
-    });
+// Where the segments lie, in the order in which they were written. One too short for any record was cut off, which
+// next() is to say.
+std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts) const {
+  if (is_ring()) return ring_segments(starts);
+  std::vector<SegmentPlace> written;
+  for (size_t index = 0; index < starts.size(); ++index) {
+    SegmentPlace place = place_of(index, index);
+    bool is_cut_off = place.first_record(form_) + sizeof(RecordHeader) > bytes_.size();
+    if (is_cut_off || index < segments_begun_ || !starts[index].is_empty()) written.push_back(place);
   }
   return written;
 }
 
-// Up to where the segment at `begin` is written.
-size_t StreamReader::end_of_records(const File& file, size_t begin) const {
-  std::string bytes(kSegmentSize, '\0');
-  bytes.resize(file.read(begin, bytes.data(), bytes.size()));
-  RecordHeader header;
-  for (size_t position = first_record(begin) - begin; position + sizeof(header) <= bytes.size();) {
-    std::memcpy(&header, bytes.data() + position, sizeof(header));
-    if (is_empty(header)) return begin + position;
-    if (!is_sane(header)) break;
-    position += header.size;
+// Those of a ring begin with their numbers; one without is empty.
+std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
+  std::vector<SegmentPlace> written;
+  for (size_t index = 0; index < starts.size(); ++index) {
+    if (has_number(index, starts[index])) {
+      written.push_back(place_of(index, starts[index].segment.number));
+    } else if (index < segments_begun_ && form_.version == kVersion) {
+      // The number that a segment here must have had, unless it is the one that was about to be entered.
+      uint64_t count = starts.size();
+      uint64_t number = segments_begun_ - 1 - (segments_begun_ - 1 - index) % count;
+      bool is_entered = number + 1 == segments_begun_ && form_.written <= number * kSegmentSize;
+      if (!is_entered || !starts[index].is_empty()) written.push_back(place_of(index, number));
+    } else if (!starts[index].is_empty()) {
+      written.push_back(place_of(index, index));
+    }
   }
-  return begin + bytes.size();
+  std::stable_sort(written.begin(), written.end(),
+                   [](const SegmentPlace& a, const SegmentPlace& b) { return a.position < b.position; });
+  return written;
+}
+
+// Whether a segment of a ring begins with the number of one that can be there.
+bool StreamReader::has_number(size_t index, const SegmentStart& start) const {
+  if (form_.version != kVersion) {
+    version_1::RecordHeader header;
+    std::memcpy(&header, &start.header, sizeof(header));
+    return header.mark == version_1::kRecordMark && header.kind == RecordKind::kSegment;
+  }
+  size_t count = (bytes_.size() + kSegmentSize - 1) / kSegmentSize;
+  if (start.segment.number % count != index) return false;
+  SegmentPlace place = place_of(index, start.segment.number);
+  auto bytes = reinterpret_cast<const char*>(&start);
+  size_t first = place.first_record(form_);
+  place.end = first + sizeof(start);
+  Record record{RecordKind::kPadding, Body({})};
+  Damage damage;
+  SegmentWalker walker({bytes, sizeof(start)}, first, place, form_);
+  return walker.next(&record, &damage) == SegmentWalker::Step::kRecord && record.kind == RecordKind::kSegment;
+}
+
+// A segment that was begun was in the file before, so the file never ends before it.
+void StreamReader::report_missing_segments() {
+  if (form_.version != kVersion) return;
+  uint64_t count = (bytes_.size() + kSegmentSize - 1) / kSegmentSize;
+  bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
+  bool is_cut = is_ring() ? bytes_.size() % kSegmentSize != 0 || !has_last : segments_begun_ > count;
+  if (is_cut) report("is cut off at byte " + std::to_string(bytes_.size()) + ": it was longer.");
+}
+
+// Up to where the segment is written.
+size_t StreamReader::end_of_records(const File& file, const SegmentPlace& place) const {
+  std::string bytes(kSegmentSize, '\0');
+  bytes.resize(file.read(place.begin, bytes.data(), bytes.size()));
+  SegmentPlace copied = place;
+  copied.end = std::min(place.end, place.begin + bytes.size());
+  SegmentWalker walker(bytes, place.begin, copied, form_);
+  Record record{RecordKind::kPadding, Body({})};
+  Damage damage;
+  for (;;) {
+    size_t begin = walker.place();
+    SegmentWalker::Step step = walker.next(&record, &damage);
+    if (step == SegmentWalker::Step::kEnd) return std::min(walker.place(), copied.end);
+    // What was being written while this was copied looks like damage at the end of all.
+    bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= place.begin + kSegmentSize;
+    bool is_written = form_.version != kVersion || place.position + (begin - place.begin) < form_.written;
+    if (is_last) return is_written ? copied.end : begin;
+  }
 }
 
 // A segment of a ring whose number is no longer the same was written anew meanwhile: its copy may be of two minds.
 void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after) {
-  auto is_rewritten = [&](size_t begin) {
-    size_t i = begin / kSegmentSize;
+  auto is_rewritten = [&](const SegmentPlace& place) {
+    size_t i = place.begin / kSegmentSize;
     return i >= after.size() || std::memcmp(&before[i], &after[i], sizeof(SegmentStart)) != 0;
   };
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_rewritten), segments_.end());
 }
 
+// Those that the ring has gone beyond since the header was read are emptied, or about to be.
+void StreamReader::drop_overtaken(const File& file, size_t count) {
+  StreamHeader now{};
+  file.read(0, &now, sizeof(now));
+  uint64_t begun = 0;
+  bool has_begun = unseal(form_.key, offsetof(StreamHeader, segments_begun), now.segments_begun, &begun);
+  if (form_.version != kVersion || !has_begun || begun == segments_begun_) return;
+  auto is_overtaken = [&](const SegmentPlace& place) { return place.position / kSegmentSize + count < begun; };
+  segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_overtaken), segments_.end());
+}
+
 bool StreamReader::next(Record* record) {
-  while (segment_end_ != 0) {
-    RecordHeader header;
-    if (position_ + sizeof(header) > segment_end_) {
-      // The writer always leaves room for one more header after the last record.
-      leave_damaged_segment("is cut off");
-      continue;
+  for (;;) {
+    if (walker_.empty()) {
+      if (segments_.empty()) return false;
+      walker_.emplace_back(bytes_, 0, segments_.back(), form_);
+      segments_.pop_back();
     }
-    std::memcpy(&header, bytes_.data() + position_, sizeof(header));
-    if (is_empty(header)) {
-      leave_segment();
-    } else if (!is_sane(header)) {
-      leave_damaged_segment("is damaged");
-    } else if (header.size > segment_end_ - position_) {
-      leave_damaged_segment("is cut off");
-    } else if (header.kind == RecordKind::kPadding) {
-      leave_segment();
-    } else {
-      *record = {header.kind, Body({bytes_.data() + position_ + sizeof(header), header.size - sizeof(header)})};
-      position_ += header.size;
-      if (header.kind != RecordKind::kSegment) return true;
+    Damage damage;
+    switch (walker_.back().next(record, &damage)) {
+      case SegmentWalker::Step::kRecord:
+        if (record->kind != RecordKind::kSegment) return true;
+        break;
+      case SegmentWalker::Step::kDamage:
+        report_damage(damage);
+        break;
+      case SegmentWalker::Step::kEnd:
+        walker_.clear();
     }
   }
-  return false;
 }
 
-void StreamReader::leave_segment() {
-  segment_end_ = 0;
-  if (segments_.empty()) return;
-  size_t begin = segments_.back();
-  segments_.pop_back();
-  position_ = first_record(begin);
-  segment_end_ = std::min(begin + kSegmentSize, bytes_.size());
-}
-
-void StreamReader::leave_damaged_segment(const char* what) {
-  report(std::string(what) + " at byte " + std::to_string(position_) + "; the rest of that segment is left out.");
-  leave_segment();
+void StreamReader::report_damage(const Damage& damage) {
+  if (++damages_ > kMostDamages) return;
+  if (damages_ == kMostDamages) return report("has more damage, of which no more is told.");
+  bool is_to_the_end = damage.end % kSegmentSize == 0;
+  std::string begin = std::to_string(damage.begin);
+  report(std::string(damage.what) + (is_to_the_end ? " at byte " + begin + "; the rest of that segment is left out."
+                                                   : " from byte " + begin + " to byte " + std::to_string(damage.end) +
+                                                         "; what was recorded there is left out."));
 }
 
 }  // namespace framedex::capture

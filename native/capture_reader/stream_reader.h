@@ -1,44 +1,13 @@
-// Walks the records of one .fdx stream, trusting nothing in it.
+// Reads one .fdx stream, trusting nothing in it.
 #pragma once
 
-#include <cstring>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "capture_reader/segment_walker.h"
 #include "recorder/capture_format.h"
 
 namespace framedex::capture {
-
-// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken.
-class Body {
- public:
-  explicit Body(std::string_view bytes) : bytes_(bytes) {}
-
-  template <typename Struct>
-  Struct read() {
-    Struct value{};
-    std::string_view bytes = take(sizeof(Struct));
-    if (bytes.size() == sizeof(Struct)) std::memcpy(&value, bytes.data(), sizeof(Struct));
-    return value;
-  }
-  std::string_view take(size_t size);
-  // A text up to its terminating zero byte.
-  std::string_view take_terminated();
-
-  size_t remaining() const { return bytes_.size() - position_; }
-  bool is_broken() const { return broken_; }
-
- private:
-  std::string_view bytes_;
-  size_t position_ = 0;
-  bool broken_ = false;
-};
-
-struct Record {
-  RecordKind kind;
-  Body body;
-};
 
 class File;
 
@@ -48,7 +17,13 @@ class StreamReader {
   // Reads the file. On failure problems() says why and next() gives nothing.
   explicit StreamReader(const std::string& path);
 
+  const std::string& path() const { return path_; }
+  // In the form of this version, whatever the file's is; without its checks.
   const StreamHeader& header() const { return header_; }
+  // Whether the header could be read, so that there may be records.
+  bool is_stream() const { return is_stream_; }
+  // Whether what the header says of the stream cannot be trusted.
+  bool has_damaged_header() const { return has_damaged_header_; }
   // What is wrong with the stream, sentences; none if it was whole as far as it was read.
   const std::vector<std::string>& problems() const { return problems_; }
   // The next complete record; false at the end of what was written.
@@ -57,29 +32,40 @@ class StreamReader {
  private:
   // What a segment begins with; in a ring its number, too.
   struct SegmentStart {
-    RecordHeader header;
+    uint64_t header;
     SegmentRecord segment;
+
+    bool is_empty() const { return header == 0; }
   };
 
   bool read_file(const File& file);
-  bool check_header();
+  bool read_header(const File& file);
+  bool read_version_1(const File& file);
+  void check_header(const StreamHeader& written);
   bool is_ring() const { return header_.kind == StreamKind::kRing; }
+  SegmentPlace place_of(size_t index, uint64_t number) const;
   std::vector<SegmentStart> segment_starts(const File& file) const;
-  std::vector<size_t> written_segments(const std::vector<SegmentStart>& starts) const;
-  size_t end_of_records(const File& file, size_t begin) const;
+  std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts) const;
+  std::vector<SegmentPlace> ring_segments(const std::vector<SegmentStart>& starts) const;
+  bool has_number(size_t index, const SegmentStart& start) const;
+  size_t end_of_records(const File& file, const SegmentPlace& place) const;
   void drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after);
-  // Goes on with the next segment, because of a problem or because this one is at its end.
-  void leave_segment();
-  void leave_damaged_segment(const char* what);
+  void drop_overtaken(const File& file, size_t count);
+  void report_missing_segments();
+  void report_damage(const Damage& damage);
   void report(const std::string& what) { problems_.push_back(path_ + " " + what); }
 
   std::string path_;
   std::string bytes_;
   StreamHeader header_{};
-  std::vector<size_t> segments_;  // where those still to be read begin, the next one last
-  size_t position_ = 0;
-  size_t segment_end_ = 0;
+  StreamForm form_;
+  uint64_t segments_begun_ = 0;  // 0: not known
+  bool is_stream_ = false;
+  bool has_damaged_header_ = false;
+  std::vector<SegmentPlace> segments_;  // those still to be read, the next one last
+  std::vector<SegmentWalker> walker_;   // of the one being read, if any
   std::vector<std::string> problems_;
+  size_t damages_ = 0;
 };
 
 }  // namespace framedex::capture

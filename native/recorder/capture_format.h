@@ -2,20 +2,21 @@
 //
 // A capture is a folder: capture.json (metadata, written by rename), process.fdx (modules and boundary functions) and
 // one thread-N.fdx per recorded thread, with its calls in a thread-N.ring.fdx beside it where those are a ring. An .fdx
-// stream is a header of 64 bytes, then segments of kSegmentSize bytes; a record never crosses a segment. A record's
-// 8-byte header is stored last, with release order, so a record is there whole or not at all, even when the process is
-// killed. See docs/capture-format.md.
+// stream is segments of kSegmentSize bytes, of which the first begins with the stream's header; a record never crosses
+// a segment. A record's 8-byte header is stored last, with release order, so a record is there whole or not at all,
+// even when the process is killed. Everything has a check (record_check.h). See docs/capture-format.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "recorder/record_check.h"
+
 namespace framedex::capture {
 
 inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 inline constexpr size_t kSegmentSize = 256 * 1024;
-inline constexpr uint16_t kRecordMark = 0xFDFD;
 inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
 // A ring is the calls of a thread whose oldest segments are used again: every segment begins with a segment record, and
@@ -25,20 +26,34 @@ enum class StreamKind : uint32_t { kProcess = 1, kThread = 2, kRing = 3 };
 // The unit of the times in a stream. Ticks of the processor's counter are tied to nanoseconds by clock records.
 enum class ClockKind : uint32_t { kNanoseconds = 0, kCounter = 1 };
 
+// A record's position in its stream is the number of its segment, counted over all that were begun, times kSegmentSize,
+// and its place in the segment. It is its place in the file, but for rings.
 struct StreamHeader {
   char magic[8];
   uint32_t version;
   StreamKind kind;
-  uint64_t thread_id;
-  uint32_t stop_reasons;  // StopReason bits
+  uint64_t capture;  // a random number that all streams of a capture have
+  uint32_t number;   // N of thread-N.fdx
   ClockKind clock;
-  // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
-  uint32_t verified;
-  uint32_t different;
-  uint64_t missing_calls;  // calls that were made and found no room
+  uint64_t thread_id;
   char thread_name[16];
+  uint64_t check;  // check_of() all above; the key of every other check in the stream
+
+  // What changes while the stream is written.
+  uint64_t written;  // the position behind the last record; one more may be there when the process was killed
+  // The others are sealed, with their offset in this header as `field`.
+  uint64_t segments_begun;  // counted before a segment is entered
+  uint64_t stop_reasons;    // StopReason bits
+  // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
+  uint64_t verified;
+  uint64_t different;
+  uint64_t missing_calls;  // calls that were made and found no room
+  uint64_t reserved[2];
+
+  uint64_t expected_check() const { return check_of(magic, offsetof(StreamHeader, check)); }
 };
-static_assert(sizeof(StreamHeader) == 64);
+static_assert(sizeof(StreamHeader) == 128);
+static_assert(offsetof(StreamHeader, written) == 64);
 
 // Why something is missing from a stream: bits, since several may be true of one.
 enum class StopReason : uint32_t {
@@ -62,16 +77,24 @@ enum class RecordKind : uint16_t {
   kSegment = 10,
   kHandler = 11,
   kDescription = 12,
+  kThread = 13,
+  kMetadata = 14,
 };
 
+// `check` is that of kind, words and body; of a padding record, whose body is zeros, of kind and words alone.
 struct RecordHeader {
-  uint32_t size;  // bytes, this header included; a multiple of 8
   RecordKind kind;
-  uint16_t mark;  // kRecordMark
+  uint16_t words;  // 8 bytes each, this header included
+  uint32_t check;
+
+  size_t size() const { return size_t{words} * 8; }
+  uint32_t start() const { return static_cast<uint32_t>(kind) | static_cast<uint32_t>(words) << 16; }
 };
 static_assert(sizeof(RecordHeader) == 8);
+static_assert(kSegmentSize / 8 <= UINT16_MAX);
 
-// Followed by path, build-id (raw bytes), fingerprint (text).
+// Followed by path, build-id (raw bytes), fingerprint (text). What follows `size` describes the file as it was when the
+// module was met: zeros if there was none.
 struct ModuleRecord {
   uint32_t id;
   uint32_t path_size;
@@ -79,6 +102,10 @@ struct ModuleRecord {
   uint32_t fingerprint_size;
   uint64_t base;
   uint64_t size;
+  uint64_t file_size;
+  uint64_t file_inode;
+  int64_t file_modified_ns;
+  int64_t file_changed_ns;
 };
 
 // Followed by field_count + 2 texts, each ended by a zero byte: boundary, name, then the names of the values.
@@ -162,6 +189,18 @@ struct SegmentRecord {
   uint64_t number;
 };
 
+// That a thread has streams: in process.fdx, once they are there.
+struct ThreadRecord {
+  uint32_t number;
+  uint32_t has_ring;
+};
+
+// What capture.json was when it was written: in process.fdx.
+struct MetadataRecord {
+  uint64_t size;
+  uint64_t check;  // check_of() its bytes
+};
+
 enum class ValueKind : uint8_t {
   kInteger = 1,        // int64
   kReal = 2,           // double
@@ -186,6 +225,43 @@ struct ValueHeader {
   uint32_t count;
 };
 static_assert(sizeof(ValueHeader) == 8);
+
+// What version 1 had in place of these: no checks but a mark in every record. Only read, never written.
+namespace version_1 {
+
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint16_t kRecordMark = 0xFDFD;
+
+struct StreamHeader {
+  char magic[8];
+  uint32_t version;
+  StreamKind kind;
+  uint64_t thread_id;
+  uint32_t stop_reasons;
+  ClockKind clock;
+  uint64_t verified;
+  uint64_t different;
+  char thread_name[16];
+};
+static_assert(sizeof(StreamHeader) == 64);
+
+struct RecordHeader {
+  uint32_t size;  // bytes, this header included; a multiple of 8
+  RecordKind kind;
+  uint16_t mark;  // kRecordMark
+};
+static_assert(sizeof(RecordHeader) == 8);
+
+struct ModuleRecord {
+  uint32_t id;
+  uint32_t path_size;
+  uint32_t build_id_size;
+  uint32_t fingerprint_size;
+  uint64_t base;
+  uint64_t size;
+};
+
+}  // namespace version_1
 
 constexpr size_t padded(size_t size) { return (size + 7) & ~size_t{7}; }
 

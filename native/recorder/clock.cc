@@ -3,12 +3,16 @@
 #include <fstream>
 #include <string>
 
+#include "recorder/background.h"
+
 namespace framedex::recorder {
 
 Clock Clock::find() {
-  std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string source;
-  file >> source;
+  BackgroundThread::instance().perform([&] {
+    std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    file >> source;
+  });
   return Clock(source == "tsc" ? capture::ClockKind::kCounter : capture::ClockKind::kNanoseconds);
 }
 

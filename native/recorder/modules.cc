@@ -68,6 +68,8 @@ int visit(dl_phdr_info* object, size_t, void* argument) {
   return 1;
 }
 
+int64_t nanoseconds(const timespec& time) { return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec; }
+
 uint64_t fnv1a(uint64_t hash, const char* bytes, size_t size) {
   for (size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * 0x100000001B3u;
   return hash;
@@ -90,10 +92,12 @@ uint64_t unload_count() {
   return count;
 }
 
-std::string fingerprint(const std::string& path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+std::string fingerprint(const std::string& path) { return mark_file(path).fingerprint; }
+
+FileMark mark_file(const std::string& path) {
+  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return {};
-  struct stat status;
+  struct stat status{};
   uint64_t hash = 0xCBF29CE484222325u;
   bool ok = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
   auto size = ok ? static_cast<uint64_t>(status.st_size) : 0;
@@ -110,7 +114,7 @@ std::string fingerprint(const std::string& path) {
   std::array<char, 48> text;
   std::snprintf(text.data(), text.size(), "%llx-%016llx", static_cast<unsigned long long>(size),
                 static_cast<unsigned long long>(hash));
-  return text.data();
+  return {size, status.st_ino, nanoseconds(status.st_mtim), nanoseconds(status.st_ctim), text.data()};
 }
 
 }  // namespace framedex::recorder

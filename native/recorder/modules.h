@@ -22,8 +22,18 @@ bool find_module(uintptr_t address, ModuleInfo* module);
 // How many objects have been unloaded so far: when it changes, addresses may mean something else.
 uint64_t unload_count();
 
-// What identifies a binary without a build-id: its size and a hash over blocks spread evenly through it, as text
-// (docs/capture-format.md). Empty if the file cannot be read.
+// What tells a file from another that comes to lie at its path.
+struct FileMark {
+  uint64_t size = 0;
+  uint64_t inode = 0;
+  int64_t modified_ns = 0;
+  int64_t changed_ns = 0;
+  // Its size and a hash over blocks spread evenly through it, as text (docs/capture-format.md).
+  std::string fingerprint;
+};
+
+// All zeros and empty if the file cannot be read.
+FileMark mark_file(const std::string& path);
 FRAMEDEX_EXPORT std::string fingerprint(const std::string& path);
 
 }  // namespace framedex::recorder

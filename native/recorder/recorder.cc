@@ -10,6 +10,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "recorder/background.h"
 #include "recorder/launcher_report.h"
 #include "recorder/thread_recorder.h"
 
@@ -60,7 +61,7 @@ void State::after_fork_in_child() {
   new (&state.mutex) std::mutex;
   recording.forks.fetch_add(1, std::memory_order_relaxed);
   if (recording.session.exchange(nullptr) != nullptr) recording.child_pending = true;
-  SegmentSupplier::forget_in_child();
+  BackgroundThread::forget_in_child();
   // The parent's streams are not ours to write or to unmap.
   current_thread = nullptr;
   pthread_setspecific(state.thread_exit, nullptr);
@@ -137,7 +138,7 @@ std::string start(const std::string& captures) {
   if (Session* session = recording.session.load()) {
     throw std::runtime_error("a recording is already running, into " + session->folder() + ". Stop it first.");
   }
-  SegmentSupplier::instance();  // under the lock that a fork waits for
+  BackgroundThread::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
   report_to_launcher("began", session->folder());
   session->describe_functions(state.functions);

@@ -1,19 +1,16 @@
 #include "recorder/segments.h"
 
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
-#include <thread>
 #include <utility>
 
+#include "recorder/background.h"
 #include "recorder/capture_format.h"
 
 namespace framedex::recorder {
@@ -24,8 +21,6 @@ namespace {
 
 constexpr size_t kPageSize = 4096;
 constexpr std::string_view kUnfinished = ".new";
-
-std::atomic<SegmentSupplier*> supplier{nullptr};
 
 // Faults every page in for writing. The segment is not in use yet, and zero.
 void populate(char* segment) {
@@ -41,29 +36,20 @@ bool may_reach(size_t size) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-// Threads inherit the mask: a signal sent to the process must go to one of the program's own.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
 std::shared_ptr<SegmentFile> SegmentFile::create(const std::string& path) {
   std::string unfinished = path;
   unfinished += kUnfinished;
-  int file = open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (file < 0) return nullptr;
-  close(file);
-  return std::make_shared<SegmentFile>(std::move(unfinished));
+  int error = 0;
+  bool is_there = BackgroundThread::instance().perform([&] {
+    int file = open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    error = file < 0 ? errno : 0;
+    if (file >= 0) close(file);
+  });
+  if (!is_there) return nullptr;
+  errno = error;
+  return error == 0 ? std::make_shared<SegmentFile>(std::move(unfinished)) : nullptr;
 }
 
 bool SegmentFile::publish() {
@@ -83,6 +69,30 @@ SegmentFile::~SegmentFile() {
   if (ready_ != nullptr) unmap_segment(ready_);
 }
 
+char* SegmentFile::segment(size_t offset) {
+  char* segment = take_ready(offset);
+  if (segment != nullptr) return segment;
+  int error = 0;
+  bool is_there = BackgroundThread::instance().perform([&] {
+    segment = take_ready(offset);  // it may have been in the making
+    if (segment == nullptr) segment = map(offset);
+    error = errno;
+  });
+  if (is_there) errno = error;
+  return segment;
+}
+
+void SegmentFile::prepare(size_t offset) {
+  BackgroundThread::instance().post([file = shared_from_this(), offset] {
+    char* segment = file->map(offset);
+    // Without space the stream will find out by itself, and stop with the reason.
+    if (segment == nullptr) return;
+    populate(segment);
+    file->keep_ready(segment, offset);
+  });
+}
+
+// Of the background thread.
 char* SegmentFile::map(size_t offset) const {
   int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;
@@ -99,69 +109,25 @@ char* SegmentFile::map(size_t offset) const {
   return segment == MAP_FAILED ? nullptr : static_cast<char*>(segment);
 }
 
-void unmap_segment(char* segment) { munmap(segment, kSegmentSize); }
-
-SegmentSupplier& SegmentSupplier::instance() {
-  SegmentSupplier* current = supplier.load(std::memory_order_acquire);
-  if (current != nullptr) return *current;
-  static std::mutex creation;
-  std::lock_guard lock(creation);
-  if (supplier.load() == nullptr) supplier.store(new SegmentSupplier, std::memory_order_release);
-  return *supplier.load();
-}
-
-void SegmentSupplier::forget_in_child() { supplier.store(nullptr); }
-
-SegmentSupplier::SegmentSupplier() {
-  AllSignalsBlocked scope;
-  std::thread thread([this] { work(); });
-  pthread_setname_np(thread.native_handle(), "framedex");
-  thread.detach();
-}
-
-void SegmentSupplier::prepare(std::shared_ptr<SegmentFile> file, size_t offset) {
-  add({std::move(file), offset, nullptr});
-}
-
-char* SegmentSupplier::take(SegmentFile& file, size_t offset) {
+char* SegmentFile::take_ready(size_t offset) {
   std::lock_guard lock(mutex_);
-  if (file.ready_ == nullptr || file.ready_offset_ != offset) return nullptr;
-  return std::exchange(file.ready_, nullptr);
+  if (ready_ == nullptr || ready_offset_ != offset) return nullptr;
+  return std::exchange(ready_, nullptr);
 }
 
-void SegmentSupplier::retire(char* segment) { add({nullptr, 0, segment}); }
-
-void SegmentSupplier::add(Job job) {
+void SegmentFile::keep_ready(char* segment, size_t offset) {
   {
     std::lock_guard lock(mutex_);
-    jobs_.push_back(std::move(job));
+    std::swap(ready_, segment);
+    ready_offset_ = offset;
   }
-  has_jobs_.notify_one();
-}
-
-void SegmentSupplier::work() {
-  for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      has_jobs_.wait(lock, [this] { return !jobs_.empty(); });
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
-    run(job);
-  }
-}
-
-void SegmentSupplier::run(Job& job) {
-  if (job.file == nullptr) return unmap_segment(job.segment);
-  char* segment = job.file->map(job.offset);
-  // Without space the stream will find out by itself, and stop with the reason.
-  if (segment == nullptr) return;
-  populate(segment);
-  std::lock_guard lock(mutex_);
-  std::swap(job.file->ready_, segment);
-  job.file->ready_offset_ = job.offset;
   if (segment != nullptr) unmap_segment(segment);
+}
+
+void unmap_segment(char* segment) { munmap(segment, kSegmentSize); }
+
+void retire_segment(char* segment) {
+  BackgroundThread::instance().post([segment] { unmap_segment(segment); });
 }
 
 }  // namespace framedex::recorder

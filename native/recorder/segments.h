@@ -1,10 +1,8 @@
-// The mapped segments of stream files, made ready by a thread of their own: page faults and unmapping are the
-// expensive part of writing, and the recorded threads should not wait for them.
+// The mapped segments of stream files, made ready in the background: page faults and unmapping are the expensive part
+// of writing, and the recorded threads should not wait for them.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,9 +10,9 @@
 
 namespace framedex::recorder {
 
-// A file that grows by segments. Owned by its stream and by the work still to be done on it. Open only while a segment
-// is mapped: file descriptors are the program's.
-class SegmentFile {
+// A file that grows by segments. Owned by its stream and by the work still to be done on it. Only the background thread
+// opens it, and closes it again once a segment is mapped.
+class SegmentFile : public std::enable_shared_from_this<SegmentFile> {
  public:
   // Creates `PATH.new`, which publish() calls `path`: readers see no file without its header. nullptr with errno set if
   // it cannot be made.
@@ -27,48 +25,24 @@ class SegmentFile {
   SegmentFile(const SegmentFile&) = delete;
   SegmentFile& operator=(const SegmentFile&) = delete;
 
-  // Maps the segment at a file offset, with space on the disk behind it; nullptr with errno set if there is none.
-  char* map(size_t offset) const;
+  // The segment at a file offset, mapped, with space on the disk behind it; nullptr with errno set if there is none.
+  char* segment(size_t offset);
+  // Makes the segment at `offset` ready for segment(), in the background.
+  void prepare(size_t offset);
 
  private:
-  friend class SegmentSupplier;
+  char* map(size_t offset) const;
+  char* take_ready(size_t offset);
+  void keep_ready(char* segment, size_t offset);
+
   std::string path_;
-  // Guarded by the supplier's mutex: the segment that is ready, and where in the file.
+  std::mutex mutex_;  // of what follows: the segment that is ready, and where in the file
   char* ready_ = nullptr;
   size_t ready_offset_ = 0;
 };
 
 void unmap_segment(char* segment);
-
-class SegmentSupplier {
- public:
-  // The process's own, with its thread running. Leaked, like everything that calls at exit may still need.
-  static SegmentSupplier& instance();
-  // After a fork, in the child: the parent's thread is not there.
-  static void forget_in_child();
-
-  // Makes the segment at `offset` ready in the background.
-  void prepare(std::shared_ptr<SegmentFile> file, size_t offset);
-  // The segment at `offset` if it is ready, else nullptr.
-  char* take(SegmentFile& file, size_t offset);
-  // Unmaps in the background.
-  void retire(char* segment);
-
- private:
-  struct Job {
-    std::shared_ptr<SegmentFile> file;  // nullptr: unmap `segment`
-    size_t offset = 0;
-    char* segment = nullptr;
-  };
-
-  SegmentSupplier();
-  void add(Job job);
-  void work();
-  void run(Job& job);
-
-  std::mutex mutex_;
-  std::condition_variable has_jobs_;
-  std::deque<Job> jobs_;
-};
+// Unmaps in the background.
+void retire_segment(char* segment);
 
 }  // namespace framedex::recorder

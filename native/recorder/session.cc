@@ -1,5 +1,6 @@
 #include "recorder/session.h"
 
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "recorder/background.h"
 #include "recorder/json.h"
 
 namespace framedex::recorder {
@@ -24,9 +26,11 @@ namespace {
 using capture::ClockRecord;
 using capture::FunctionRecord;
 using capture::HandlerRecord;
+using capture::MetadataRecord;
 using capture::ModuleRecord;
 using capture::RecordKind;
 using capture::StreamKind;
+using capture::ThreadRecord;
 
 [[noreturn]] void fail(const std::string& what, int error) {
   throw std::runtime_error(what + ": " + std::strerror(error) +
@@ -61,10 +65,27 @@ std::string make_capture_folder(const std::string& captures) {
 }
 
 std::vector<std::string> command_line() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> arguments;
-  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  BackgroundThread::instance().perform([&] {
+    std::ifstream file("/proc/self/cmdline", std::ios::binary);
+    for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  });
   return arguments;
+}
+
+// Writes a file whole, by rename. False with errno set if it cannot be written.
+bool write_file(const std::string& path, const std::string& content) {
+  std::string unfinished = path + ".tmp";
+  int error = 0;
+  bool is_there = BackgroundThread::instance().perform([&] {
+    std::ofstream file(unfinished, std::ios::binary);
+    file << content;
+    file.close();
+    error = file ? 0 : (errno != 0 ? errno : EIO);
+  });
+  if (!is_there) return false;
+  errno = error;
+  return error == 0 && rename(unfinished.c_str(), path.c_str()) == 0;
 }
 
 std::string working_folder() {
@@ -75,6 +96,12 @@ std::string working_folder() {
 std::string executable() {
   std::array<char, PATH_MAX> path;
   return realpath("/proc/self/exe", path.data()) != nullptr ? path.data() : "";
+}
+
+std::string hexadecimal(uint64_t number) {
+  std::array<char, 17> text;
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(number));
+  return text.data();
 }
 
 void copy_terminated(char*& target, std::string_view text) {
@@ -98,8 +125,9 @@ Session* Session::create(const std::string& captures) {
 
 Session* Session::create_in(const std::string& folder, Settings settings) {
   std::unique_ptr<Session> session(new Session(folder, std::move(settings)));
-  session->process_ = Stream::create(session->folder_ + "/process.fdx", StreamKind::kProcess, session->clock_.kind(),
-                                     static_cast<uint64_t>(getpid()), "", nullptr);
+  session->process_ =
+      Stream::create(session->folder_ + "/process.fdx",
+                     session->stream_identity(StreamKind::kProcess, 0, static_cast<uint64_t>(getpid()), ""), nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
   session->write_metadata();
   session->anchor_clock();
@@ -140,10 +168,7 @@ void Session::write_handler(uint32_t function, const void* handler) {
   HandlerRecord record{function, module_of(address, &base), 0};
   record.offset = address - base;
   std::lock_guard lock(mutex_);
-  if (char* body = process_->begin(sizeof(record))) {
-    std::memcpy(body, &record, sizeof(record));
-    process_->commit(RecordKind::kHandler);
-  }
+  write_record(RecordKind::kHandler, record);
 }
 
 void Session::describe(const std::string& kind, const std::string& json) {
@@ -173,20 +198,26 @@ uint32_t Session::module_of(uintptr_t address, uint64_t* base) {
 }
 
 void Session::write_module(uint32_t id, const ModuleInfo& module) {
-  std::string mark = fingerprint(module.path);
-  char* body = process_->begin(sizeof(ModuleRecord) + module.path.size() + module.build_id.size() + mark.size());
+  FileMark mark;
+  BackgroundThread::instance().perform([&] { mark = mark_file(module.path); });
+  const std::string& fingerprint = mark.fingerprint;
+  char* body = process_->begin(sizeof(ModuleRecord) + module.path.size() + module.build_id.size() + fingerprint.size());
   if (body == nullptr) return;
   ModuleRecord record{id,
                       static_cast<uint32_t>(module.path.size()),
                       static_cast<uint32_t>(module.build_id.size()),
-                      static_cast<uint32_t>(mark.size()),
+                      static_cast<uint32_t>(fingerprint.size()),
                       module.base,
-                      module.size};
+                      module.size,
+                      mark.size,
+                      mark.inode,
+                      mark.modified_ns,
+                      mark.changed_ns};
   std::memcpy(body, &record, sizeof(record));
   body += sizeof(record);
   copy_text(body, module.path);
   copy_text(body, module.build_id);
-  copy_text(body, mark);
+  copy_text(body, fingerprint);
   process_->commit(RecordKind::kModule);
 }
 
@@ -203,19 +234,21 @@ Session::ThreadStreams Session::create_thread_streams() {
   ThreadStreams streams;
   bool has_ring = settings_.ring;
   SegmentBudget* budget = settings_.limit != 0 ? &budget_ : nullptr;
-  streams.definitions = Stream::create(path + ".fdx", StreamKind::kThread, clock_.kind(), thread, name.data(),
+  streams.definitions = Stream::create(path + ".fdx", stream_identity(StreamKind::kThread, number, thread, name.data()),
                                        has_ring ? nullptr : budget);
   if (has_ring) {
-    streams.ring = Stream::create(path + ".ring.fdx", StreamKind::kRing, clock_.kind(), thread, name.data(), budget);
+    streams.ring =
+        Stream::create(path + ".ring.fdx", stream_identity(StreamKind::kRing, number, thread, name.data()), budget);
   }
   bool is_complete = streams.definitions != nullptr && (streams.ring != nullptr || !has_ring);
+  std::lock_guard lock(mutex_);
   if (!is_complete) {
     capture::StopReason reason = stop_reason_of(errno);
-    std::lock_guard lock(mutex_);
     process_->note(capture::StopReason::kThreadMissing);
     process_->note(reason);
     return {};
   }
+  write_record(RecordKind::kThread, ThreadRecord{number, has_ring});
   return streams;
 }
 
@@ -225,21 +258,24 @@ void Session::note_stopped() {
 }
 
 // With the anchor of a thread's first call, two of them from the start: enough to know the speed of the clock.
-void Session::anchor_clock() {
-  if (char* body = process_->begin(sizeof(ClockRecord))) {
-    ClockRecord record{clock_.now(), monotonic_nanoseconds()};
-    std::memcpy(body, &record, sizeof(record));
-    process_->commit(RecordKind::kClock);
-  }
+void Session::anchor_clock() { write_record(RecordKind::kClock, ClockRecord{clock_.now(), monotonic_nanoseconds()}); }
+
+uint64_t Session::random_number() {
+  uint64_t number = 0;
+  if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == sizeof(number)) return number;
+  std::array<uint64_t, 3> words = {nanoseconds_of(CLOCK_REALTIME), monotonic_nanoseconds(),
+                                   static_cast<uint64_t>(getpid())};
+  return capture::check_of(reinterpret_cast<const char*>(words.data()), sizeof(words));
 }
 
-void Session::write_metadata() const {
+void Session::write_metadata() {
   utsname host{};
   uname(&host);
   const char* launcher = std::getenv("FRAMEDEX_METADATA");
   JsonObject metadata;
   metadata.text("format", "framedex-capture");
   metadata.number("version", capture::kVersion);
+  metadata.text("identity", hexadecimal(identity_));
   metadata.number("started_unix_ns", nanoseconds_of(CLOCK_REALTIME));
   metadata.number("started_clock_ns", monotonic_nanoseconds());
   metadata.number("pid", static_cast<uint64_t>(getpid()));
@@ -253,10 +289,9 @@ void Session::write_metadata() const {
   metadata.text("launcher", launcher != nullptr ? launcher : "");
   metadata.texts("selected_by", settings_.selecting());
   std::string path = folder_ + "/capture.json";
-  std::ofstream file(path + ".tmp", std::ios::binary);
-  file << metadata.finish() << "\n";
-  file.close();
-  if (!file || rename((path + ".tmp").c_str(), path.c_str()) != 0) fail("cannot write " + path, errno);
+  std::string text = metadata.finish() + "\n";
+  if (!write_file(path, text)) fail("cannot write " + path, errno);
+  write_record(RecordKind::kMetadata, MetadataRecord{text.size(), capture::check_of(text.data(), text.size())});
 }
 
 }  // namespace framedex::recorder

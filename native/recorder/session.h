@@ -59,18 +59,32 @@ class Session {
 
   Session(std::string folder, Settings settings)
       : folder_(std::move(folder)),
+        identity_(random_number()),
         settings_(std::move(settings)),
         budget_(settings_.limit),
         python_(PythonRuntime::find()),
         unwinder_(python_.evaluator()),
         clock_(Clock::find()) {}
+  StreamIdentity stream_identity(capture::StreamKind kind, uint32_t number, uint64_t thread,
+                                 std::string_view name) const {
+    return {kind, identity_, number, clock_.kind(), thread, name};
+  }
+  static uint64_t random_number();
+  template <typename Record>
+  void write_record(capture::RecordKind kind, const Record& record) {
+    if (char* body = process_->begin(sizeof(record))) {
+      std::memcpy(body, &record, sizeof(record));
+      process_->commit(kind);
+    }
+  }
   void anchor_clock();
-  void write_metadata() const;
+  void write_metadata();
   void write_function(uint32_t id, const Function& function);
   void write_handler(uint32_t function, const void* handler);
   void write_module(uint32_t id, const ModuleInfo& module);
 
   std::string folder_;
+  uint64_t identity_;
   Settings settings_;
   SegmentBudget budget_;
   std::unique_ptr<std::atomic<bool>[]> recorded_{new std::atomic<bool>[kMaximumFunctions]()};

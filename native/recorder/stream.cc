@@ -16,24 +16,26 @@ StopReason stop_reason_of(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG ? StopReason::kDiskFull : StopReason::kNoFile;
 }
 
-std::unique_ptr<Stream> Stream::create(const std::string& path, capture::StreamKind kind, capture::ClockKind clock,
-                                       uint64_t thread_id, std::string_view thread_name, SegmentBudget* budget) {
+std::unique_ptr<Stream> Stream::create(const std::string& path, const StreamIdentity& identity, SegmentBudget* budget) {
   std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
   if (file == nullptr) return nullptr;
-  char* segment = file->map(0);
+  char* segment = file->segment(0);
   if (segment == nullptr) {
     file->discard();
     return nullptr;
   }
   auto* header = reinterpret_cast<StreamHeader*>(segment);
   header->version = capture::kVersion;
-  header->kind = kind;
-  header->clock = clock;
-  header->thread_id = thread_id;
-  thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
+  header->kind = identity.kind;
+  header->capture = identity.capture;
+  header->number = identity.number;
+  header->clock = identity.clock;
+  header->thread_id = identity.thread_id;
+  identity.thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
+  header->check = header->expected_check();
   std::unique_ptr<Stream> stream(new Stream(file, segment, budget));
-  if (kind == capture::StreamKind::kRing) stream->enter_segment(segment, 0);
+  stream->enter_segment(segment, 0);
   if (!file->publish()) {
     file->discard();
     return nullptr;
@@ -46,8 +48,12 @@ Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* 
       header_(reinterpret_cast<StreamHeader*>(segment)),
       segment_(segment),
       budget_(budget),
-      next_(segment + sizeof(StreamHeader)),
-      limit_(segment + kSegmentSize / 2) {}
+      key_(header_->check) {
+  seal(&header_->stop_reasons, 0);
+  seal(&header_->verified, 0);
+  seal(&header_->different, 0);
+  seal(&header_->missing_calls, 0);
+}
 
 Stream::~Stream() {
   auto* first = reinterpret_cast<char*>(header_);
@@ -61,7 +67,7 @@ bool Stream::make_room() {
   if (stopped_ || pending_ > kSegmentSize / 2) return false;
   if (limit_ != end) {
     // Half a segment is some thousand records: time enough to make the next one ready.
-    if (budget_ == nullptr) SegmentSupplier::instance().prepare(file_, segments_ * kSegmentSize);
+    if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
     limit_ = end;
   }
   return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
@@ -76,28 +82,24 @@ bool Stream::next_segment() {
     return false;
   }
   size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
-  char* segment = may_grow ? new_segment(offset) : file_->map(offset);
+  char* segment = file_->segment(offset);
   if (segment == nullptr) {
     stopped_ = true;
     note(stop_reason_of(errno));
     return false;
   }
-  publish(next_, static_cast<size_t>(segment_ + kSegmentSize - next_), RecordKind::kPadding);
-  if (segment_ != reinterpret_cast<char*>(header_)) SegmentSupplier::instance().retire(segment_);
+  segments_ += may_grow;
+  publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
+  if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);
   pending_ = pending;
   return true;
 }
 
-char* Stream::new_segment(size_t offset) {
-  char* segment = SegmentSupplier::instance().take(*file_, offset);
-  if (segment == nullptr) segment = file_->map(offset);
-  if (segment != nullptr) ++segments_;
-  return segment;
-}
-
 // Begins to write a segment. One of a ring is emptied first, and begins with its number.
 void Stream::enter_segment(char* segment, size_t offset) {
+  seal(&header_->segments_begun, segments_begun_ + 1);
+  position_of_zero_ = segments_begun_ * kSegmentSize - reinterpret_cast<uintptr_t>(segment);
   segment_ = segment;
   next_ = segment + (offset == 0 ? sizeof(StreamHeader) : 0);
   limit_ = segment + kSegmentSize / 2;

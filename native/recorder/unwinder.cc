@@ -1,7 +1,11 @@
 #include "recorder/unwinder.h"
 
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <unwind.h>
+
+#include "recorder/background.h"
 
 namespace framedex::recorder {
 namespace {
@@ -107,7 +111,17 @@ bool is_in_signal_handler() {
 
 uintptr_t find_stack_end() {
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+  pthread_t thread = pthread_self();
+  int error = 0;
+  auto read = [&] { error = pthread_getattr_np(thread, &attributes); };
+  // Of the main thread, the C library finds it in a file (/proc/self/maps).
+  bool is_main_thread = syscall(SYS_gettid) == getpid();
+  if (!is_main_thread) {
+    read();
+  } else if (!BackgroundThread::instance().perform(read)) {
+    return 0;
+  }
+  if (error != 0) return 0;
   void* begin = nullptr;
   size_t size = 0;
   pthread_attr_getstack(&attributes, &begin, &size);

@@ -6,8 +6,9 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.binaries.binary import Binary
+    from framedex.binaries.contents import Contents, state_of
     from framedex.binaries.roles import role_of
 
-__all__ = ["Binary", "role_of"]
+__all__ = ["Binary", "Contents", "role_of", "state_of"]
 
-__getattr__ = exports(__name__, {"binary": ("Binary",), "roles": ("role_of",)})
+__getattr__ = exports(__name__, {"binary": ("Binary",), "contents": ("Contents", "state_of"), "roles": ("role_of",)})

@@ -1,5 +1,6 @@
 """Captures on disk: finding them, decoding them. Nothing outside this package knows their format."""
 
+from framedex.captures.contents import write_contents
 from framedex.captures.folders import capture_folders, captures_below, captures_of_run, captures_within
 from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture, read_metadata
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
@@ -21,4 +22,5 @@ __all__ = [
     "is_over",
     "read_capture",
     "read_metadata",
+    "write_contents",
 ]

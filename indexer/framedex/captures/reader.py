@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from framedex.captures.contents import content_of, read_contents
 from framedex.captures.folders import METADATA_FILE
 from framedex.captures.stops import Stops
 from framedex.errors import FramedexError
 from framedex.model import (
+    BinaryState,
     Calls,
     Capture,
     CodeObject,
@@ -52,10 +54,11 @@ def read_capture(path: Path) -> Capture:
     decoded = _native.read_capture(os.fsencode(path))
     stops = Stops.of(decoded["stops"])
     missing = [f"{stops.sentence} {stops.remedy}"] if stops else []
+    contents = read_contents(path)
     return Capture(
         path=path,
         metadata=metadata,
-        modules=tuple(_module(*entry) for entry in decoded["modules"]),
+        modules=tuple(_module(contents, *entry) for entry in decoded["modules"]),
         codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
         frames=tuple(_frame(*entry) for entry in decoded["frames"]),
         stacks=tuple(Stack(frames, python, reason or None) for frames, python, reason in decoded["stacks"]),
@@ -97,9 +100,10 @@ def read_metadata(path: Path) -> dict[str, Any]:
         raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
-    if metadata.get("version") != _native.FORMAT_VERSION:
+    if metadata.get("version") not in _native.FORMAT_VERSIONS:
+        readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
         raise FramedexError(
-            f"{path} has capture format {metadata.get('version')}; this framedex reads {_native.FORMAT_VERSION}.",
+            f"{path} has capture format {metadata.get('version')}; this framedex reads {readable}.",
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata
@@ -111,8 +115,17 @@ def _started(metadata: dict[str, Any]) -> int:
     return started if isinstance(started, int) and 0 <= started < 2**63 else 0
 
 
-def _module(path: str, base: int, size: int, build_id: bytes, fingerprint: str) -> Module:
-    return Module(path, base, size, build_id.hex() or None, fingerprint)
+def _module(
+    contents: Mapping[str, str],
+    path: str,
+    base: int,
+    size: int,
+    build_id: bytes,
+    fingerprint: str,
+    file: tuple[int, int, int, int],
+) -> Module:
+    state = BinaryState(*file) if any(file) else None
+    return Module(path, base, size, build_id.hex() or None, fingerprint, state, content_of(contents, path, state))
 
 
 def _frame(is_python: bool, owner: int, offset: int, line: int, is_returning: bool) -> NativeFrame | PythonFrame:

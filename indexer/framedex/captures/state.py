@@ -14,7 +14,7 @@ from framedex.regularfile import open_regular
 # A stream grows by whole segments of 256 KiB, the next of which is made ready early. So its size does not tell that
 # something was added, but its last two segments do.
 _TAIL = 2 * 256 * 1024
-_HEADER = 64
+_HEADER = 128
 
 
 @dataclass(frozen=True, slots=True)

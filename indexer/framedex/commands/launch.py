@@ -11,14 +11,15 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 import framedex_native
-from framedex.captures import captures_below, captures_of_run
+from framedex.binaries import Contents, state_of
+from framedex.captures import captures_below, captures_of_run, write_contents
 from framedex.commands.files import absolute, working_folder
 from framedex.commands.mock_settings import check_mock
 from framedex.commands.outcome import Outcome
@@ -27,6 +28,7 @@ from framedex.commands.recorder_report import RecorderReport
 from framedex.commands.runtimes import LEGACY_JAXLIB, Runtime
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
+from framedex.model import BinaryState
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
 
@@ -107,7 +109,21 @@ def launch(what: Launch) -> Outcome:
         with _standing_aside(process):
             status = process.wait()
         told = report.read()
-    return Outcome(status, tuple(captures_of_run(captures, run_id)), what.plugin, what.captures, told)
+    made = tuple(captures_of_run(captures, run_id))
+    _note_contents(made)
+    return Outcome(status, made, what.plugin, what.captures, told)
+
+
+def _note_contents(captures: Iterable[Path]) -> None:
+    """Write into the captures what their binaries hold: by that they are known wherever they lie later."""
+    contents = Contents()
+
+    def digest(path: Path, state: BinaryState) -> str:
+        return contents.of(path) if state_of(path) == state else ""
+
+    for capture in captures:
+        with suppress(OSError):  # without it names are shown with a note, where the binary was put there anew
+            write_contents(capture, digest)
 
 
 def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:

@@ -74,7 +74,8 @@ class Namer:
             return {}, trouble
         # A return address is one past the call, which may be the last instruction of its function.
         found = binary.resolve([frame.offset - 1 for frame in frames])
-        return dict(zip(frames, found, strict=True)), [f"{module.path}: {problem}" for problem in binary.problems]
+        problems = [f"{module.path}: {problem}" for problem in binary.problems]
+        return dict(zip(frames, found, strict=True)), [*trouble, *problems]
 
 
 class Paths:

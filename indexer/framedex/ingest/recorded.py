@@ -1,18 +1,24 @@
-"""The binaries of captures, each opened once, and only if it still is the one that was recorded."""
+"""The binaries of captures, each opened once, and only if it still is the one that was recorded.
+
+A file in the state in which it was recorded is the same. Of any other, build-id and fingerprint have to be those that
+were recorded, and where the fingerprint is of samples only, the digest of the whole content; where that is not known,
+the file is used with a note.
+"""
 
 from __future__ import annotations
 
 import stat
-from dataclasses import replace
 from pathlib import Path
 
-from framedex.binaries import Binary
+from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
 from framedex.model import Module
 from framedex.sources import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]
-"""A binary, or None and why not, as sentences."""
+"""A binary with what is doubtful about it, or None and why not, as sentences."""
+
+_SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger is of all of it
 
 
 class RecordedBinaries:
@@ -21,8 +27,9 @@ class RecordedBinaries:
     `rules` lead to those that are elsewhere here.
     """
 
-    def __init__(self, rules: PathMap | None = None) -> None:
+    def __init__(self, rules: PathMap | None = None, contents: Contents | None = None) -> None:
         self._rules = rules or PathMap(())
+        self._contents = contents or Contents()
         self._opened: dict[tuple[str, str], Opened] = {}
 
     def open(self, module: Module) -> Opened:
@@ -36,35 +43,53 @@ class RecordedBinaries:
         """The binary of a module in the index."""
         key = path, identity
         if key not in self._opened:
-            # The index does not say which of the two the identity is; a build-id cannot be a fingerprint by chance.
-            by_build_id = self._open(Module(path, 0, 0, identity, ""))
-            self._opened[key] = by_build_id if by_build_id[0] else self._open(Module(path, 0, 0, None, identity))
+            build_id, _, fingerprint = identity.rpartition(" ")
+            # Of one word the index does not say which it is; a build-id cannot be a fingerprint by chance.
+            by_build_id = None if build_id else self._open(Module(path, 0, 0, identity, ""))
+            by_both = self._open(Module(path, 0, 0, build_id or None, fingerprint))
+            self._opened[key] = by_build_id if by_build_id and by_build_id[0] else by_both
         return self._opened[key][0]
 
     def _open(self, module: Module) -> Opened:
-        opened = _open(module)
+        opened = self._open_at(Path(module.path), module)
         here = None if opened[0] else self._rules.there(module.path)
         if here is None:
             return opened
-        mapped = _open(replace(module, path=here))
+        mapped = self._open_at(Path(here), module)
         return mapped if mapped[0] else (None, (*opened[1], *mapped[1]))
+
+    def _open_at(self, path: Path, module: Module) -> Opened:
+        """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
+        trouble = _why_unreadable(path)
+        if trouble is None:
+            binary = Binary.open(path)
+            trouble = _why_another(binary, module)
+            if trouble is None:
+                trouble, doubts = self._why_doubtful(path, module)
+                if trouble is None:
+                    return binary, doubts
+        return None, (f"{path} {trouble}: its frames stay as module and offset.",)
+
+    def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
+        """Why a file that has the marks of what was recorded is not it, or may not be; None and nothing if it is."""
+        if module.file is None or module.file.size <= _SAMPLED_WHOLE:
+            return None, ()
+        recorded = module.content or self._contents.known(Path(module.path), module.file)
+        if str(path) == module.path and state_of(path) == module.file:
+            if not recorded:
+                self._contents.of(path)  # which proves it when it is installed anew
+            return None, ()
+        if not recorded:
+            return None, (
+                f"{path} was written or moved after it was recorded, and nothing proves that it was not changed: names"
+                " in it may be wrong. Record the program again with `framedex run` to be sure.",
+            )
+        return None if self._contents.of(path) == recorded else "has changed since it was recorded", ()
 
 
 def identity_of(module: Module) -> str:
-    """What tells a binary from others that were at its path."""
-    return module.build_id or module.fingerprint
-
-
-def _open(module: Module) -> Opened:
-    """The binary, if the file on disk is the one that was recorded; otherwise None and the reason."""
-    path = Path(module.path)
-    trouble = _why_unreadable(path)
-    if trouble is None:
-        binary = Binary.open(path)
-        trouble = _why_another(binary, module)
-        if trouble is None:
-            return binary, ()
-    return None, (f"{module.path} {trouble}: its frames stay as module and offset.",)
+    """What tells a binary from others that were at its path: its build-id, and the fingerprint of its content."""
+    return " ".join(filter(None, [module.build_id, module.fingerprint]))
 
 
 def _why_unreadable(path: Path) -> str | None:
@@ -80,10 +105,10 @@ def _why_unreadable(path: Path) -> str | None:
 
 
 def _why_another(binary: Binary, module: Module) -> str | None:
-    if module.build_id is not None:
-        return None if binary.build_id == module.build_id else "has changed since it was recorded"
+    if module.build_id is not None and binary.build_id != module.build_id:
+        return "has changed since it was recorded"
     if not module.fingerprint:
-        return "could not be read when it was recorded"
+        return None if module.build_id is not None else "could not be read when it was recorded"
     fingerprint = fingerprint_of(binary.path)
     if not fingerprint:
         return "cannot be read"

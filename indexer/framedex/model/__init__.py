@@ -6,6 +6,7 @@ from framedex.lazy import exports_of_any
 
 if TYPE_CHECKING:
     from framedex.model.capture import (
+        BinaryState,
         Calls,
         Capture,
         CodeObject,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "BinaryState",
     "BoundaryEnd",
     "BoundaryTotals",
     "CallFilter",

@@ -12,11 +12,23 @@ if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
 
 
 @dataclass(frozen=True, slots=True)
+class BinaryState:
+    """A file at one moment: while all of it is the same, so is its content. Sizes in bytes, times in nanoseconds."""
+
+    size: int
+    inode: int
+    modified_ns: int
+    changed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Module:
     """A binary mapped into the recorded process.
 
     `base` is the load address in bytes, `size` the mapped length in bytes. `build_id` is the GNU build-id in hex, or
-    None where the binary has none; `fingerprint` is then what identifies its content (see docs/capture-format.md).
+    None where the binary has none; `fingerprint` is of samples of its content (see docs/capture-format.md), `file` the
+    state in which the file was when it was recorded, None where that is not known; `content` is the SHA-256 of all of
+    it, empty where that is not known.
     """
 
     path: str
@@ -24,6 +36,8 @@ class Module:
     size: int
     build_id: str | None
     fingerprint: str
+    file: BinaryState | None = None
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)

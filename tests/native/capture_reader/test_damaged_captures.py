@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import json
 import os
 import random
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,10 +22,13 @@ from framedex.captures import capture_folders, read_capture
 from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
 from tests.reading import Call, calls_of
-from tests.running import PROGRAMS, plain_environment
+from tests.running import PROGRAMS, plain_environment, run
 
-HEADER = 64  # bytes of a stream before its first record; version and kind are at 8 and 12
-MUTATIONS = 500
+HEADER = 128  # bytes of a stream before its first record; version and kind are at 8 and 12
+SEGMENT = 256 * 1024
+CALL = 7  # the kind of record
+MUTATIONS = 1000
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +42,29 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=120,
     )
     (capture,) = capture_folders(folder)
+    return capture
+
+
+def record(folder: Path, program: str, *arguments: str, **environment: str) -> Path:
+    """The capture of a program that was recorded from its beginning."""
+    return run(program, *arguments, folder=folder, **environment).capture
+
+
+@pytest.fixture(scope="module")
+def segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capture of a thread with several segments."""
+    capture = record(tmp_path_factory.mktemp("segments"), "many_puts.py", "600")
+    assert (capture / "thread-0.fdx").stat().st_size > 2 * SEGMENT
+    return capture
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The capture of a ring that was written more than once around."""
+    folder = tmp_path_factory.mktemp("ring")
+    capture = record(folder, "many_puts.py", "900", FRAMEDEX_LIMIT=str(2 * SEGMENT), FRAMEDEX_RING="1")
+    begun = int.from_bytes((capture / "thread-0.ring.fdx").read_bytes()[72:77], "little")
+    assert begun > (capture / "thread-0.ring.fdx").stat().st_size // SEGMENT
     return capture
 
 
@@ -91,29 +121,53 @@ def test_what_is_not_written_yet_can_be_missing_without_harm(recorded: Path, cap
     assert read_capture(capture).problems == ()
 
 
-def test_no_corruption_crashes_or_raises(recorded: Path, capture: Path) -> None:
-    originals = {path: path.read_bytes() for path in sorted(capture.iterdir()) if path.suffix == ".fdx"}
-    for path, damaged in mutations(originals, random.Random(2)):
+@pytest.mark.parametrize("name", ["recorded", "segments", "ring"])
+def test_no_change_of_a_stream_goes_untold(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    whole: Path = request.getfixturevalue(name)
+    changed = Path(shutil.copytree(whole, tmp_path / "capture"))
+    before = data_of(whole)
+    originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
+    told = 0
+    for number, (path, damaged) in enumerate(mutations(originals, random.Random(2))):
         path.write_bytes(damaged)
-        read = read_capture(capture)
-        # Whatever was read is consistent: every index leads somewhere, and nothing grew out of the damage.
-        assert all(stack < len(read.stacks) for stack in read.calls.stack)
-        assert all(function < len(read.functions) for function in read.calls.function)
-        assert all(frame < len(read.frames) for stack in read.stacks for frame in (*stack.frames, *stack.python))
-        assert all(frame.module < len(read.modules) for frame in read.frames if isinstance(frame, NativeFrame))
-        assert all(isinstance(json.loads(text), dict) for text in read.calls.arguments)
-        assert len(read.calls) < 1000
+        read = read_capture(changed)
+        assert_consistent(read)
+        assert len(read.calls) <= len(before[0]["start"]), (number, path.name)
+        names_file = any(f"{path} " in problem for problem in read.problems)
+        # What changed nothing that was recorded, as in the empty rest of a segment, need not be told.
+        assert names_file or (read.problems == () and data_of(read) == before), (number, path.name, read.problems)
+        told += names_file
         path.write_bytes(originals[path])
+    assert told > MUTATIONS // 2
+
+
+def data_of(capture: Path | Capture) -> tuple[Any, ...]:
+    """All that was recorded."""
+    read = read_capture(capture) if isinstance(capture, Path) else capture
+    calls = {field.name: list(getattr(read.calls, field.name)) for field in dataclasses.fields(read.calls)}
+    return calls, read.modules, read.codes, read.frames, read.stacks, read.functions, read.threads, read.descriptions
+
+
+def assert_consistent(read: Capture) -> None:
+    """Every index leads somewhere."""
+    assert all(stack < len(read.stacks) for stack in read.calls.stack)
+    assert all(function < len(read.functions) for function in read.calls.function)
+    assert all(frame < len(read.frames) for stack in read.stacks for frame in (*stack.frames, *stack.python))
+    assert all(frame.module < len(read.modules) for frame in read.frames if isinstance(frame, NativeFrame))
+    assert all(isinstance(json.loads(text), dict) for text in read.calls.arguments)
 
 
 def mutations(originals: dict[Path, bytes], random_: random.Random) -> Iterator[tuple[Path, bytes]]:
-    """Streams with a few bytes changed, a part moved, or a length made huge, within what was written."""
+    """Streams with bytes changed, a part moved, swapped or zeroed, a segment dropped or doubled, or cut off."""
     for _ in range(MUTATIONS):
         path = random_.choice(list(originals))
         data = bytearray(originals[path])
         written = len(originals[path].rstrip(b"\0"))
-        kind = random_.randrange(4)
+        segments = len(data) // SEGMENT
         position = random_.randrange(8, written - 64)
+        other = random_.randrange(8, written - 64)
+        size = random_.choice([8, 16, 64, 512, 4096])
+        kind = random_.randrange(11)
         if kind == 0:
             for _ in range(random_.randrange(1, 6)):
                 data[random_.randrange(8, written)] = random_.randrange(256)
@@ -121,9 +175,141 @@ def mutations(originals: dict[Path, bytes], random_: random.Random) -> Iterator[
             data[position // 4 * 4 : position // 4 * 4 + 4] = random_.choice([b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"])
         elif kind == 2:
             data[position : position + 64] = data[position + random_.randrange(64) :][:64]
-        else:
+        elif kind == 3:
             data[position // 8 * 8 : position // 8 * 8 + 8] = random_.randbytes(8)
-        yield path, bytes(data)
+        elif kind == 4:  # one bit
+            data[position] ^= 1 << random_.randrange(8)
+        elif kind == 5:
+            data[position : position + size] = bytes(size)
+        elif kind == 6:  # all from somewhere on
+            data[position:] = bytes(len(data) - position)
+        elif kind == 7:
+            del data[position:]
+        elif kind == 8:  # two words or parts change places
+            first, second = sorted((position // 8 * 8, other // 8 * 8))
+            size = min(size, second - first)
+            data[first : first + size], data[second : second + size] = (
+                data[second : second + size],
+                data[first : first + size],
+            )
+        elif kind == 9:
+            index = random_.randrange(segments) * SEGMENT
+            target = random_.randrange(segments) * SEGMENT
+            data[target : target + SEGMENT] = data[index : index + SEGMENT]
+        else:
+            index = random_.randrange(segments) * SEGMENT
+            del data[index : index + SEGMENT]
+        yield path, bytes(data[: len(originals[path])])
+
+
+def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_read(
+    recorded: Path, capture: Path
+) -> None:
+    path = capture / "thread-0.fdx"
+    original = path.read_bytes()
+    records = list(records_of(original))
+    assert len(records) > 20
+    for (first, size), (second, next_size) in itertools.pairwise(records):
+        swapped = original[:first] + original[second : second + next_size] + original[first : first + size]
+        path.write_bytes(swapped + original[second + next_size :])
+        told = " ".join(read_capture(capture).problems)
+        assert f"{path} is damaged from byte {first} " in told or f"{path} is damaged at byte {first};" in told
+        path.write_bytes(original[:first] + bytes(size) + original[second:])
+        read = read_capture(capture)
+        assert any(f"{path} is empty from byte {first} to byte {second}" in text for text in read.problems)
+        assert_consistent(read)
+    # The last record, with nothing behind it.
+    path.write_bytes(original[:second] + bytes(len(original) - second))
+    assert any(f"{path} is empty at byte {second}" in text for text in read_capture(capture).problems)
+
+
+def records_of(stream: bytes) -> Iterator[tuple[int, int]]:
+    """Where the records of the first segment begin, and their sizes in bytes."""
+    position = HEADER
+    while size := int.from_bytes(stream[position + 2 : position + 4], "little") * 8:
+        yield position, size
+        position += size
+
+
+def test_a_call_that_was_changed_costs_that_call_alone(recorded: Path, capture: Path) -> None:
+    path = capture / "thread-0.fdx"
+    data = bytearray(path.read_bytes())
+    calls = [position for position, _ in records_of(data) if data[position] == CALL]
+    data[calls[3] + 16] ^= 1  # its time
+    path.write_bytes(data)
+    read = read_capture(capture)
+    assert [call.arguments for call in calls_of(read)] == [
+        call.arguments for index, call in enumerate(calls_of(recorded)) if index != 3
+    ]
+    assert any(f"{path} is damaged from byte {calls[3]} " in text for text in read.problems)
+
+
+def test_a_stream_of_another_capture_is_left_out_and_told(recorded: Path, segments: Path, capture: Path) -> None:
+    for name, calls in (("thread-0.fdx", 0), ("process.fdx", len(read_capture(recorded).calls))):
+        shutil.copy(segments / name, capture / name)
+        read = read_capture(capture)
+        assert (
+            f"{capture / name} is of another capture; it is left out. Put the file of this one back in its place."
+            in (read.problems)
+        )
+        assert len(read.calls) == calls
+        shutil.copy(recorded / name, capture / name)
+    shutil.copy(segments / "thread-0.fdx", capture / "thread-7.fdx")
+    read = read_capture(capture)
+    assert any(f"{capture}/thread-7.fdx is of another capture" in text for text in read.problems)
+    assert calls_of(read) == calls_of(recorded)
+
+
+def test_a_stream_under_the_name_of_another_is_left_out_and_told(recorded: Path, capture: Path) -> None:
+    shutil.copy(capture / "thread-0.fdx", capture / "thread-1.fdx")
+    read = read_capture(capture)
+    assert any(f"{capture}/thread-1.fdx was written under another name" in text for text in read.problems)
+    assert calls_of(read) == calls_of(recorded)
+    (capture / "thread-1.fdx").unlink()
+    shutil.copy(capture / "thread-0.fdx", capture / "process.fdx")
+    assert any(
+        f"{capture}/process.fdx was written under another name" in text for text in read_capture(capture).problems
+    )
+
+
+def test_metadata_that_were_changed_are_told(recorded: Path, capture: Path) -> None:
+    text = (capture / "capture.json").read_bytes()
+    told = f"{capture}/capture.json is not as it was written: what it says of the run may be wrong."
+    for position in range(text.index(b"started_unix_ns") + 18, len(text) - 2, 7):
+        changed = bytearray(text)
+        changed[position] = ord("1") if changed[position] != ord("1") else ord("2")
+        (capture / "capture.json").write_bytes(changed)
+        try:
+            read = read_capture(capture)
+        except FramedexError:
+            continue
+        assert told in read.problems
+        assert len(read.calls) == len(read_capture(recorded).calls)
+
+
+def test_a_capture_of_version_1_is_still_read(tmp_path: Path) -> None:
+    with zipfile.ZipFile(FIXTURES / "version-1.zip") as archive:
+        archive.extractall(tmp_path / "capture")
+    read = read_capture(tmp_path / "capture")
+    calls = calls_of(read)
+    assert read.problems == ()
+    assert [call.function for call in calls] == [
+        "PJRT_Client_BufferFromHostBuffer",
+        "DeviceMemory::Allocate",
+        "PJRT_Event_OnReady",
+        "PJRT_Event_Destroy",
+        "PJRT_Buffer_Device",
+        "PJRT_Buffer_Memory",
+        "PJRT_Memory_Kind",
+        "PJRT_Buffer_Destroy",
+        "DeviceMemory::Free",
+    ]
+    assert [(call.start, call.duration) for call in calls[:2]] == [(26996050, 60011), (27045100, 7391)]
+    assert calls[0].arguments["dims"] == [2, 3]
+    assert calls[0].python_frames[0] == ["/srv/proj/tests/programs/one_put.py", 12, "<module>"]
+    assert calls[0].python_frames[-1][2] == "batched_device_put"
+    assert (len(read.modules), len(read.codes), len(read.frames), len(read.stacks)) == (5, 7, 67, 9)
+    assert [module.file for module in read.modules] == [None] * 5
 
 
 def test_a_missing_process_stream_costs_names_and_nothing_else(recorded: Path, capture: Path) -> None:
@@ -138,6 +324,7 @@ def test_missing_thread_streams_leave_an_empty_capture(capture: Path) -> None:
     (capture / "thread-0.fdx").unlink()
     read = read_capture(capture)
     assert (len(read.calls), len(read.stacks)) == (0, 0)
+    assert read.problems == (f"{capture}/thread-0.fdx is missing: what that thread recorded is not there.",)
     assert len(read.functions) >= 138
 
 
@@ -154,7 +341,8 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
     data[8] = 99
     (capture / stream).write_bytes(data)
     assert any(
-        f"{stream} has format version 99; this framedex reads 1." in text for text in read_capture(capture).problems
+        f"{stream} has format version 99; this framedex reads 1 and 2." in text
+        for text in read_capture(capture).problems
     )
     (capture / stream).write_bytes(b"MZ" + bytes(HEADER))
     assert any(f"{stream} is not a framedex stream." in text for text in read_capture(capture).problems)
@@ -169,8 +357,8 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
         ("[" * 100_000, "capture.json cannot be read"),
         ("[]", "is not a framedex capture"),
         ("{}", "is not a framedex capture"),
-        ('{"format": "framedex-capture"}', "has capture format None; this framedex reads 1"),
-        ('{"format": "framedex-capture", "version": 99}', "has capture format 99; this framedex reads 1"),
+        ('{"format": "framedex-capture"}', "has capture format None; this framedex reads 1 and 2"),
+        ('{"format": "framedex-capture", "version": 99}', "has capture format 99; this framedex reads 1 and 2"),
     ],
 )
 def test_what_is_no_capture_is_refused_with_a_remedy(capture: Path, content: str | None, message: str) -> None:

@@ -1,9 +1,11 @@
-"""The file descriptors of a process are the program's: the recorder keeps none, and says what it could not write."""
+"""The file descriptors of a process are the program's: the recorder takes none, and says what it could not write."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+import pytest
 
 from framedex.captures import read_capture
 from framedex_native import _native
@@ -33,3 +35,30 @@ def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> 
     assert (ended.status, ended.stderr) == (0, "")
     assert any("Missing: all calls of some threads" in problem for problem in read_capture(ended.capture).problems)
     assert _native.count_records(os.fsencode(ended.capture))["stopped"]
+
+
+def test_the_last_descriptor_is_never_taken_and_none_is_needed(tmp_path: Path) -> None:
+    ended = run("last_descriptor.py", "15", str(tmp_path / "rounds"), folder=tmp_path, FRAMEDEX_RECORD="0")
+    assert ended.result["opened"] > 1_000
+    assert ended.result["failed"] == 0
+    for folder in ended.result["captures"]:
+        capture = read_capture(Path(folder))
+        assert capture.problems == ()
+        calls = calls_of(capture, "PJRT_Device_MemoryStats")
+        assert (len(capture.threads), len(calls)) == (5, 8_010)
+        assert all(call.reason is None and call.python_frames for call in calls)
+        assert all(module.fingerprint for module in capture.modules)
+
+
+@pytest.mark.parametrize("files", [12, 8, 5, 3, 1])
+def test_with_hardly_a_file_a_recording_is_whole_or_refused_and_the_program_as_ever(tmp_path: Path, files: int) -> None:
+    free = run("tiny_limit.py", "1000", str(tmp_path / "free"), folder=tmp_path, FRAMEDEX_RECORD="0").result
+    tiny = run("tiny_limit.py", str(files), str(tmp_path / "tiny"), folder=tmp_path, FRAMEDEX_RECORD="0").result
+    assert free["capture"]
+    assert (tiny["ended"], tiny["statistics"]) == (True, free["statistics"])
+    if tiny["capture"] is None:
+        assert "Too many open files" in tiny["refusal"]
+    else:
+        assert calls_of(Path(tiny["capture"]), "PJRT_Device_MemoryStats")
+        assert read_capture(Path(tiny["capture"])).problems == ()
+    assert (tiny["capture"] is None) == (files < 5)

@@ -1,0 +1,53 @@
+"""The digests of a capture's binaries, beside its streams: they prove a file that was put there anew, or elsewhere.
+
+The recorder takes samples of a binary only, since reading all of it would delay the program. So the whole is read when
+the program has ended, as long as the file still is in the state in which it was recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from framedex.model import BinaryState
+from framedex_native import _native
+
+CONTENTS_FILE = "contents.json"
+_FORMAT = "framedex-contents"
+
+
+def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str]) -> None:
+    """Write down what the binaries in the capture of a program that has ended hold.
+
+    `digest_of` gives the digest of a file that is in this state, empty if it no longer is. Raises OSError where the
+    file cannot be written.
+    """
+    digests = {}
+    for path, *_, file in _native.read_modules(os.fsencode(capture)):
+        state = BinaryState(*file)
+        if any(file) and (digest := digest_of(Path(path), state)):
+            digests[_key(path, state)] = digest
+    unfinished = capture / f"{CONTENTS_FILE}.tmp"
+    unfinished.write_text(json.dumps({"format": _FORMAT, "sha256": digests}) + "\n", encoding="utf-8")
+    unfinished.replace(capture / CONTENTS_FILE)
+
+
+def read_contents(capture: Path) -> Mapping[str, str]:
+    """The digests that were written, for `content_of`; none where there is nothing that can be read."""
+    try:
+        document = json.loads((capture / CONTENTS_FILE).read_text(encoding="utf-8"))
+        entries: Iterable[tuple[object, object]] = document["sha256"].items()
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
+        return {}
+    return {key: value for key, value in entries if isinstance(key, str) and isinstance(value, str)}
+
+
+def content_of(contents: Mapping[str, str], path: str, state: BinaryState | None) -> str:
+    """The digest of a binary in the state in which it was recorded; empty if it is not known."""
+    return contents.get(_key(path, state), "") if state is not None else ""
+
+
+def _key(path: str, state: BinaryState) -> str:
+    return f"{state.size} {state.inode} {state.modified_ns} {state.changed_ns} {os.fsencode(path).hex()}"

@@ -1,0 +1,128 @@
+#include "capture_reader/segment_walker.h"
+
+namespace framedex::capture {
+namespace {
+
+constexpr size_t kWord = sizeof(RecordHeader);
+// In words, for one segment: what looks like a large record at every other place would take seconds to refute.
+constexpr uint64_t kMostEffort = uint64_t{1} << 23;
+
+}  // namespace
+
+std::string_view Body::take(size_t size) {
+  if (size > remaining()) {
+    broken_ = true;
+    position_ = bytes_.size();
+    return {};
+  }
+  std::string_view result = bytes_.substr(position_, size);
+  position_ += size;
+  return result;
+}
+
+std::string_view Body::take_terminated() {
+  size_t end = bytes_.find('\0', position_);
+  if (end == std::string_view::npos) {
+    broken_ = true;
+    position_ = bytes_.size();
+    return {};
+  }
+  std::string_view result = take(end - position_);
+  ++position_;
+  return result;
+}
+
+size_t SegmentPlace::first_record(const StreamForm& form) const {
+  if (begin != 0) return begin;
+  return form.version == kVersion ? sizeof(StreamHeader) : sizeof(version_1::StreamHeader);
+}
+
+SegmentWalker::SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place,
+                             const StreamForm& form)
+    : bytes_(bytes), bytes_begin_(bytes_begin), place_(place), form_(form), at_(place.first_record(form)) {}
+
+uint64_t SegmentWalker::word_at(size_t at) const {
+  uint64_t word;
+  std::memcpy(&word, bytes_at(at), sizeof(word));
+  return word;
+}
+
+SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
+  if (at_ + kWord > place_.end) {
+    // The writer always leaves room for one more header after the last record.
+    bool is_cut_off = at_ < place_.begin + kSegmentSize && is_before_end(at_);
+    size_t begin = at_;
+    at_ = place_.begin + kSegmentSize;
+    if (!is_cut_off) return Step::kEnd;
+    *damage = {"is cut off", begin, at_};
+    return Step::kDamage;
+  }
+  Found found = look(at_);
+  if (found.size == 0) {
+    bool is_end = word_at(at_) == 0 && !is_before_end(at_);
+    return is_end ? Step::kEnd : skip(damage);
+  }
+  size_t begin = at_;
+  at_ += found.size;
+  if (found.kind == RecordKind::kPadding) {
+    at_ = place_.begin + kSegmentSize;
+    return Step::kEnd;
+  }
+  *record = {found.kind, Body({bytes_at(begin) + kWord, found.size - kWord})};
+  return Step::kRecord;
+}
+
+// Behind what cannot be read the records go on where one proves itself. A mark proves nothing: it may be anything.
+SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
+  size_t begin = at_;
+  const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
+  if (form_.version == kVersion) {
+    for (at_ += kWord; at_ + kWord <= place_.end && effort_ < kMostEffort; at_ += kWord) {
+      if (look(at_).size == 0) continue;
+      *damage = {what, begin, at_};
+      return Step::kDamage;
+    }
+  }
+  RecordHeader header;
+  std::memcpy(&header, bytes_at(begin), sizeof(header));
+  version_1::RecordHeader marked;
+  std::memcpy(&marked, bytes_at(begin), sizeof(marked));
+  bool has_mark = form_.version != kVersion && marked.mark == version_1::kRecordMark && marked.size % 8 == 0;
+  size_t size = form_.version == kVersion ? header.size() : has_mark ? marked.size : 0;
+  if (size > place_.end - begin) what = "is cut off";
+  at_ = place_.begin + kSegmentSize;
+  *damage = {what, begin, at_};
+  return Step::kDamage;
+}
+
+SegmentWalker::Found SegmentWalker::look(size_t at) {
+  return form_.version == kVersion ? look_by_check(at) : look_by_mark(at);
+}
+
+SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
+  version_1::RecordHeader header;
+  std::memcpy(&header, bytes_at(at), sizeof(header));
+  bool is_sane = header.mark == version_1::kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0 &&
+                 header.size <= place_.end - at;
+  return {header.kind, is_sane ? header.size : 0};
+}
+
+SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
+  RecordHeader header;
+  std::memcpy(&header, bytes_at(at), sizeof(header));
+  if (header.words == 0) return {};
+  bool is_padding = header.kind == RecordKind::kPadding;
+  size_t end = at + header.size();
+  bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;
+  size_t words = is_padding ? 0 : header.words - 1u;
+  if (!fits || effort_ + words > kMostEffort) return {};
+  uint64_t position = place_.position + (at - place_.begin);
+  if (record_check(form_.key, position, header.start(), bytes_at(at) + kWord, words) != header.check) {
+    effort_ += words;
+    return {};
+  }
+  if (is_padding && bytes_.find_first_not_of('\0', at + kWord - bytes_begin_) < place_.end - bytes_begin_) return {};
+  return {header.kind, header.size()};
+}
+
+}  // namespace framedex::capture

@@ -1,0 +1,99 @@
+// The records of one segment of a stream, found and proved one by one.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "recorder/capture_format.h"
+
+namespace framedex::capture {
+
+// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken.
+class Body {
+ public:
+  explicit Body(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename Struct>
+  Struct read() {
+    Struct value{};
+    std::string_view bytes = take(sizeof(Struct));
+    if (bytes.size() == sizeof(Struct)) std::memcpy(&value, bytes.data(), sizeof(Struct));
+    return value;
+  }
+  std::string_view take(size_t size);
+  // A text up to its terminating zero byte.
+  std::string_view take_terminated();
+
+  size_t remaining() const { return bytes_.size() - position_; }
+  bool is_broken() const { return broken_; }
+
+ private:
+  std::string_view bytes_;
+  size_t position_ = 0;
+  bool broken_ = false;
+};
+
+struct Record {
+  RecordKind kind;
+  Body body;
+};
+
+// What a reader knows of a stream before it looks at its records.
+struct StreamForm {
+  uint32_t version = kVersion;
+  uint64_t key = 0;      // of the checks
+  uint64_t written = 0;  // the position up to which there are records, at least
+};
+
+// Where a segment lies in the bytes of its file, and the position in the stream at which it begins.
+struct SegmentPlace {
+  size_t begin;
+  size_t end;  // less than a segment behind `begin` where the file is cut off
+  uint64_t position;
+
+  size_t first_record(const StreamForm& form) const;
+};
+
+// A part of a segment that no record could be read from.
+struct Damage {
+  const char* what;  // "is damaged"
+  size_t begin;      // in the file
+  size_t end;
+};
+
+class SegmentWalker {
+ public:
+  // `bytes` are those of the file from its byte `bytes_begin` on; they need not go beyond the segment.
+  SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place, const StreamForm& form);
+
+  enum class Step { kRecord, kDamage, kEnd };
+  // Goes on to the next record, which is then in `record`, or over a part without any, which is then in `damage`.
+  Step next(Record* record, Damage* damage);
+  // Where in the file the next step begins.
+  size_t place() const { return at_; }
+
+ private:
+  struct Found {
+    RecordKind kind;
+    size_t size = 0;  // 0: no record that can be trusted is here
+  };
+
+  uint64_t word_at(size_t at) const;
+  const char* bytes_at(size_t at) const { return bytes_.data() + (at - bytes_begin_); }
+  // Whether something was written at a place, or behind it in this segment.
+  bool is_before_end(size_t at) const { return place_.position + (at - place_.begin) < form_.written; }
+  Found look(size_t at);
+  Found look_by_mark(size_t at) const;
+  Found look_by_check(size_t at);
+  Step skip(Damage* damage);
+
+  std::string_view bytes_;
+  size_t bytes_begin_;
+  SegmentPlace place_;
+  StreamForm form_;
+  size_t at_;
+  uint64_t effort_ = 0;  // words that were checked in vain
+};
+
+}  // namespace framedex::capture

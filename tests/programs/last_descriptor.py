@@ -1,0 +1,66 @@
+"""Is recorded while it opens a file with its last free descriptor, over and over; then while it has none left.
+
+Threads come and go and recordings start and stop meanwhile. Prints how often the file could not be opened.
+"""
+
+import json
+import os
+import resource
+import sys
+import threading
+
+import jax
+
+import framedex_native
+
+ROUNDS = int(sys.argv[1])
+folder = sys.argv[2]
+THREADS = 4
+LIMIT = 200
+device = jax.devices()[0]
+captures = []
+
+
+def call(count):
+    """Call the runtime, in ways in which JAX itself opens no file."""
+    for _ in range(count):
+        device.memory_stats()
+
+
+def record_rounds():
+    """Record threads that begin and end, and one segment after another."""
+    for _ in range(ROUNDS):
+        captures.append(str(framedex_native.start(folder)))
+        threads = [threading.Thread(target=call, args=(2_000,)) for _ in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        call(10)
+        for thread in threads:
+            thread.join()
+        framedex_native.stop()
+
+
+call(10)
+resource.setrlimit(resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
+held = []
+while True:
+    try:
+        held.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        break
+os.close(held.pop())
+recording = threading.Thread(target=record_rounds)
+recording.start()
+failed = opened = 0
+while recording.is_alive():
+    try:
+        os.close(os.open("/dev/urandom", os.O_RDONLY))
+    except OSError:
+        failed += 1
+    opened += 1
+recording.join()
+held.append(os.open("/dev/null", os.O_RDONLY))
+record_rounds()
+for descriptor in held:
+    os.close(descriptor)
+print(json.dumps({"failed": failed, "opened": opened, "captures": captures}))
