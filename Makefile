@@ -1,6 +1,7 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
 # make test    set up with the development tools, then every check
+# make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make test-editors  set up a real VS Code, and test its extension in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo seed-trace test check pytest test-editors screenshots sanitize format clean
+.PHONY: demo seed-trace test quick check pytest test-editors screenshots sanitize format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -22,6 +23,9 @@ seed-trace: $(VENV)/set-up
 
 test: check pytest
 
+quick: check
+	@$(BIN)/python -m pytest --ignore tests/editors/vscode -m "not starts_a_python" -n 2 --dist loadscope -q
+
 check: $(VENV)/set-up-dev
 	@echo "check: ruff"
 	@$(BIN)/ruff check --quiet .
@@ -30,8 +34,13 @@ check: $(VENV)/set-up-dev
 	@$(BIN)/mypy
 	@echo "check: clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(NATIVE)
+	@$(MAKE) --no-print-directory $(VENV)/clang-tidied
+
+# Half a minute, so only where what it reads has changed.
+$(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
 	@echo "check: clang-tidy"
 	@scripts/clang-tidy $(VENV)
+	@touch $@
 
 pytest: $(VENV)/set-up-dev
 	@scripts/other-pythons

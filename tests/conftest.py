@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from tests import pythons
+from tests.starting import starts_a_python
 
 # `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -23,3 +24,10 @@ def python(request: pytest.FixtureRequest) -> str:
             f"no Python {version} with JAX here: `make` prepares .venv-{version}, FRAMEDEX_TEST_PYTHONS names others"
         )
     return found.path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make quick` leaves out."""
+    for item in items:
+        if isinstance(item, pytest.Function) and starts_a_python(item):
+            item.add_marker("starts_a_python")
