@@ -1,4 +1,4 @@
-"""Messages that no editor sends, of every method there is, to a real server: `python -m tests.fuzz.lsp_messages SECONDS`.
+"""Messages that no editor sends, of every method, to a real server: `python -m tests.fuzz.lsp_messages SECONDS`.
 
 LSP's methods and the types of their parameters come from lsprotocol's metadata; framedex's own, its commands, and the
 names of what they take come from the server itself. A message is well formed to begin with; then some of it is put in
