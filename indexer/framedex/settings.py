@@ -126,8 +126,12 @@ class _Reading:
             return settings
         links = {}
         for key, template in value.items():
-            if isinstance(template, str) and _is_template(template):
+            if isinstance(template, str) and _is_template(template) and (self._is_users or _is_of_the_web(template)):
                 links[self._component(str(key))] = template
+            elif isinstance(template, str) and _is_template(template):
+                self._wrong(
+                    f"links.{key}", "write a URL that begins with https://, or put it into your editor's settings"
+                )
             else:
                 self._wrong(f"links.{key}", "write a URL with {path}, and {line} and {commit} where they belong")
         return replace(settings, links=links)
@@ -195,6 +199,11 @@ def _is_template(text: str) -> bool:
         return False
     is_url = bool(_SCHEME.match(text)) and text.isprintable() and " " not in text
     return is_url and "path" in fields and all(name in _PLACEHOLDERS for name in fields)
+
+
+def _is_of_the_web(template: str) -> bool:
+    """Whether a link leads to a page, and not to a file, or into a program that does what it says."""
+    return template.lower().startswith(("https://", "http://"))
 
 
 def _upwards(folder: Path) -> Iterator[Path]:

@@ -87,16 +87,12 @@ class AnsweringProtocol(LanguageServerProtocol):
         return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""
-        try:
-            return super().structure_message(data)
-        except JsonRpcException as error:
-            if "method" in data and isinstance(data.get("id"), int | str):
-                self._send_response(data["id"], error=error.to_response_error())
-            return None
+        """An object of a message, as it is: pygls asks for every one, and would take those inside for messages too."""
+        return data
 
     def handle_message(self, message: Any) -> None:
-        """Pass on what was understood; refuse requests after `shutdown`."""
+        """Pass on what can be understood; refuse requests after `shutdown`."""
+        message = self._typed(message) if isinstance(message, dict) else None
         if not hasattr(message, "jsonrpc"):
             return
         if self._shutdown and hasattr(message, "id") and getattr(message, "method", types.EXIT) != types.EXIT:
@@ -104,3 +100,14 @@ class AnsweringProtocol(LanguageServerProtocol):
             self._send_response(message.id, error=refusal.to_response_error())
             return
         super().handle_message(message)
+
+    def _typed(self, data: dict[str, Any]) -> Any:
+        """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""
+        try:
+            if not isinstance(data.get("method", ""), str):
+                raise JsonRpcInvalidRequest("method has to be a text.")
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
+            return None

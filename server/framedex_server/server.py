@@ -29,6 +29,7 @@ from framedex.errors import FramedexError
 from framedex_server import features, parent
 from framedex_server.documents.open_documents import OpenDocuments
 from framedex_server.features.session import Session
+from framedex_server.framing import Framed
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.markup import without_links
 from framedex_server.protocol import AnsweringProtocol
@@ -59,7 +60,7 @@ def serve(index: Path | None = None, log_file: Path | None = None) -> int:
     source, sink = _protocol_streams()
     server = FramedexServer(index)
     _keep_what_start_up_made()
-    server.start_io(source, sink)
+    server.start_io(Framed(source), sink)  # type: ignore[arg-type]  # it has what pygls uses
     return 0 if server.protocol.was_shut_down else 1
 
 
@@ -186,8 +187,12 @@ class FramedexServer(LanguageServer):
 
 @lru_cache(maxsize=64)
 def _folder(uri: str) -> Path | None:
-    path = to_fs_path(uri)
-    return Path(path) if path else None
+    try:
+        path = to_fs_path(uri)
+    except ValueError:  # no URI at all
+        return None
+    # One with a zero byte would have every later question about the workspace fail.
+    return Path(path) if path and path.startswith("/") and "\0" not in path else None
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -27,6 +27,7 @@ from pygls.io_ import run_async
 
 from framedex.errors import FramedexError
 from framedex_server.admission import RefusedError, admit, new_token, token_file
+from framedex_server.framing import FramedStream
 
 if TYPE_CHECKING:
     from framedex_server.server import FramedexServer
@@ -127,7 +128,7 @@ async def _converse(make_server: MakeServer, reader: StreamReader, writer: Strea
     try:
         # A client that goes away in the middle of a message, or sends a header without end.
         with suppress(IncompleteReadError, ConnectionError, ValueError):
-            await run_async(Event(), admitted, server.protocol, _log, server.report_server_error)
+            await run_async(Event(), FramedStream(admitted), server.protocol, _log, server.report_server_error)
     finally:
         server.end()
         writer.close()

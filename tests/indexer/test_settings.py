@@ -221,6 +221,17 @@ def test_an_index_of_a_project_is_inside_it_or_among_the_users_data(
     assert settings.index is not None and problems == []
 
 
+@pytest.mark.parametrize("scheme", ["file", "vscode", "command", "FILE", "javascript", "ssh"])
+def test_links_of_a_project_lead_to_the_web_alone(tmp_path: Path, scheme: str) -> None:
+    template = f"{scheme}://host/{{path}}#{{line}}"
+    (tmp_path / "framedex.toml").write_text(f'links.xla = "{template}"\nlinks.jax = "https://host/{{path}}"\n')
+    settings, problems = Settings.load(tmp_path)
+    assert settings.links == {"jax": "https://host/{path}"}
+    assert len(problems) == 1 and "https://" in problems[0]
+    mine, problems = Settings.from_mapping({"links": {"xla": template}}, tmp_path, "The editor's settings")
+    assert mine.links == {"xla": template} and problems == []
+
+
 def test_the_users_data_may_lie_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = tmp_path / "project"
     project.mkdir()

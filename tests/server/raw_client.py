@@ -65,6 +65,11 @@ class Connection:
         self._sink.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
         self._sink.flush()
 
+    def send_bytes(self, content: bytes) -> None:
+        """Send what need not be a message."""
+        self._sink.write(content)
+        self._sink.flush()
+
     def receive(self) -> dict[str, Any]:
         """The next message from the server; an error if it has ended."""
         length = None
@@ -137,8 +142,3 @@ class SocketClient(Connection):
             return self._source.read(1) == b""
         except ConnectionResetError:  # it left something unread
             return True
-
-    def send_bytes(self, content: bytes) -> None:
-        """Send what need not be a message."""
-        self._sink.write(content)
-        self._sink.flush()

@@ -5,6 +5,7 @@ The document is written beside the index (`.framedex/traces/call-61.fdtrace`), s
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,9 @@ def _write(index: Index, call: int | None) -> Path | None:
         return None
     path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"
     path.parent.mkdir(exist_ok=True)
-    # A file of its own: the folder may have come with the project, with a link there to a file of the user's.
+    # A file of its own: the folder may have come with the project, with a link there to somewhere of the user's.
+    if path.parent.is_symlink():
+        raise OSError(errno.ELOOP, f"{path.parent} is a link")
     path.unlink(missing_ok=True)
     with path.open("x", encoding="utf-8", errors="replace") as file:
         file.write(format_trace(trace))

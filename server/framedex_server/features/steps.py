@@ -51,7 +51,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/selectStack")
     async def select_stack(params: Any) -> Json | None:
-        stack = integer_in(params, "stack")
+        stack = integer_in(given(params), "stack")
         return await steps.move(params, lambda index, place: steps.given(index, place, stack))
 
     @server.feature("framedex/selectFrame")

@@ -1,0 +1,67 @@
+"""The headers of messages as pygls reads them, out of whatever comes.
+
+pygls takes `Content-Length` in one spelling, and any number in it: one that no machine has the memory for would end the
+server. What is no header of a length that can be is passed over, so that the next message is found.
+"""
+
+from __future__ import annotations
+
+import re
+from asyncio import StreamReader
+from typing import BinaryIO, Protocol
+
+LARGEST = 1 << 30
+"""Bytes of a message: the largest text that an editor opens is a fraction of it."""
+
+_LENGTH = re.compile(rb"content-length: *([0-9]{1,10}) *", re.IGNORECASE)
+
+
+def canonical(line: bytes) -> bytes:
+    """A line of a header as pygls understands it; empty at the end of input."""
+    if not line:
+        return b""
+    text = line.strip(b"\r\n")
+    if not text:
+        return b"\r\n"
+    match = _LENGTH.fullmatch(text)
+    return b"Content-Length: %d\r\n" % int(match[1]) if match and int(match[1]) <= LARGEST else b"X-Other: \r\n"
+
+
+class Framed:
+    """What comes from a pipe."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def readline(self) -> bytes:
+        """As a file has it."""
+        return canonical(self._source.readline())
+
+    def read(self, count: int) -> bytes:
+        """As a file has it."""
+        return self._source.read(count)
+
+
+class Lines(Protocol):
+    """Where bytes come from that are waited for."""
+
+    async def readline(self) -> bytes:
+        """As StreamReader has it."""
+
+    async def readexactly(self, count: int) -> bytes:
+        """As StreamReader has it."""
+
+
+class FramedStream:
+    """What comes from a connection."""
+
+    def __init__(self, source: StreamReader | Lines) -> None:
+        self._source = source
+
+    async def readline(self) -> bytes:
+        """As StreamReader has it."""
+        return canonical(await self._source.readline())
+
+    async def readexactly(self, count: int) -> bytes:
+        """As StreamReader has it."""
+        return await self._source.readexactly(count)
