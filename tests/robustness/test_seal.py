@@ -168,6 +168,6 @@ def test_locks_of_an_open_index_survive_the_sum(project: Project) -> None:
     with Index.open(project.index) as index:
         index.captures()
         seal.checksum(project.index)
-        script = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode = DELETE').fetchone())"
+        script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode = DELETE').fetchone()"
         done = subprocess.run([sys.executable, "-c", script, project.index], capture_output=True, text=True)
         assert "locked" in done.stderr, done
