@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +16,7 @@ from framedex.index.version import VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project
+from tests.robustness.mounts import on_read_only_disk
 
 
 def test_a_missing_index_names_the_command_that_makes_one(tmp_path: Path) -> None:
@@ -120,11 +118,8 @@ def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
 def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Project) -> None:
     project.ingest().close()
 
-    done = _on_read_only(
-        project.index.parent,
-        "from framedex.model import CallFilter; print(len(Index.open(path).calls(CallFilter())))",
-        project.index,
-    )
+    script = "from framedex.model import CallFilter; print(len(Index.open(path).calls(CallFilter())))"
+    done = on_read_only_disk(project.index.parent, _asked_of(script, project.index))
 
     assert (done.stdout, done.stderr) == ("4\n", "")
 
@@ -134,27 +129,16 @@ def test_a_folder_that_cannot_be_written_is_named_with_a_remedy(project: Project
     project.ingest().close()
     path = project.index.parent / name
 
-    done = _on_read_only(
-        project.index.parent,
-        "from framedex.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)",
-        path,
-    )
+    script = "from framedex.errors import FramedexError\ntry: Store(path)\nexcept FramedexError as error: print(error)"
+    done = on_read_only_disk(project.index.parent, _asked_of(script, path))
 
     assert str(path) in done.stdout, done.stderr
     assert "permissions" in done.stdout
 
 
-def _on_read_only(folder: Path, script: str, path: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script with `path`, in a process that sees `folder` as mounted read-only (that stops root too)."""
-    mount = f'mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && exec "$@"'
-    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", mount, "sh"]
-    if not shutil.which("unshare") or subprocess.run([*command, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("this machine does not let a process mount")
-    head = "import sys; from pathlib import Path; from framedex.index import Index, Store; path = Path(sys.argv[1])\n"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
-    return subprocess.run(
-        [*command, sys.executable, "-c", head + script, path], capture_output=True, text=True, env=environment
-    )
+def _asked_of(script: str, path: Path) -> str:
+    head = "import sys; from pathlib import Path; from framedex.index import Index, Store; path = Path(sys.argv[1])"
+    return f"python -c '{head}\n{script}' \"{path}\""
 
 
 def test_a_full_disk_is_said_and_leaves_the_index_as_it_was(project: Project) -> None:

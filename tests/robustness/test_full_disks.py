@@ -139,8 +139,8 @@ def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captur
     done = on_small_disk(
         disk,
         "16m",
-        f'framedex index "{small}" >/dev/null 2>&1; {export}; fill; ls -R > /tmp/$$.before\n'
-        f'framedex {typed} >/tmp/$$.out; echo "status $?"; cat /tmp/$$.out; ls -R | diff - /tmp/$$.before\n'
+        f'framedex index "{small}" >/dev/null 2>&1; {export}; fill; find . -type f > /tmp/$$.before\n'
+        f'framedex {typed} >/tmp/$$.out; echo "status $?"; cat /tmp/$$.out; find . -type f | diff - /tmp/$$.before\n'
         "framedex captures --json; rm /tmp/$$.*",
     )
     assert '"id": 1' in done.stdout, done.stderr

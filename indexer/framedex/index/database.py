@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -127,10 +127,16 @@ def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
             patience.wait_for(lambda: _prepare_writing(connection, path))
         except BaseException:
             connection.close()
-            if is_made and _is_file(path) and not path.stat().st_size:
-                path.unlink()
+            if is_made:
+                _remove_if_empty(path)
             raise
         return connection
+
+
+def _remove_if_empty(path: Path) -> None:
+    with suppress(OSError, FramedexError):
+        if _is_file(path) and not path.stat().st_size:
+            path.unlink()
 
 
 def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
@@ -160,13 +166,19 @@ def _refuse_other_files(path: Path) -> None:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether there is a file at `path`. Raises FramedexError where that cannot be told."""
+    """Whether there is a file at `path`. Raises FramedexError where that cannot be told, or is something else.
+
+    Of a device or a pipe nobody may ask what an index is asked: it would answer, or wait.
+    """
     try:
-        return stat.S_ISREG(path.stat().st_mode)
+        is_file = stat.S_ISREG(path.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError) as error:
         raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
+    if not is_file:
+        raise _unwritable(path, "it is no regular file")
+    return True
 
 
 def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -78,6 +79,8 @@ def remove_index(connection: sqlite3.Connection, index: Path) -> None:
         # SQLite changes the mode of a file that nobody else has open only; afterwards there is no log.
         if connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",):
             connection.execute("BEGIN EXCLUSIVE")
+            if not stat.S_ISREG(index.lstat().st_mode):  # a link is the user's own
+                return
             index.unlink()
             seal_path(index).unlink(missing_ok=True)
 

@@ -9,8 +9,10 @@ is a writer.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ _BLOCK = 1 << 20
 _MARK = "framedex-seal 1"
 _CHANGED = f"{_MARK} changed\n"
 _ATTEMPTS = 3
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def was_changed(index: Path) -> bool:
 
 
 def checksum(file: Path) -> int:
-    """The CRC-32 of a file: zlib's is five times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
+    """The CRC-32 of a file: zlib's is several times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
     descriptor = _kept_open(os.path.realpath(file))
     value = position = 0
     while block := os.pread(descriptor, _BLOCK, position):
@@ -126,7 +129,7 @@ class Sealing:
         self._before = _text(index)
         self._file: int | None = None
         try:
-            self._file = os.open(seal_path(index), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._file = _opened(index, os.O_RDWR | os.O_CREAT)
             fcntl.flock(self._file, fcntl.LOCK_SH)
             _write(self._file, _CHANGED if self.is_doubtful else "")
         except OSError:
@@ -162,7 +165,8 @@ class Sealing:
     def _give_up(self) -> None:
         """Without a seal of its own, a writer leaves none that would be wrong."""
         with suppress(OSError):
-            seal_path(self._index).unlink(missing_ok=True)
+            if stat.S_ISREG(seal_path(self._index).lstat().st_mode):
+                seal_path(self._index).unlink()
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -170,15 +174,30 @@ class Sealing:
 
 def _text(index: Path) -> str:
     try:
-        return seal_path(index).read_text(encoding="ascii")
-    except (OSError, ValueError):
+        file = _opened(index, os.O_RDONLY)
+    except OSError:
         return ""
+    try:
+        return os.pread(file, _LONGEST, 0).decode("ascii", "replace")
+    except OSError:
+        return ""
+    finally:
+        os.close(file)
+
+
+def _opened(index: Path, how: int) -> int:
+    """A descriptor of the seal. Raises OSError where there is none, or no file: a pipe would be waited for."""
+    file = os.open(seal_path(index), how | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OSError(errno.EINVAL, "no regular file")
+    return file
 
 
 def _replace(index: Path, old: str, new: str) -> None:
     """Write another seal in the place of the old one, unless it is no longer there, or a writer is at work."""
     with suppress(OSError):
-        file = os.open(seal_path(index), os.O_RDWR | os.O_CLOEXEC)
+        file = _opened(index, os.O_RDWR)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _text(index) == old:

@@ -58,5 +58,5 @@ def _is_broken(path: Path) -> bool:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             return not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, UnicodeDecodeError):  # the latter is of SQLite's own message, with what it found
         return True

@@ -1,0 +1,173 @@
+"""A thousand damages to an index: each ends in a message or the same answer, never in a traceback or another answer."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from framedex.errors import FramedexError
+from framedex.index import Index, soundness
+from framedex.index.database import DamagedIndexError
+from framedex.index.seal import seal_path
+from tests.indexer.recorded import Project
+from tests.robustness.mutations import mutated
+
+MUTATIONS = 1000
+LONGEST = 60  # seconds: of a question, on the slowest machine
+
+VERBS = [
+    ["captures"],
+    ["calls", "--stack", "full"],
+    ["calls", "--group"],
+    ["calls", "--json"],
+    ["summary", "--by-thread"],
+    ["check"],
+    ["trace", "1", "--all"],
+    ["trace", "2", "--json"],
+    ["where", "demo.py"],
+    ["where", "demo.py:2"],
+    ["callers", "transfer"],
+    ["callees", "main"],
+    ["find", "put"],
+    ["ffi", "--all"],
+    ["sources"],
+    ["index"],
+]
+
+
+@pytest.fixture
+def _no_endless_question(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(soundness, "LONGEST_DOUBTFUL", 1.0)
+
+    def hang(number: int, frame: object) -> None:
+        raise AssertionError("the question has no end")
+
+    before = signal.signal(signal.SIGALRM, hang)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("_no_endless_question")
+def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Given any damage to the file of an index, when two verbs are asked, then each says that it is damaged."""
+    project.ingest(project.folder).close()
+    monkeypatch.chdir(project.folder)
+    files = {path: path.read_bytes() for path in (project.index, seal_path(project.index))}
+    for seed in range(MUTATIONS * times):
+        for verb in random.Random(seed).sample(VERBS, 2):
+            _put(project.index, mutated(files[project.index], seed), files[seal_path(project.index)])
+            result = _ask(project, verb)
+            assert result.exception is None or isinstance(result.exception, SystemExit), (seed, verb, result.exception)
+            assert "framedex" in result.stderr, (seed, verb, result.output)
+            assert "--rebuild" in result.stderr or "--index" in result.stderr, (seed, verb, result.output)
+
+
+@pytest.mark.usefixtures("_no_endless_question")
+def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Given damage to an index that was not sealed, as after a kill, then what breaks an answer is told as damage."""
+    project.ingest(project.folder).close()
+    monkeypatch.chdir(project.folder)
+    content = project.index.read_bytes()
+    for seed in range(200 * times):
+        (verb,) = random.Random(seed).sample(VERBS[:-1], 1)
+        _put(project.index, mutated(content, seed), b"")
+        result = _ask(project, verb)
+        is_plain = result.exception is None or isinstance(result.exception, SystemExit | AssertionError)
+        assert is_plain or not _is_whole(project.index), (seed, verb, result.exception)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE functions SET language = 'cobol'",
+        "UPDATE functions SET role = 7",
+        "UPDATE frames SET function = 999999",
+        "UPDATE calls SET arguments = 999999",
+        "UPDATE captures SET metadata = '{'",
+        "UPDATE captures SET problems = 'none'",
+        "UPDATE functions SET name = CAST(x'ff8080' AS TEXT)",
+        "UPDATE functions SET name = NULL",
+        "UPDATE frames SET offset = 'here'",
+        "UPDATE nodes SET parent = id",
+        "UPDATE nodes SET frame = -1",
+        "UPDATE calls SET duration = NULL",
+        "DELETE FROM boundaries",
+        "DELETE FROM frames",
+        "DELETE FROM threads",
+        "DROP TABLE threads",
+    ],
+)
+@pytest.mark.usefixtures("_no_endless_question")
+def test_rows_that_contradict_each_other_are_told(
+    project: Project, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given rows that no indexer writes, when each verb is asked, then it says that the index was changed."""
+    project.ingest(project.folder).close()
+    monkeypatch.chdir(project.folder)
+    with sqlite3.connect(project.index) as connection:
+        connection.execute("PRAGMA foreign_keys = 0")
+        connection.execute(damage)
+    connection.close()
+    for verb in VERBS:
+        result = _ask(project, verb)
+        assert result.exception is None or isinstance(result.exception, SystemExit), (verb, result.exception)
+        assert "was changed since framedex wrote it" in result.stderr or "damaged" in result.stderr, (
+            verb,
+            result.output,
+        )
+    rebuilt = _ask(project, ["index", "--rebuild"])
+    assert rebuilt.exception is None or isinstance(rebuilt.exception, SystemExit), rebuilt.exception
+    assert "was changed" not in _ask(project, ["captures"]).stderr
+
+
+def test_what_a_session_asks_of_contradicting_rows_is_an_error_with_a_remedy(project: Project) -> None:
+    project.ingest().close()
+    with sqlite3.connect(project.index) as connection:
+        connection.execute("UPDATE functions SET language = 'cobol'")
+    connection.close()
+    with Index.open(project.index) as index:
+        for _ in range(2):
+            with pytest.raises(DamagedIndexError, match="cobol") as raised, index.reading():
+                index.trace(1)
+            assert "--rebuild" in raised.value.remedy
+        with index.reading():
+            assert len(index.captures()) == 1, "what is whole is still answered"
+
+
+def test_a_mistake_of_ours_is_not_said_to_be_damage(project: Project) -> None:
+    with project.ingest() as index, pytest.raises(KeyError), index.reading():
+        raise KeyError("of the code, not of a row")
+
+
+def _ask(project: Project, verb: list[str]) -> Result:
+    signal.alarm(LONGEST)
+    try:
+        return CliRunner().invoke(cli, ["--index", str(project.index), *verb])
+    finally:
+        signal.alarm(0)
+
+
+def _put(index: Path, content: bytes, seal: bytes) -> None:
+    """Put another content in the place of the index, and nothing of what lay beside it."""
+    for beside in ("-wal", "-shm"):
+        index.with_name(index.name + beside).unlink(missing_ok=True)
+    index.write_bytes(content)
+    seal_path(index).write_bytes(seal)
+
+
+def _is_whole(index: Path) -> bool:
+    try:
+        with soundness.blaming_damage(index):
+            raise KeyError
+    except FramedexError:
+        return False
+    except KeyError:
+        return True

@@ -1,0 +1,52 @@
+"""Programs and launchers that are killed while they record: what was recorded is there, and can be indexed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import capture_folders, read_capture
+from tests.reading import calls_of
+from tests.run.invoking import program
+from tests.running import plain_environment
+
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+PUT = "PJRT_Client_BufferFromHostBuffer"
+
+
+@pytest.mark.parametrize("whom", ["program", "launcher", "both"])
+@pytest.mark.parametrize("after", [1, 40, 700])
+def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path: Path, times: int) -> None:
+    """Given a recorded program that prints each array that it sent, when anybody is killed, then those are there."""
+    for trial in range(times):
+        folder = tmp_path / str(trial)
+        folder.mkdir()
+        command = [FRAMEDEX, "run", "-o", "caps", program("endless.py")]
+        with subprocess.Popen(
+            command, cwd=folder, env=plain_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as launcher:
+            assert launcher.stdout is not None
+            for _ in range(after + trial):
+                sent = int(launcher.stdout.readline())
+            child = _child_of(launcher.pid)
+            for each in {"program": [child], "launcher": [launcher.pid, child], "both": [child, launcher.pid]}[whom]:
+                os.kill(each, signal.SIGKILL)
+            _, told = launcher.communicate(timeout=60)
+        if whom == "program":
+            assert launcher.returncode == -signal.SIGKILL
+            assert b"the program was ended by SIGKILL; recorded " in told
+        (capture,) = capture_folders(folder / "caps")
+        assert read_capture(capture).problems == ()
+        sizes = [call.arguments["dims"][0] for call in calls_of(capture, PUT) if call.arguments.get("dims")]
+        assert set(range(1, sent + 1)) <= set(sizes)
+        indexed = subprocess.run([FRAMEDEX, "index", "caps"], cwd=folder, env=plain_environment(), capture_output=True)
+        assert indexed.returncode == 0, indexed.stderr
+
+
+def _child_of(parent: int) -> int:
+    return int(Path(f"/proc/{parent}/task/{parent}/children").read_text().split()[0])

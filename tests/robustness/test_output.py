@@ -1,0 +1,158 @@
+"""Every verb whose output cannot be written: a sentence and a status, never a traceback, never a false success."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import pytest
+
+from framedex.commands.main import cli
+from tests.indexer.recorded import Project
+from tests.running import plain_environment
+
+# Each command in a process of its own that begins with everything imported: starting Python for each takes a minute.
+EACH = """
+import json, os, sys
+from framedex.commands.main import cli
+import framedex.index
+commands, closed, unbuffered, folder = json.loads(sys.argv[1]), sys.argv[2] == ">&-", sys.argv[3] == "1", sys.argv[4]
+results = []
+for place, command in enumerate(commands):
+    told = os.path.join(folder, f"told-{place}")
+    child = os.fork()
+    if child == 0:
+        os.dup2(os.open(told, os.O_WRONLY | os.O_CREAT), 2)
+        if closed:
+            os.close(1)
+            sys.stdout = sys.__stdout__ = None
+        else:
+            os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+            sys.stdout = sys.__stdout__ = open(1, "w", buffering=-1, closefd=False)
+            sys.stdout.reconfigure(write_through=unbuffered)
+        cli(command, prog_name="framedex")
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    results.append([status, open(told).read()])
+print(json.dumps(results))
+"""
+
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+
+
+def _commands(group: click.Group, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every verb, and those of verbs that have some themselves."""
+    found: list[tuple[str, ...]] = [before]
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        here = (*before, name)
+        found += _commands(command, here) if isinstance(command, click.Group) else [here]
+    return found
+
+
+COMMANDS = _commands(cli)
+
+# What makes a verb print something; those left out print without arguments. `run` and `open` have the program's output.
+ARGUMENTS = {
+    "trace": ["1"],
+    "where": ["demo.py"],
+    "find": ["put"],
+    "callers": ["put"],
+    "callees": ["main"],
+    "explain": ["demo.py"],
+    "resolve": ["demo.py"],
+    "cmake": [".", "-o", "ide"],
+}
+SILENT = {
+    "sources",
+    "run",
+    "open",
+    "serve",
+    "sources add",
+    "sources remove",
+    "sources export",
+    "sources import",
+    "cmake",
+}
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
+def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) -> None:
+    asked = [[*command, "--help"] for command in COMMANDS] + [["--version"]]
+    ended = _each(asked, redirected, tmp_path, tmp_path, unbuffered)
+    for arguments, (status, told) in zip(asked, ended, strict=True):
+        assert status == 1, (arguments, told)
+        assert told.startswith("framedex: stdout cannot be written: "), (arguments, told)
+        assert "Traceback" not in told, arguments
+    done = _shell(["--help"], redirected, tmp_path, PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == tuple(ended[0])
+
+
+@pytest.mark.parametrize("redirected", [">/dev/full", ">&-"])
+def test_output_of_every_verb(redirected: str, project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    project.ingest().close()
+    names = [name for command in COMMANDS[1:] if (name := " ".join(command)) not in SILENT]
+    asked = [[*name.split(), *ARGUMENTS.get(name, [])] for name in names]
+    ended = _each(asked, redirected, project.folder, tmp_path_factory.mktemp("told"))
+    for name, (status, told) in zip(names, ended, strict=True):
+        assert status == 1, (name, told)
+        assert "stdout cannot be written" in told, (name, told)
+        assert "Traceback" not in told, (name, told)
+
+
+def test_a_reader_that_goes_away_is_no_error_to_be_told(project: Project) -> None:
+    project.ingest().close()
+    for command in (["captures"], ["calls"], ["calls", "--json"], ["--help"]):
+        done = _shell(command, "| true", project.folder)
+        assert "Traceback" not in done.stderr
+        assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.parametrize("redirected", ["2>/dev/full", "2>&-"])
+def test_what_is_told_on_a_full_or_closed_stderr_is_lost_and_the_status_stays(redirected: str, tmp_path: Path) -> None:
+    assert _shell(["captures"], redirected, tmp_path).returncode == 1
+    assert _shell(["--help"], redirected, tmp_path).returncode == 0
+    assert _shell(["nonsense"], redirected, tmp_path).returncode != 0
+
+
+def test_no_file_takes_the_place_of_a_closed_stdout(project: Project) -> None:
+    """Given a closed stdout, when a verb that opens files prints, then nothing of that is in a file."""
+    project.ingest().close()
+    before = {path: path.read_bytes() for path in project.folder.rglob("*") if path.is_file()}
+    for command in (["resolve", "demo.py"], ["calls"], ["trace", "1"]):
+        _shell(command, ">&-", project.folder)
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def _each(
+    asked: Sequence[Sequence[str]], redirected: str, folder: Path, told: Path, unbuffered: str = ""
+) -> list[tuple[int, str]]:
+    """Run every command with such an output; status and stderr of each."""
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, json.dumps(asked), redirected, unbuffered, str(told)],
+        cwd=folder,
+        env=plain_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return [(status, text) for status, text in json.loads(done.stdout)]
+
+
+def _shell(arguments: list[str], redirected: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", f'"$@" {redirected}', "sh", FRAMEDEX, *arguments],
+        cwd=folder,
+        env=plain_environment() | more,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )

@@ -1,0 +1,173 @@
+"""The seal of an index: it tells what others changed, never what framedex itself did, whenever it was stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.index import Index, Store, seal
+from framedex.index.seal import seal_path, was_changed
+from framedex.ingest import Silence, find_sources, rebuild_index
+from tests.indexer.recorded import Project
+from tests.robustness.mounts import on_read_only_disk
+
+
+def test_a_byte_of_a_name_is_noticed_and_stays_so_until_the_index_is_made_anew(project: Project) -> None:
+    project.ingest().close()
+    content = project.index.read_bytes()
+    project.index.write_bytes(content.replace(b"transfer", b"transFer"))
+
+    assert was_changed(project.index)
+    assert was_changed(project.index), "and again, without another look at all of it"
+    with Store(project.index) as store:
+        assert store.is_doubtful
+        find_sources(store, Silence())
+        store.seal()
+    assert was_changed(project.index), "what is written on top of it makes it no better"
+    rebuild_index(project.index, [], [], Silence())
+    assert not was_changed(project.index)
+
+
+def test_a_change_that_keeps_the_time_of_the_file_is_noticed(project: Project) -> None:
+    project.ingest().close()
+    before = project.index.stat()
+    project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
+    os.utime(project.index, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert was_changed(project.index)
+
+
+@pytest.mark.parametrize("keeps_times", [False, True])
+def test_a_copy_is_as_good_as_the_index(project: Project, keeps_times: bool) -> None:
+    project.ingest().close()
+    copy = project.folder / "copy" / "index.db"
+    copy.parent.mkdir()
+    for path in (project.index, seal_path(project.index)):
+        (shutil.copy2 if keeps_times else shutil.copy)(path, copy.parent)
+    sealed = seal_path(copy).read_text()
+
+    assert not was_changed(copy)
+    assert seal_path(copy).read_text() != sealed, "it was summed once"
+
+
+def test_a_view_of_the_users_own_is_told_until_he_takes_the_seal_away(project: Project) -> None:
+    project.ingest().close()
+    with sqlite3.connect(project.index) as connection:
+        connection.execute("CREATE VIEW mine AS SELECT name FROM functions")
+    connection.close()
+
+    with Index.open(project.index) as index:
+        assert index.was_changed
+        assert len(index.captures()) == 1, "nothing is refused"
+    seal_path(project.index).unlink()
+    assert not was_changed(project.index)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "framedex-seal 1", "framedex-seal 1 4 4 4 zz\n", "framedex-seal 9 1 2 3 0\n", "\0"]
+)
+def test_a_seal_that_is_none_says_nothing(project: Project, text: str) -> None:
+    project.ingest().close()
+    seal_path(project.index).write_text(text)
+
+    assert not was_changed(project.index)
+
+
+def test_every_part_of_a_seal_that_a_kill_may_leave_says_nothing(project: Project) -> None:
+    project.ingest().close()
+    whole = seal_path(project.index).read_text()
+    project.index.write_bytes(project.index.read_bytes() + bytes(4096))
+    for size in range(len(whole)):
+        seal_path(project.index).write_text(whole[:size])
+        assert not was_changed(project.index)
+
+
+def test_a_large_index_is_summed_only_where_that_was_asked_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Given an index beyond the bound, when a saved file was read anew, then nothing sums it; the next run does."""
+    project.ingest().close()
+    monkeypatch.setattr("framedex.index.store.CHEAP", 100)
+    summed: list[Path] = []
+    monkeypatch.setattr(seal, "checksum", lambda path: summed.append(path) or 1)
+    with Store(project.index) as store, store.transaction():
+        store.sources.add_root(str(project.folder))
+    assert (summed, seal_path(project.index).read_text()) == ([], "")
+    assert not was_changed(project.index)
+    with Store(project.index) as store:
+        store.seal()
+    assert len(summed) == 1
+
+
+def test_a_writer_that_wrote_nothing_leaves_the_seal_as_it_was(project: Project) -> None:
+    project.ingest().close()
+    before = seal_path(project.index).read_text()
+    Store(project.index).close()
+    assert seal_path(project.index).read_text() == before != ""
+
+
+def test_a_sealed_index_is_not_summed_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.ingest().close()
+    monkeypatch.setattr(seal, "checksum", lambda path: pytest.fail("it is as it was sealed"))
+    assert not was_changed(project.index)
+
+
+def test_the_last_of_several_writers_seals(project: Project) -> None:
+    project.ingest().close()
+    first, second = Store(project.index), Store(project.index)
+    with first.transaction():
+        first.sources.add_root(str(project.folder))
+    first.close()
+    assert seal_path(project.index).read_text() == "", "another one may still write"
+    with second.transaction():
+        second.sources.add_root("/somewhere")
+    second.close()
+    assert seal_path(project.index).read_text().startswith("framedex-seal")
+    assert not was_changed(project.index)
+
+
+def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
+    """Given a process that writes and seals the index over and over, when others ask, none finds it changed."""
+    project.ingest().close()
+    script = (
+        "import sys; from pathlib import Path; from framedex.index import Store\n"
+        "for number in range(60):\n"
+        "    with Store(Path(sys.argv[1])) as store:\n"
+        "        with store.transaction(): store.sources.add_root(f'/root/{number}')\n"
+        "        if number % 2: store.seal()\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}
+    with subprocess.Popen([sys.executable, "-c", script, project.index], env=environment) as writer:
+        while writer.poll() is None:
+            with Index.open(project.index) as index:
+                assert not index.was_changed
+    assert writer.returncode == 0
+    assert not was_changed(project.index)
+
+
+def test_an_index_that_cannot_be_written_is_judged_too(project: Project) -> None:
+    project.ingest().close()
+    script = "framedex captures --json | grep -c '\"id\"'"
+    done = on_read_only_disk(project.index.parent, f'framedex --index "$PWD/index.db" {script[9:]}')
+    assert (done.stdout, done.stderr) == ("1\n", "")
+    project.index.write_bytes(project.index.read_bytes().replace(b"transfer", b"transFer"))
+    done = on_read_only_disk(project.index.parent, f'framedex --index "$PWD/index.db" {script[9:]}')
+    assert done.stdout == "1\n"
+    assert "was changed since framedex wrote it" in done.stderr
+
+
+def test_locks_of_an_open_index_survive_the_sum(project: Project) -> None:
+    """Given an open index in this process, when the file is summed, then another process still sees it as open."""
+    project.ingest().close()
+    with Index.open(project.index) as index:
+        index.captures()
+        seal.checksum(project.index)
+        script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode = DELETE').fetchone()"
+        done = subprocess.run([sys.executable, "-c", script, project.index], capture_output=True, text=True)
+        assert "locked" in done.stderr, done

@@ -1,0 +1,162 @@
+"""Odd places to record and to index in: what cannot be done is said, what can be done is done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import capture_folders, read_capture
+from tests.run.invoking import program
+from tests.running import plain_environment, run
+
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+
+
+def test_a_limit_for_the_size_of_files_does_not_end_a_program_that_is_recorded(tmp_path: Path) -> None:
+    """Given a program that would be killed for a file too long, when the recorder's is, then it goes on."""
+    done = run("full_disk.py", "killed", folder=tmp_path)
+    assert done.result == {"sent": 2000}
+    assert any("Recording stopped early" in problem for problem in read_capture(done.capture).problems)
+
+
+@pytest.mark.parametrize("kind", ["folder", "loop", "fifo", "device"])
+def test_what_is_no_file_is_no_index_and_is_left_alone(tmp_path: Path, captures: Path, kind: str) -> None:
+    path = tmp_path / ".framedex" / "index.db"
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "loop":
+        path.symlink_to(path)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/null")
+    before = path.lstat()
+    for arguments in (["index", str(captures)], ["--index", str(path), "captures"], ["index", "--rebuild"]):
+        done = _framedex(arguments, tmp_path)
+        assert done.returncode == 1 or (kind != "folder" and done.returncode == 2), done
+        assert str(path) in done.stderr or "There is nothing to index" in done.stderr, done
+    assert path.lstat().st_ino == before.st_ino
+    assert [each.name for each in path.parent.iterdir()] == ["index.db"]
+
+
+def test_a_seal_that_would_be_waited_for_is_passed_over(tmp_path: Path, captures: Path) -> None:
+    assert _framedex(["--index", "i.db", "index", str(min(captures.iterdir()))], tmp_path).returncode == 0
+    seal = tmp_path / "i.db.seal"
+    seal.unlink()
+    os.mkfifo(seal)
+    for arguments in (["captures"], ["index"], ["captures"]):
+        done = _framedex(["--index", "i.db", *arguments], tmp_path)
+        assert (done.returncode, "changed" in done.stderr) == (0, False), done
+
+
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".framedex").write_text("mine")
+    done = _framedex(["run", program("endings.py"), "returns"], tmp_path)
+    assert done.returncode == 1
+    assert "cannot be made: " in done.stderr
+    assert (tmp_path / ".framedex").read_text() == "mine"
+
+
+def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
+    """Given a folder with bytes that are no text, when recorded and indexed there without a home, then all works."""
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 \x1b[31m"))
+    folder.mkdir()
+    (folder / "program.py").write_text("import jax\njax.device_put(1.0)\n")
+    bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C", "LC_ALL": "C"}
+    done = _framedex(["run", "-o", "caps", "program.py"], folder, bare)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.rstrip().endswith("Next: framedex index caps")
+    for arguments in (["index", "caps"], ["captures"], ["calls"], ["where", "program.py"]):
+        done = _framedex(arguments, folder, bare)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+
+
+def test_the_next_command_can_be_typed_as_it_stands(tmp_path: Path) -> None:
+    """Given folders with the oddest names, when what is to come next is given to a shell, then it indexes."""
+    (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")
+    for name in ("-o", "it's $HOME; here", "\x1b[31mred", "a/b/../c"):
+        done = _framedex(["run", f"--output={name}", "program.py"], tmp_path)
+        command = done.stderr.rstrip().rpartition("Next: ")[2]
+        typed = ["bash", "-c", command.replace("framedex ", f"'{FRAMEDEX}' --index 'i {len(name)}.db' ", 1)]
+        indexed = subprocess.run(typed, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True)
+        assert indexed.returncode == 0, (command, indexed.stderr)
+        assert "calls, " in indexed.stdout
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o777])
+def test_the_mask_for_new_files_is_respected(tmp_path: Path, mask: int) -> None:
+    (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\n")
+    for arguments in (["run", "program.py"], ["index"], ["captures"]):
+        done = subprocess.run(
+            [FRAMEDEX, *arguments],
+            cwd=tmp_path,
+            env=plain_environment(),
+            capture_output=True,
+            text=True,
+            umask=mask,
+        )
+        assert "Traceback" not in done.stderr
+        if mask == 0o077:
+            assert done.returncode == 0, done.stderr
+    made = [path for path in (tmp_path / ".framedex").rglob("*") if not path.is_dir()]
+    assert [path for path in made if path.stat().st_mode & mask] == []
+
+
+def test_a_working_folder_that_is_removed_under_a_recording_keeps_the_program_whole(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "program.py").write_text(
+        "import shutil, os, jax\njax.device_put(1.0)\nshutil.rmtree(os.getcwd())\n"
+        "for size in range(3000): jax.device_put(float(size))\nprint('through')\n"
+    )
+    done = _framedex(["run", "../program.py"], here)
+    assert (done.returncode, done.stdout) == (0, "through\n"), done.stderr
+    assert "never opened" not in done.stderr
+    assert "was removed while the program ran" in done.stderr
+
+
+def test_a_clock_that_was_set_back_changes_no_answer(tmp_path: Path, captures: Path) -> None:
+    """Given files from the future, when they are indexed again, then nothing is read twice and nothing is doubted."""
+    for path in (captures, *captures.rglob("*")):
+        os.utime(path, (4e9, 4e9))
+    assert _framedex(["index", str(captures)], tmp_path).returncode == 0
+    os.utime(tmp_path / ".framedex" / "index.db", (4e9, 4e9))
+    done = _framedex(["index", str(captures)], tmp_path)
+    assert (done.returncode, "No new captures." in done.stdout) == (0, True), done.stdout
+    assert "changed" not in _framedex(["captures"], tmp_path).stderr
+
+
+def test_a_path_as_long_as_paths_may_be(tmp_path: Path) -> None:
+    """Given a folder so deep that a capture's path has no room, when a program is recorded there, then it is said."""
+    deep = tmp_path
+    while len(os.fspath(deep)) < 3900:
+        deep = deep / ("d" * 150)
+    deep.mkdir(parents=True)
+    (tmp_path / "program.py").write_text("import jax\njax.device_put(1.0)\nprint('through')\n")
+    for length in (60, 110, 150):
+        folder = deep / ("e" * length)
+        done = _framedex(["run", "-o", str(folder), str(tmp_path / "program.py")], tmp_path)
+        assert "Traceback" not in done.stderr
+        assert "recorded" in done.stderr or "cannot be made" in done.stderr or "nothing was recorded: c" in done.stderr
+        assert "never opened" not in done.stderr
+        assert (done.stdout == "through\n") is (done.returncode == 0)
+    assert all(read_capture(capture) for capture in capture_folders(deep / ("e" * 60)))
+
+
+def _framedex(
+    arguments: list[str], folder: Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [FRAMEDEX, *arguments],
+        cwd=folder,
+        env=environment or plain_environment(),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )

@@ -1,0 +1,45 @@
+"""Several processes that index, and ask, at the same time: each does its work, and none disturbs another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from framedex.index import Index
+from framedex.index.seal import seal_path
+from tests.running import plain_environment
+
+FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
+
+
+def test_indexers_and_readers_of_one_index(tmp_path: Path, captures: Path) -> None:
+    """Given no index as yet, when three make it at once while others ask, then it is whole, sealed, and asked well."""
+    small, large = sorted(captures.iterdir())
+    indexers = [_start(tmp_path, "index", str(each)) for each in (captures, small, large)]
+    asked = 0
+    while any(process.poll() is None for process in indexers):
+        reader = _start(tmp_path, "captures")
+        _, told = reader.communicate(timeout=60)
+        assert reader.returncode == 0 or "There is no index" in told or "is empty" in told, told
+        assert "was changed" not in told
+        asked += 1
+    for process in indexers:
+        _, told = process.communicate(timeout=60)
+        assert process.returncode == 0, told
+    assert asked
+    with Index.open(tmp_path / ".framedex" / "index.db") as index:
+        assert {Path(row.path) for row in index.captures()} == {small, large}
+        assert not index.was_changed
+    assert seal_path(tmp_path / ".framedex" / "index.db").read_text()
+
+
+def _start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [FRAMEDEX, *arguments],
+        cwd=folder,
+        env=plain_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
