@@ -18,6 +18,7 @@ from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
+RING_KILLS = 12
 KILLS = int(os.environ.get("FRAMEDEX_TEST_KILLS", "20"))
 
 
@@ -71,6 +72,25 @@ def test_a_program_killed_at_any_moment_leaves_every_call_that_it_completed(tmp_
     with ThreadPoolExecutor(2) as pool:
         lost = list(pool.map(lambda seed: calls_lost_in_a_kill(tmp_path / str(seed), seed), range(KILLS)))
     assert lost == [[]] * KILLS
+
+
+def test_a_ring_of_a_program_killed_at_any_moment_has_the_newest_calls_and_no_problem(tmp_path: Path) -> None:
+    ring = {"FRAMEDEX_LIMIT": str(2 * 256 * 1024), "FRAMEDEX_RING": "1"}
+    for seed in range(RING_KILLS):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        command = [sys.executable, str(PROGRAMS / "endless.py")]
+        environment = mock_environment(folder) | ring
+        with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE) as process:
+            assert process.stdout
+            reports = [process.stdout.readline() for _ in range(random.Random(seed).randrange(800, 4000))]
+            process.kill()
+            completed = int((reports + process.stdout.readlines())[-1])
+        (capture,) = capture_folders(folder / "captures")
+        sent = sizes([call for call in calls_of(capture, PUT) if call.duration >= 0])
+        assert read_capture(capture).problems == (), seed
+        assert sent == list(range(sent[0], sent[-1] + 1)), seed
+        assert sent[-1] >= completed, seed
 
 
 def calls_lost_in_a_kill(folder: Path, seed: int) -> list[str]:
