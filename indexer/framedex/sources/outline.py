@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path, PurePath
-from tempfile import NamedTemporaryFile
 from threading import Lock
 
 from framedex.model import Definition, Language
@@ -182,6 +181,8 @@ def outline_of_content(path: str, content: bytes) -> Outline:
     """The outline of what the file at `path` was at another time."""
 
     def extracted() -> tuple[Sequence[Named], bool]:
+        from tempfile import NamedTemporaryFile
+
         with NamedTemporaryFile(suffix=PurePath(path).suffix) as file:  # the extractor reads files
             file.write(content)
             file.flush()
