@@ -48,7 +48,7 @@ def parse_place(text: str) -> Place:
 
 
 def checked(place: Place) -> Place:
-    """The same place in a file that is here; it is told if the file has not that line, and an editor goes to its last."""
+    """The same place in a file here. It is told if the file has not that line; editors go to the last one."""
     try:
         content = place.path.read_bytes() if place.line is not None and place.line > 1 else b""
     except (OSError, ValueError):

@@ -76,10 +76,15 @@ class Versions:
     def _verdict(self, path: str, said: Said) -> Fit:
         outline = self._outline(path)
         verdict = outline.fit(said.function, said.line, said.language) if outline is not None else Fit.UNKNOWN
-        return Fit.CONTRADICTS if self._is_of_another_release(path) else verdict
+        return Fit.CONTRADICTS if self._is_of_another_release(path, said) else verdict
 
-    def _is_of_another_release(self, path: str) -> bool:
-        return self._releases.count > 0 and is_local(path) and self._releases.refuses(self._of_files.of(path))
+    def _is_of_another_release(self, path: str, said: Said) -> bool:
+        if not self._releases.count or not is_local(path):
+            return False
+        release = self._of_files.of(path)
+        if release is not None and release.package == "python" and said.path == path:  # which says the version itself
+            return False
+        return self._releases.refuses(release)
 
     def _of_the_release(self, paths: Sequence[str]) -> Sequence[str]:
         """Of several files those of a release that the text states, where there are such."""
@@ -132,7 +137,7 @@ class Versions:
                 continue
             self._histories += 1
             now = _content(path)
-            for content in self._versions(path, History(path)):
+            for content in self._versions(path, said, History(path)):
                 fit = outline_of_content(path, content).fit(said.function, said.line, said.language)
                 if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
                     continue
@@ -143,12 +148,12 @@ class Versions:
                     stale = Stale.GONE if moved.is_gone else Stale.MOVED
                     yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
 
-    def _versions(self, path: str, history: History) -> Iterator[bytes]:
+    def _versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
         """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
         stated = [content for revision in self._revisions() if (content := history.at(revision)) is not None]
         if stated:
             yield from stated[:1]
-        elif not self._is_of_another_release(path):  # then the line alone says too little
+        elif not self._is_of_another_release(path, said):  # then the line alone says too little
             yield from history.earlier()
 
     def _revisions(self) -> Iterator[str]:
