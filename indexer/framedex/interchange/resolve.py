@@ -97,10 +97,13 @@ class Resolver:
         self._paths: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
         self._symbols: Recall[tuple[str, str], tuple[Location, ...]] = Recall()
 
-    def find(self, frame: TextFrame) -> Found:
-        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged."""
+    def find(self, frame: TextFrame, source: str = "") -> Found:
+        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
+
+        `source` is the line of its file, where the text quotes that (`quoted.quoted_source`).
+        """
         is_shortened = frame.format is Format.PY_SPY
-        locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened)
+        locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
         function = frame.function
         if not locations and frame.place is None:
             function, locations = self._by_binary(frame)
@@ -124,12 +127,13 @@ class Resolver:
         function: str = "",
         language: Language | None = None,
         is_shortened: bool = False,
+        source: str = "",
     ) -> tuple[Location, ...]:
         if place is None or not place.line:
             return ()
         from framedex.interchange.versions import Said
 
-        said = Said(place.path, place.line, place.function or function, language)
+        said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._files(place.path, is_shortened) or self._of_equal_tails(said)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
