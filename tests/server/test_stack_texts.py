@@ -102,6 +102,19 @@ class TestDefinitionAndHover:
         open_document(client, "untitled:spy", 'Thread 1 (idle): "Main"\n    device_put (library.py:4)\n', "log")
         assert await definition(client, "untitled:spy", 2) == [("library.py", 4)]
 
+    async def test_a_place_that_the_file_does_not_bear_out_is_marked(
+        self, recording: Recording, connect: Connect
+    ) -> None:
+        client = await connect(recording.root)
+        text = f'Traceback (most recent call last):\n  File "{recording.demo}", line 8, in nobody\nValueError: no\n'
+        open_document(client, "untitled:doubt", text, "log")
+        assert "[doubtful]" in (await hover(client, "untitled:doubt", 2) or "")
+        behind = text.replace("line 8", "line 4000")
+        open_document(client, "untitled:behind", behind, "log")
+        lines = recording.demo.read_text().count("\n")
+        assert await definition(client, "untitled:behind", 2) == [("demo.py", lines)]
+        assert "was 4000 and changed" in (await hover(client, "untitled:behind", 2) or "")
+
     async def test_a_frame_without_source_says_so(self, recording: Recording, connect: Connect, log: Path) -> None:
         client = await connect(recording.root)
         line = line_with(log, "elsewhere")

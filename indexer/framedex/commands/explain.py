@@ -17,7 +17,8 @@ from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.interchange.detect import read
 from framedex.interchange.escapes import without_escapes
 from framedex.interchange.model import TextStack
-from framedex.interchange.resolve import Found
+from framedex.interchange.quoted import quoted_source
+from framedex.interchange.resolve import Found, Resolver
 from framedex.plaintext import printable
 from framedex.releases.stated import StatedReleases
 
@@ -35,11 +36,12 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     """
     text = _text(file)
     reading = read(text)
+    lines = text.split("\n")
     with (
         opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
-        explained = [(stack, tuple(map(resolver.find, stack.frames))) for stack in reading.stacks]
+        explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
         return
@@ -58,6 +60,10 @@ def _text(file: str) -> str:
         return _plain(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from error
+
+
+def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
+    return (resolver.find(frame, quoted_source(frame, lines)) for frame in stack.frames)
 
 
 def _plain(content: bytes) -> str:

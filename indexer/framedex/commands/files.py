@@ -14,6 +14,7 @@ from typing import IO
 from urllib.parse import unquote
 
 from framedex.errors import FramedexError
+from framedex.plaintext import printable
 
 _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
@@ -44,6 +45,22 @@ def parse_place(text: str) -> Place:
         return _parse_url(*match.groups())
     match = _PLACE.fullmatch(text)
     return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+
+
+def checked(place: Place) -> Place:
+    """The same place in a file here. It is told if the file has not that line; editors go to the last one."""
+    try:
+        content = place.path.read_bytes() if place.line is not None and place.line > 1 else b""
+    except (OSError, ValueError):
+        return place
+    last = content.count(b"\n") + (not content.endswith(b"\n"))
+    if content and place.line is not None and place.line > last + 1:
+        from framedex import words
+        from framedex.commands.console import note
+
+        lines = words.count(last, "line")
+        note(f"{printable(str(place.path))} has {lines}: line {place.line} is of another version of it.")
+    return place
 
 
 def _parse_url(host: str, path: str, fragment: str | None) -> Place:

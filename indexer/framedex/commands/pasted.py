@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from framedex.commands.console import known_index, load_settings_here, note, note_if_changed, print_error
 from framedex.commands.elsewhere import files_elsewhere, source_folders
-from framedex.commands.files import Place, parse_place
+from framedex.commands.files import Place, checked, parse_place
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
@@ -24,7 +24,6 @@ from framedex.releases.stated import StatedReleases
 from framedex.settings import Settings
 from framedex.sources.pathmap import HOW_TO_MAP, PathMap
 from framedex.tracetext import location_labels
-from framedex.words import count
 
 if TYPE_CHECKING:
     from framedex.index import NameLookup
@@ -78,9 +77,9 @@ class Finder:
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
             if _is_file(place.path):
-                return _within(place)
+                return checked(place)
         if named.line is not None and len(found := self._elsewhere(str(named.path))) == 1:
-            return _within(replace(named, path=Path(found[0])))
+            return checked(replace(named, path=Path(found[0])))
         self._releases = StatedReleases(plain)
         frames = _frames(plain)
         if not frames:
@@ -216,19 +215,6 @@ def _is_shortened(frame: TextFrame) -> bool:
     from framedex.interchange import Format
 
     return frame.format is Format.PY_SPY
-
-
-def _within(place: Place) -> Place:
-    """A place in a file that is here. It is told if the file has not that line; an editor goes to the last one."""
-    try:
-        content = place.path.read_bytes() if place.line is not None and place.line > 1 else b""
-    except OSError:
-        return place
-    last = content.count(b"\n") + (not content.endswith(b"\n"))
-    if place.line is None or not content or place.line <= last + 1:
-        return place
-    note(f"{printable(str(place.path))} has {count(last, 'line')}: line {place.line} is of another version of it.")
-    return place
 
 
 def _has_last_part(name: str, wanted: str) -> bool:

@@ -11,19 +11,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
 from framedex.interchange.recall import Recall
-from framedex.interchange.versions import Said, Versions
 from framedex.model import How, Language, Location, NativeSymbol, is_local
 from framedex.releases.stated import StatedReleases
-from framedex.sources.outline import Outlines
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import NameLookup
+    from framedex.interchange.versions import Said, Versions
+    from framedex.sources.outline import Outlines
 
 _MOST_CANDIDATES = 16
 _MOST_BINARIES = 16
@@ -91,14 +92,18 @@ class Resolver:
         self._binaries = binaries
         self._there = there
         self._elsewhere = elsewhere
-        self._versions = Versions(index, outlines or Outlines(), releases or StatedReleases())
+        self._releases = releases or StatedReleases()
+        self._outlines = outlines
         self._paths: Recall[tuple[str, bool], tuple[str, ...]] = Recall()
         self._symbols: Recall[tuple[str, str], tuple[Location, ...]] = Recall()
 
-    def find(self, frame: TextFrame) -> Found:
-        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged."""
+    def find(self, frame: TextFrame, source: str = "") -> Found:
+        """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
+
+        `source` is the line of its file, where the text quotes that (`quoted.quoted_source`).
+        """
         is_shortened = frame.format is Format.PY_SPY
-        locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened)
+        locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
         function = frame.function
         if not locations and frame.place is None:
             function, locations = self._by_binary(frame)
@@ -108,6 +113,13 @@ class Resolver:
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
 
+    @cached_property
+    def _versions(self) -> Versions:
+        from framedex.interchange.versions import Versions  # with the extractor: a log may have no frame
+        from framedex.sources.outline import Outlines
+
+        return Versions(self._index, self._outlines or Outlines(), self._releases)
+
     def _by_place(
         self,
         place: Place | None,
@@ -115,10 +127,13 @@ class Resolver:
         function: str = "",
         language: Language | None = None,
         is_shortened: bool = False,
+        source: str = "",
     ) -> tuple[Location, ...]:
         if place is None or not place.line:
             return ()
-        said = Said(place.path, place.line, place.function or function, language)
+        from framedex.interchange.versions import Said
+
+        said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._files(place.path, is_shortened) or self._of_equal_tails(said)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))

@@ -27,12 +27,16 @@ _MOST_HISTORIES = 64  # files whose history is looked at: each takes git some hu
 
 
 class Said(NamedTuple):
-    """What a text says of a place: the path as written, a line (from 1), and the function, empty if it names none."""
+    """What a text says of a place: the path as written, a line (from 1), and the function, empty if it names none.
+
+    `source` is that line of the file, where the text quotes it.
+    """
 
     path: str
     line: int
     function: str
     language: Language | None
+    source: str = ""
 
 
 class Versions:
@@ -56,7 +60,7 @@ class Versions:
             if fitting := [path for path, verdict in verdicts if verdict is wanted]:
                 return tuple(Location(path, said.line, how) for path in self._of_the_release(fitting))
         key = said, tuple(paths), self._releases.count
-        length = len(said.path) + len(said.function)
+        length = len(said.path) + len(said.function) + len(said.source)
         return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
 
     def bears_out(self, said: Said, path: str) -> bool:
@@ -75,11 +79,16 @@ class Versions:
 
     def _verdict(self, path: str, said: Said) -> Fit:
         outline = self._outline(path)
-        verdict = outline.fit(said.function, said.line, said.language) if outline is not None else Fit.UNKNOWN
-        return Fit.CONTRADICTS if self._is_of_another_release(path) else verdict
+        verdict = _fit(outline, said) if outline is not None else Fit.UNKNOWN
+        return Fit.CONTRADICTS if self._is_of_another_release(path, said) else verdict
 
-    def _is_of_another_release(self, path: str) -> bool:
-        return self._releases.count > 0 and is_local(path) and self._releases.refuses(self._of_files.of(path))
+    def _is_of_another_release(self, path: str, said: Said) -> bool:
+        if not self._releases.count or not is_local(path):
+            return False
+        release = self._of_files.of(path)
+        if release is not None and release.package == "python" and said.path == path:  # which says the version itself
+            return False
+        return self._releases.refuses(release)
 
     def _of_the_release(self, paths: Sequence[str]) -> Sequence[str]:
         """Of several files those of a release that the text states, where there are such."""
@@ -132,8 +141,8 @@ class Versions:
                 continue
             self._histories += 1
             now = _content(path)
-            for content in self._versions(path, History(path)):
-                fit = outline_of_content(path, content).fit(said.function, said.line, said.language)
+            for content in self._versions(path, said, History(path)):
+                fit = _fit(outline_of_content(path, content), said)
                 if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
                     continue
                 moved = map_lines(_text(content), now).forward(said.line)
@@ -143,12 +152,12 @@ class Versions:
                     stale = Stale.GONE if moved.is_gone else Stale.MOVED
                     yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
 
-    def _versions(self, path: str, history: History) -> Iterator[bytes]:
+    def _versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
         """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
         stated = [content for revision in self._revisions() if (content := history.at(revision)) is not None]
         if stated:
             yield from stated[:1]
-        elif not self._is_of_another_release(path):  # then the line alone says too little
+        elif not self._is_of_another_release(path, said):  # then the line alone says too little
             yield from history.earlier()
 
     def _revisions(self) -> Iterator[str]:
@@ -165,11 +174,15 @@ class Versions:
         if outline is None:
             return Location(path, said.line, How.DOUBTFUL)
         defined = outline.defined(said.function) if said.function else []
-        if outline.fit(said.function, said.line, said.language) is Fit.CONTRADICTS and len(defined) == 1:
+        if _fit(outline, said._replace(source="")) is Fit.CONTRADICTS and len(defined) == 1:
             return Location(path, defined[0].line, How.DEFINITION, stale=Stale.GONE, moved_from=said.line)
         if said.line > outline.lines:
             return Location(path, max(outline.lines, 1), How.DOUBTFUL, stale=Stale.GONE, moved_from=said.line)
         return Location(path, said.line, How.DOUBTFUL)
+
+
+def _fit(outline: Outline, said: Said) -> Fit:
+    return outline.fit(said.function, said.line, said.language, said.source)
 
 
 def _common_tail(path: str, wanted: str) -> int:

@@ -1,7 +1,12 @@
 """Releases: of which component, version and commit what was recorded is, and where to read that in public."""
 
-from framedex.releases.builds import Build, find_builds, release_commits
-from framedex.releases.repository import REPOSITORIES, Published, public_url, published, url_template
+from typing import TYPE_CHECKING
+
+from framedex.lazy import exports
+
+if TYPE_CHECKING:
+    from framedex.releases.builds import Build, find_builds, release_commits
+    from framedex.releases.repository import REPOSITORIES, Published, public_url, published, url_template
 
 __all__ = [
     "REPOSITORIES",
@@ -13,3 +18,11 @@ __all__ = [
     "release_commits",
     "url_template",
 ]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "builds": ("Build", "find_builds", "release_commits"),
+        "repository": ("REPOSITORIES", "Published", "public_url", "published", "url_template"),
+    },
+)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import sys
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path, PurePath
-from tempfile import NamedTemporaryFile
 from threading import Lock
 
 from framedex.model import Definition, Language
@@ -59,6 +59,7 @@ class _Extent:
 class Outline:
     """The lines and definitions of a file: all that a frame is held against.
 
+    `texts` are the lines of a Python file, without spaces around them, as hashes of this process.
     `lines` counts them without what follows the last line break. `silent` has the lines (1-based) on which no Python
     can run. `definitions` is None where the file is in no language that is read. `is_sound`: all of it could be read.
     """
@@ -69,14 +70,30 @@ class Outline:
     silent: frozenset[int] = frozenset()
     extents: Sequence[_Extent] = ()
     is_sound: bool = True
+    texts: Sequence[int] = ()
 
     @property
     def weight(self) -> int:
         """Roughly the memory that it takes, in bytes."""
-        return _OF_A_PATH + _OF_A_DEFINITION * len(self.definitions or ()) + _OF_A_LINE * len(self.silent)
+        return (
+            _OF_A_PATH
+            + _OF_A_DEFINITION * len(self.definitions or ())
+            + _OF_A_LINE * len(self.silent)
+            + 8 * len(self.texts)
+        )
 
-    def fit(self, function: str, line: int, language: Language | None) -> Fit:
-        """Whether the function of a frame, empty if the text names none, can have been at a line."""
+    def fit(self, function: str, line: int, language: Language | None, source: str = "") -> Fit:
+        """Whether the function of a frame, empty if the text names none, can have been at a line.
+
+        `source` is what the text says that the line is, empty if it does not.
+        """
+        is_quoted = bool(source) and line <= len(self.texts)
+        if is_quoted and self.texts[line - 1] != hash(source.strip()):
+            return Fit.CONTRADICTS
+        verdict = self._fit(function, line, language)
+        return Fit.FITS if is_quoted and verdict is Fit.UNKNOWN else verdict
+
+    def _fit(self, function: str, line: int, language: Language | None) -> Fit:
         if line > max(self.lines + (not function), 1):  # the end of a file, where parsers report what is missing
             return Fit.CONTRADICTS
         if not function or self.definitions is None:
@@ -182,6 +199,8 @@ def outline_of_content(path: str, content: bytes) -> Outline:
     """The outline of what the file at `path` was at another time."""
 
     def extracted() -> tuple[Sequence[Named], bool]:
+        from tempfile import NamedTemporaryFile
+
         with NamedTemporaryFile(suffix=PurePath(path).suffix) as file:  # the extractor reads files
             file.write(content)
             file.flush()
@@ -199,7 +218,8 @@ def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequ
     lines = content.decode("utf-8", "replace").split("\n")
     silent = frozenset(number for number, line in enumerate(lines, 1) if _is_silent(line))
     extents = tuple(_extent(each, lines) for _, each in definitions)
-    return Outline(language, _count(content), definitions, silent, extents, is_sound)
+    texts = array("q", (hash(line.strip()) for line in lines))
+    return Outline(language, _count(content), definitions, silent, extents, is_sound, texts)
 
 
 def _extracted(path: str) -> tuple[Sequence[Named], bool]:

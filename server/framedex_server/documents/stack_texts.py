@@ -43,6 +43,12 @@ class StackText:
     lines: list[str] = field(repr=False)
     reading: Reading
 
+    def source_of(self, frame: TextFrame) -> str:
+        """The line of source that the text quotes for a frame, empty if it does not."""
+        from framedex.interchange.quoted import quoted_source
+
+        return quoted_source(frame, self.lines)
+
     def frames_on(self, line: int) -> tuple[TextFrame, ...]:
         """The frames on a 0-based line, from left to right."""
         return tuple(self._by_line.get(line, ()))

@@ -55,7 +55,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
             symbols.add(frame.function)
             if len(symbols) > MOST_SYMBOLS:
                 continue
-        location = find(frame).location
+        location = find(frame, document.source_of(frame)).location
         if location is not None and (location.url is not None or is_source(location.path)):
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:

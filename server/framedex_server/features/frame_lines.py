@@ -98,7 +98,8 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
         return None
     about = path_of(uri) or session.any_document()
     found = await session.ask(
-        about, lambda index: resolver(session, uri, index, session.binaries, document).find(frame)
+        about,
+        lambda index: resolver(session, uri, index, session.binaries, document).find(frame, document.source_of(frame)),
     )
     # Without an index, paths and binaries that are here still are.
     return found or await session.run(lambda: resolver(session, uri, None, session.binaries, document).find(frame))

@@ -108,3 +108,13 @@ def test_the_index_is_that_of_the_settings(project: Project, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     (tmp_path / "framedex.toml").write_text(f"index = {json.dumps(str(project.index))}\n")
     assert f"{project.library_source}:" in explain(text=FRAMES).stdout
+
+
+def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "xla.py").write_text("import os\n" * 27)
+    text = '  File "xla.py", line 584, in compile\n'
+    assert f"{tmp_path / 'xla.py'}:27 [doubtful, was 584 and changed]" in explain(text=text).stdout
+    (stack,) = json.loads(explain("--json", text=text).stdout)["stacks"]
+    location = stack["frames"][0]["location"]
+    assert (location["how"], location["line"], location["moved_from"]) == ("doubtful", 27, 584)

@@ -323,3 +323,30 @@ def test_memory_is_the_same_for_a_long_log(tmp_path: Path) -> None:
 def test_locations_that_are_not_here_and_have_no_address_are_nothing_to_click(tmp_path: Path) -> None:
     done = resolved("/nowhere/a.cc:12: error\n", tmp_path)
     assert done.stdout == "/nowhere/a.cc:12: error\n"
+
+
+def test_a_place_that_the_file_does_not_bear_out_is_marked(tmp_path: Path) -> None:
+    (tmp_path / "xla.py").write_text("def helper():\n    pass\n\n\ndef make():\n    return helper()\n")
+    log = (
+        f'  File "{tmp_path}/xla.py", line 6, in make\n'
+        f'  File "{tmp_path}/xla.py", line 584, in compile\n'
+        f'  File "{tmp_path}/xla.py", line 2, in make\n'
+        f'  File "{tmp_path}/xla.py", line 2, in other\n'
+    )
+    right, behind, moved, other = resolved(log, tmp_path).stdout.splitlines()
+    assert "→" not in right
+    assert behind.endswith(f" → {tmp_path}/xla.py:6 [doubtful, was 584 and changed]")
+    assert moved.endswith(f" → {tmp_path}/xla.py:5 [definition, was 2 and changed]")
+    assert other.endswith(f" → {tmp_path}/xla.py:2 [doubtful]")
+
+
+def test_what_a_log_states_of_its_release_counts_from_there_on(tmp_path: Path) -> None:
+    """Given an installed jax of another version than the one that the log says it is of."""
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    (site / "jax").mkdir(parents=True)
+    (site / "jax-0.12.0.dist-info").mkdir()
+    (site / "jax" / "api.py").write_text("def jit():\n    pass\n")
+    frame = f'  File "{site}/jax/api.py", line 2, in jit\n'
+    before, stated, *_, after = resolved(f"{frame}jax:    0.10.2\nstep 1\n{frame}", tmp_path).stdout.splitlines()
+    assert (before, stated) == (frame.rstrip("\n"), "jax:    0.10.2")
+    assert after.endswith(f" → {site}/jax/api.py:2 [doubtful]")

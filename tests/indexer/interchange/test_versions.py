@@ -10,6 +10,7 @@ import pytest
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.interchange import read
+from framedex.interchange.quoted import quoted_source
 from framedex.interchange.resolve import Found, Resolver
 from framedex.model import How, Location, Stale
 from framedex.releases.stated import StatedReleases
@@ -291,3 +292,46 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     file.write_text(NEW)
     os.utime(file, ns=(1, 1))
     assert place(found(traceback(file, 11, "device_put"), resolver)).how is How.DEFINITION
+
+
+def quoting(path: Path, *frames: tuple[int, str, str], prefix: str = "") -> str:
+    """A traceback with the source of its frames, as Python prints it."""
+    lines = ["Traceback (most recent call last):"]
+    for line, function, source in frames:
+        lines += [f'  File "{path}", line {line}, in {function}', f"    {source}", "    ^^^^^^"]
+    return "".join(f"{prefix}{line}\n" for line in [*lines, "ValueError: no"])
+
+
+@pytest.mark.parametrize("prefix", ["", "E1120 worker 3] "])
+@pytest.mark.parametrize(
+    ("line", "source", "how"),
+    [
+        (12, "return y", How.EXACT),
+        (11, "y = helper(x)", How.EXACT),
+        (11, "y = helper(x, 3)", How.DOUBTFUL),
+        (11, "return y", How.DOUBTFUL),
+        (11, "y = helper('\u00e9')", How.EXACT),  # which a log may have written in any encoding
+    ],
+)
+def test_the_source_that_a_traceback_quotes_is_compared(
+    tmp_path: Path, line: int, source: str, how: How, prefix: str
+) -> None:
+    file = tmp_path / "api.py"
+    file.write_text(OLD)
+    text = quoting(file, (line, "device_put", source), prefix=prefix)
+    (frame,) = read(text).frames()
+    quoted = quoted_source(frame, text.split("\n"))
+    assert quoted == (source if source.isascii() else "")
+    assert place(Resolver(None).find(frame, quoted)).how is how
+
+
+def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None:
+    """Given two versions in which the line is in the same function: that one counts which has the quoted line there."""
+    newer = OLD.replace("    y = helper(x)\n", "    x = x\n    y = helper(x)\n")
+    make_checkout(tmp_path / "tree", {"api.py": OLD})
+    make_checkout(tmp_path / "tree", {"api.py": newer})
+    file = tmp_path / "tree" / "api.py"
+    text = quoting(file, (11, "device_put", "y = helper(x)"))
+    (frame,) = read(text).frames()
+    there = place(Resolver(None).find(frame, quoted_source(frame, text.split("\n"))))
+    assert (there.how, there.line, there.moved_from) == (How.FOLLOWED, 12, 11)
