@@ -17,6 +17,14 @@ UNITS = [
     " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
     'metadata={a="', '\\"', "Thread 1 (", "fused[", "fused<", "#loc1 = loc(", "|", "+0x1", "((", "<", "x at /",
     "?trace=1&map=", "1,",
+    "    at ", "\tat a.b(", "   at a.b(c d", "at a/", "in /a:line 1", "goroutine 1 [a]:", "created by ", "(a(", "main.f(",
+    "thread 'a' panicked at '", "', ", "stack backtrace:", "  0: 0x1 - ", "Stacktrace:", "[1] signal (1): ", " @ ", " [1] ",
+    "Cell In[1], line 1, in f(", "<ipython-input-1> in f(", "File /", "~/a.py in f(", "----> 1", "-", "│ ", "╭── ", "│ /a:1 in ",
+    "Traceback (most recent call last)", "Traceback (most recent call last) ─", "____ ", "_ _ ", "a.py:1: in ", ": in ",
+    "a.py(1)", "> a.py(1)f()", "During: a at /", " at / (1)", 'File \\"a\\", line 1', "\\n", "a:1:in `", ".pl line 1", " at a.pl line 1",
+    "#0 a (package:", "a.dll!", "a.dll!f(", "RetAddr", "00 00000000`00000000 ", "Call Trace:", "a+0x1/0x2 [", "RIP: 0010:",
+    "\t       7f12 a (/", "\t", "> /a(", "> /a(b+0x1) [0x1]", "@[", "@a[", "1 bytes in 1 allocations from stack", "frames: (J=",
+    "C  [a+0x1]  ", "j  a.b(", "J 1 c2 ", "TID 1:", "#0 0x1 a - /", " - ", "E   ", "[INFO] ",
 ]  # fmt: skip
 
 
