@@ -22,7 +22,7 @@ NO_FRAMES = "none"
 class Counted:
     """A frame that a person found in a text: `line` is the 1-based one that it begins on.
 
-    `placeable`: what of it can lead to its source: its `path`, its `symbol` through an index, its `binary`, or `none`.
+    `placeable`: what of it leads to its source where XLA and JAX are indexed: `path`, `symbol`, `binary` or `none`.
     """
 
     line: int

@@ -72,6 +72,8 @@ def _sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
             offset = -1
     end = without_blanks(text, start, end)[1]
     source = source_spans(text, start, end)
+    if head.address is None and offset is None:  # a number, some words and a place: that is prose
+        return None
     if source:
         spans |= source
         end = without_blanks(text, start, source[PartKind.PATH][0])[1]

@@ -87,7 +87,8 @@ def test_a_log_that_streams_tells_the_same_frames(text: CrashText, variant: Vari
 
     frames = {told_by(frame) for frame in seen.frames}
     counted = {frame.told for frame in text.frames}
-    assert counted - frames == set()
+    # Of `<signal handler called>` there is nothing to note.
+    assert {told for told in counted - frames if not told[0].startswith("<")} == set()
     # Where a frame has several lines, the first may be all that is known of it when it is noted.
     parts = {(function, None, module) for function, _, module in counted} | {
         (function, None, "") for function, *_ in counted
