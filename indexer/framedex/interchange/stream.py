@@ -82,9 +82,9 @@ class NotedLog:
     def _noted(self, text: bytes, shown: int) -> Iterator[bytes]:
         """Whole lines from byte `shown` on, with their notes."""
         pieces: list[bytes] = []
-        for begin, stop, readers, words, note in self._lines_that_count(text):
+        for begin, stop, asked, words, note in self._lines_that_count(text):
             if note is None:
-                frames = self._frames(readers, text[begin:stop]) if words is None else self._frames_of_words(words)
+                frames = self._frames(asked, text[begin:stop]) if words is None else self._frames_of_words(words)
                 note = self._notes.known(frames) if frames else b""
                 if note is None:
                     yield b"".join((*pieces, text[shown:stop]))
@@ -119,7 +119,7 @@ class NotedLog:
                 yield begin, stop, self._readers, words, note
             position = end
 
-    def _frames(self, readers: Sequence[Reader], line: bytes) -> Sequence[TextFrame]:
+    def _frames(self, asked: Sequence[Reader], line: bytes) -> Sequence[TextFrame]:
         """The frames that a line has, or completes."""
         body = line[line.rfind(b"\r") + 1 :]
         text = without_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
@@ -130,7 +130,7 @@ class NotedLog:
             return ()
         self._number += 1
         before = self._lines.last
-        meaning = self._lines.take(readers, self._number, text)
+        meaning = self._lines.take(asked, self._number, text)
         if meaning is None:
             return ()
         if meaning.longer is not None:
