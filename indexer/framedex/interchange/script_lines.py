@@ -13,8 +13,8 @@ from framedex.interchange.spans import matched
 
 _BEGINS = r"(?:^|(?<=[\s\]|>):]))"
 _RUBY = re.compile(
-    _BEGINS
-    + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9}):in [`'](?P<function>[^`']+)'(?=$|:)"
+    _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9})"
+    r":in [`'](?P<function>[^`']+)'(?=$|:)"
 )
 _PERL = re.compile(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
 _DART = re.compile(
