@@ -31,7 +31,8 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     """Show the stacks in a crash text or a log, each frame with its source.
 
     Reads Python tracebacks, faulthandler, absl and glog failures, gdb, the sanitizers, py-spy, pystack, HLO, MLIR and
-    plain file:line, alone or mixed. Frames that have only a symbol, or a binary and an offset, are looked up in the
+    plain file:line, alone or mixed; also what IPython, rich, pytest, other languages, Windows' debuggers and Linux's
+    tracers print. Frames that have only a symbol, or a binary and an offset, are looked up in the
     index: train.py 2>&1 | framedex explain
     """
     text = _text(file)

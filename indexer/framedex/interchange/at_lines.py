@@ -18,12 +18,15 @@ _JAVA = re.compile(
     r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
     r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
 )
-_DOTNET = re.compile(r"(?P<function>[^\s(]+)\([^()]*\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$")
+_DOTNET = re.compile(
+    r"(?P<function>[^\s(]+)\((?:[^\s()][^()]* [^()]*)?\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$"
+)
 _V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"
 _V8_CALL = re.compile(
     rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)(?: \{{)?$"
 )
 _V8_BARE = re.compile(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
+_IS_PATH = re.compile(r"[./\\<]|^node:")
 _IS_SCRIPT = re.compile(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
 _MORE = re.compile(
     r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
@@ -64,6 +67,8 @@ def _java(number: int, text: str, shift: int) -> TextFrame | None:
 
 def _v8(number: int, text: str, shift: int) -> TextFrame | None:
     match = _V8_CALL.match(text)
+    if match is not None and match["path"] is not None and not _IS_PATH.search(match["path"]):
+        return None
     if match is None:
         match = _V8_BARE.match(text)
         # Other formats name places in the same words.

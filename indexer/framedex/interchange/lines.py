@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from framedex.interchange.addresses import AddressLines
@@ -33,6 +34,8 @@ from framedex.interchange.symbol_lists import SymbolLists
 from framedex.interchange.trace import TraceText
 from framedex.interchange.valgrind import ValgrindLines
 from framedex.interchange.windows import WindowsStacks
+from framedex.releases.stated import StatedReleases
+from framedex_native._scanner import LineScanner
 
 LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
@@ -74,6 +77,18 @@ def readers(text: str = "") -> list[Reader]:
     return [make(text) for make in _READERS]
 
 
+@cache
+def line_scanner() -> LineScanner:
+    """Finds the lines that anything can begin on or that may state a release; those on which only places can begin are
+    decided by their words."""
+    *particular, places = readers()
+    read_whole = (*(reader.triggers for reader in particular), StatedReleases.triggers)
+    return LineScanner(
+        [trigger.encode() for triggers in read_whole for trigger in triggers],
+        [trigger.encode() for trigger in places.triggers],
+    )
+
+
 class Meaning(NamedTuple):
     """What a line of a stack is to it; neither a piece nor a longer frame: a line that only belongs there.
 
@@ -109,7 +124,10 @@ class Lines:
         return self._last
 
     def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
-        """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack."""
+        """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack.
+
+        On a line without triggers nothing begins: nobody needs to be asked.
+        """
         start = text_start(line)
         text = line[start:] if start else line
         if self._reader is not None:

@@ -18,7 +18,7 @@ from framedex.model import Language
 _FRAME = re.compile(
     r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)\s+)?(?P<in>in )?(?=\S)"
 )
-_COLON = re.compile(r"(?:^|[\s*\]|])frame #(?P<number>\d{1,6}): (?=\S)")
+_COLON = re.compile(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
 _PYTHON = re.compile(
     r"#(?P<number>\d{1,6}) Frame 0x[0-9a-f]+, for file (?P<path>[^,]+), line (?P<line>\d{1,9}), "
     r"in (?P<function>[^\s(]+)"
@@ -91,6 +91,7 @@ class NumberedLines:
         if match is not None:
             head = Head(_marked(match), int(match["number"]), None, says_in=False, end=match.end())
             frame = frame_of_debugger(head, number, text)
+            frame = replace(frame, start=match.start("mark")) if frame is not None else None
         else:
             frame = boost_frame(number, text) if "# " in text else None
         if frame is None and 'Source "' in text:

@@ -16,8 +16,9 @@ from framedex.model import Language
 
 _PERF = re.compile(
     r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})? "
-    r"\((?P<module>[^()]*)(?: \(deleted\))?\)$"
+    r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
 )
+_PERF_WIDTH = 16  # of an address, with the blanks before it
 _PERF_SOURCE = re.compile(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
 _PERF_BINARY = re.compile(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
 _STRACE = re.compile(
@@ -50,7 +51,7 @@ class PerfScript:
             return None
         tab = text.rfind("\t")
         match = _PERF.match(text, tab) if tab >= 0 and text.endswith(")") else None
-        if match is not None:
+        if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
             self._margin.begin(line, tab)
             self._waits = True
             return Piece(Format.PERF, (_known(matched(Format.PERF, number, match)),))

@@ -15,7 +15,7 @@ from framedex.interchange.places import PlacesInLines
 from framedex.interchange.spans import matched
 from framedex.model import Language
 
-_HEADING = re.compile(r"_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
+_HEADING = re.compile(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'>]+):(?P<line>\d{1,9}):"
 _SHORT = re.compile(_PATH + r" in (?P<function><\w+>|[\w.]+)$")

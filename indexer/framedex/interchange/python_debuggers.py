@@ -12,7 +12,7 @@ from framedex.interchange.spans import matched
 from framedex.model import Language
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
-_PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+|<\w+>)\((?P<line>\d{1,9})\)"
+_PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+\.pyx?|<\w+>)\((?P<line>\d{1,9})\)"
 _PDB = re.compile(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
 _TRACED = re.compile(_BEGINS + _PATH + r": ")
 _NUMBA = re.compile(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
@@ -29,14 +29,15 @@ class PythonDebuggers:
         """A frame of a debugger, a line that was run, or what numba was about."""
         text = line.rstrip()
         if "(" not in text:
-            return None
+            heading = _MODULE.search(text) if "--- modulename: " in text and not inside else None
+            return Piece(Format.PYTHON_TRACE, begins=heading[0].strip(" -")) if heading is not None else None
         form, match = Format.PDB, None
         if "During: " in text:
             start = text.rfind(" at ")
             form, match = Format.NUMBA, _NUMBA.match(text, start) if start >= 0 else None
         elif ")" in text:
             match = _PDB.search(text) if "()" in text else None
-            if match is None and "): " in text:
+            if match is None and inside and "): " in text:
                 form, match = Format.PYTHON_TRACE, _TRACED.search(text)
         if match is None:
             return None

@@ -13,11 +13,12 @@ from framedex.interchange.spans import matched
 
 _BEGINS = r"(?:^|(?<=[\s\]|>):]))"
 _RUBY = re.compile(
-    _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+):(?P<line>\d{1,9}):in [`'](?P<function>[^`']+)'(?=$|:)"
+    _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9})"
+    r":in [`'](?P<function>[^`']+)'(?=$|:)"
 )
 _PERL = re.compile(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
 _DART = re.compile(
-    r"(?:^|(?<=[\s\]|>:]))#(?P<number>\d{1,6}) +(?P<function>\S.*) "
+    r"(?:^|(?<=[\s\]|>:]))#(?P<number>\d{1,6}) +(?P<function>[^\s(][^(]*(?<=\S)) "
     r"\((?P<path>(?:package:|dart:|file:|[./])[^\s:()]*)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?\)$"
 )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
+from operator import attrgetter
 
 from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
 from framedex.model import Language
@@ -12,12 +14,20 @@ from framedex.model import Language
 def parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
     """The named groups of a match on a line as parts, from left to right; the line's text began `shift` before."""
     found = []
-    for kind in PartKind:
-        if kind.value in match.re.groupindex:
-            start, end = match.span(kind.value)
-            if start < end:
-                found.append(Part(kind, number, start + shift, end + shift))
-    return tuple(sorted(found, key=lambda part: part.start))
+    for kind, group in _groups(match.re):
+        start, end = match.span(group)
+        if start < end:
+            found.append(Part(kind, number, start + shift, end + shift))
+    return tuple(sorted(found, key=_start_of)) if len(found) > 1 else tuple(found)
+
+
+_start_of = attrgetter("start")
+
+
+@cache
+def _groups(pattern: re.Pattern[str]) -> tuple[tuple[PartKind, int], ...]:
+    """The kinds of parts that an expression has groups for, with the groups' numbers."""
+    return tuple((kind, pattern.groupindex[kind.value]) for kind in PartKind if kind.value in pattern.groupindex)
 
 
 def place(path: str | None, line: str | None, column: str | None = None, function: str = "") -> Place | None:

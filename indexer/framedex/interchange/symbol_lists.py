@@ -82,7 +82,7 @@ class SymbolLists:
         dashes = _DASHES.match(text)
         if self._list is _List.DASHES and dashes is None:
             return None
-        if dashes is not None and (frame := frame_of_glibc(number, text)) is not None:
+        if (frame := frame_of_glibc(number, text)) is not None:
             return frame
         start, end = without_blanks(text, dashes.end() if dashes is not None else 0, len(text))
         if '"' in text or not is_symbol(text[start:end]):

@@ -14,7 +14,7 @@ _FRAME = re.compile(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
 class ValgrindLines:
     """Reads reports; one object reads one text."""
 
-    triggers = (" at 0x", " by 0x")
+    triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A frame, or what the frames below are about."""
@@ -24,7 +24,7 @@ class ValgrindLines:
             return None
         match = _FRAME.match(line, mark.end())
         if match is not None:
-            return Piece(Format.VALGRIND, (_frame(number, line.rstrip(), match),))
+            return Piece(Format.VALGRIND, (_frame(number, line.rstrip(), start, match),))
         title = line[mark.end() :].strip()
         return Piece(Format.VALGRIND, begins=title) if title and "Sanitizer" not in title else None
 
@@ -37,7 +37,7 @@ class ValgrindLines:
         return _LINE.match(line) is not None
 
 
-def _frame(number: int, text: str, match: re.Match[str]) -> TextFrame:
+def _frame(number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame:
     start, end = match.end(), len(text)
     spans = {PartKind.ADDRESS: match.span("address")}
     column = opening(text, end - 1, start) if text.endswith(")") else -1
@@ -50,4 +50,4 @@ def _frame(number: int, text: str, match: re.Match[str]) -> TextFrame:
             spans[PartKind.MODULE] = column + len("(in "), end - 1
             end = column
     spans[PartKind.FUNCTION] = without_blanks(text, start, end)
-    return native_frame(Format.VALGRIND, number, text, (match.start("address") - len("at "), len(text)), spans)
+    return native_frame(Format.VALGRIND, number, text, (begin, len(text)), spans)

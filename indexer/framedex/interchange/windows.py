@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.spans import matched
+from framedex.interchange.symbolized import is_symbol
 from framedex.model import Language
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
@@ -42,7 +43,11 @@ class WindowsStacks:
         text = line.rstrip()
         match = _WINDBG.search(text) if inside else None
         match = match or _BINARY.search(text)
-        return Piece(Format.WINDOWS, (_frame(number, match),)) if match is not None else None
+        frame = _frame(number, match) if match is not None else None
+        # What has words beside the name is a sentence.
+        if frame is None or not is_symbol(frame.function):
+            return None
+        return Piece(Format.WINDOWS, (frame,))
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A frame has one line."""
