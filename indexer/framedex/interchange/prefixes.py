@@ -1,7 +1,7 @@
 """What logs put before each line of a text that goes through them: times, levels, hosts, ranks, names of containers.
 
 Sources of the forms: glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164
-and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pytest, dmesg.
+and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ _PREFIX = re.compile(
             rf"|(?::? | - )\[?{_LEVEL}\]?(?: +[a-z_][\w.]*: | - |:? |$)|:? | - |$)",
             rf"[A-Z][a-z][a-z] [ \d]\d {_TIME} [\w.-]+ [\w./-]+(?:\[\d+\])?:(?: |$)",
             r"[A-Za-z][\w.-]* *\|(?: |$)",
-            r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+,\d+\]<std(?:out|err)>: ?",
+            r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+(?:,\d+)?\]<std(?:out|err)>: ?",
             r"\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\)(?: |$)",
             r"E   (?=\s|\S)|E$",
             rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
             rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
+            r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
             r"\[[A-Za-z][\w.-]*:\d+(?::\d+)*\] |\[pod/[\w./-]+\] |\[ *\d+\.\d{6}\] ",
         )
     )
