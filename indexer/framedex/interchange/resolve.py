@@ -162,7 +162,7 @@ class Resolver:
         """The locations with their public addresses; several are candidates, whatever else is known of each."""
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
-            found = [replace(place, how=How.CANDIDATES) for place in found]
+            found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
         return tuple(found if self._index is None else map(self._index.published, found))
 
     def _files(self, name: str, is_shortened: bool) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class Versions:
         verdicts = [(path, self._verdict(path, said)) for path in paths]
         for wanted in (Fit.FITS, Fit.UNKNOWN):
             if fitting := [path for path, verdict in verdicts if verdict is wanted]:
-                return tuple(Location(path, said.line, how) for path in self._of_the_release(fitting))
+                return tuple(Location(path, said.line, how) for path in self._distinct(self._of_the_release(fitting)))
         key = said, tuple(paths), self._releases.count, self._stacks
         length = len(said.path) + len(said.function) + len(said.source)
         return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
@@ -129,6 +129,16 @@ class Versions:
             return paths
         releases = [(path, self._of_files.of(path)) for path in paths]
         return [path for path, release in releases if release and self._releases.of(release.package)] or paths
+
+    def _distinct(self, paths: Sequence[str]) -> Sequence[str]:
+        """Of files with the same content one each: that of an environment before that of a checkout."""
+        if len(paths) == 1:
+            return paths
+        found: dict[object, str] = {}
+        for path in sorted(paths, key=lambda path: not _PACKAGE.match(path)):
+            outline = self._outline(path)
+            found.setdefault(outline.content or path if outline is not None else path, path)
+        return list(found.values())
 
     def _outline(self, path: str) -> Outline | None:
         known = self._index.definitions_in if self._index is not None else lambda path: None

@@ -219,7 +219,7 @@ def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path)
 
 
 def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
-    files = [environment(tmp_path, version, OLD) for version in ("0.10.2", "0.12.0")]
+    files = [environment(tmp_path, version, f"{OLD}# {version}\n") for version in ("0.10.2", "0.12.0")]
     answer = found(
         py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
     )
@@ -240,7 +240,7 @@ def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path
     ],
 )
 def test_the_release_that_a_text_states_decides(tmp_path: Path, stated: str) -> None:
-    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", OLD)
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     text = f"{stated}\n{py_spy('jax/_src/api.py', 11, 'device_put')}"
     answer = found(text, Resolver(index, releases=StatedReleases(text)))
@@ -341,7 +341,7 @@ def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(t
     """Given a dump of one version: a frame that both bear out goes where the others of its stack go."""
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
     for file in (old, new):
-        (file.parent / "pjit.py").write_text("def call():\n    return 1\n")
+        (file.parent / "pjit.py").write_text(f"def call():\n    return 1\n\n# {file}\n")
     text = py_spy("jax/_src/api.py", 10, "device_put") + "    call (jax/_src/pjit.py:2)\n"
     first, second = read(text).frames()
     resolver = Resolver(indexed(tmp_path, old.parents[2], new.parents[2]))
@@ -379,3 +379,15 @@ def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path
         (How.FOLLOWED, 13),
         (How.FOLLOWED, 10),
     ]
+
+
+def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path: Path) -> None:
+    installed = environment(tmp_path, "0.10.2", OLD)
+    checkout = tmp_path / "checkout" / "jax" / "_src" / "api.py"
+    checkout.parent.mkdir(parents=True)
+    checkout.write_text(OLD)
+    index = indexed(tmp_path, tmp_path / "checkout", installed.parents[2])
+    answer = found(py_spy("jax/_src/api.py", 11, "device_put"), Resolver(index))
+    assert (place(answer), answer.candidates) == (Location(str(installed), 11, How.EXACT), ())
+    answer = found(py_spy("jax/_src/api.py", 11, "nobody"), Resolver(index))
+    assert {each.how for each in (place(answer), *answer.candidates)} == {How.DOUBTFUL}
