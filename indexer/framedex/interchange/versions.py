@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
 _COMMIT = re.compile(r"(?:jax|xla)\S*/([0-9a-f]{40}|jax-v[\w.]+)/")
 _MOST_COPIES = 8
-_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some hundredths of a second
+_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some tenths of a second
+_PATIENCE = 8.0  # seconds with git, for all of a text
 
 
 class Said(NamedTuple):
@@ -51,6 +53,7 @@ class Versions:
         self._of_files = FileReleases()
         self._followed: Recall[tuple[Said, tuple[str, ...], int, int], tuple[Location, ...]] = Recall()
         self._histories = 0
+        self._seconds = 0.0  # that histories took
         self._stack: Mapping[str, Sequence[Said]] = {}  # what the stack that is looked at says of each file
         self._stacks = 0
         self._distrusted: frozenset[str] = frozenset()
@@ -184,7 +187,7 @@ class Versions:
                 continue
             self._histories += 1
             now = _content(path)
-            for content in self._versions(path, said, History(path)):
+            for content in self._patiently(self._versions(path, said, History(path))):
                 outline = outline_of_content(path, content)
                 fit = _fit(outline, said)
                 if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
@@ -197,6 +200,16 @@ class Versions:
                 else:
                     stale = Stale.GONE if moved.is_gone else Stale.MOVED
                     yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
+
+    def _patiently(self, versions: Iterator[bytes]) -> Iterator[bytes]:
+        """The versions, as long as there is time left for this text."""
+        while self._seconds < _PATIENCE:
+            began = time.monotonic()
+            content = next(versions, None)
+            self._seconds += time.monotonic() - began
+            if content is None:
+                return
+            yield content
 
     def _versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
         """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
