@@ -132,7 +132,7 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "mangled, with a clone's suffix": lambda name: f"{name}.cold",
     "LLVM (ASan, lldb)": _llvm,
     "GNU (gdb, c10)": _gnu,
-    "GNU, [clone .cold]": lambda name: f"{_gnu(name)} [clone .cold]",
+    "GNU, a clone": lambda name: f"{_gnu(name)} [clone .cold]",
     "GNU, + 0x1a": lambda name: f"{_gnu(name)} + 0x1a",
     "LLVM, + 26": lambda name: f"{_llvm(name)} + 26",
     "GNU, arguments (gdb)": lambda name: f"{_gnu(name)} (this=0x7ffc0a1b, n=3)",

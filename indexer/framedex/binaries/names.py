@@ -89,15 +89,18 @@ def parse_name(symbol: str) -> Name:
 def unclosed(symbol: str) -> int | None:
     """Where the outermost bracket opens that a name does not close, its end being missing; None for a whole name."""
     pairs = _bracket_pairs(symbol)
-    operators = [match.span() for match in _OPERATOR.finditer(symbol)] if "operator" in symbol else []
+    matches = _OPERATOR.finditer(symbol) if "operator" in symbol else ()
+    operators = {match.start(): match.end() for match in matches}
     i = 0
     while i < len(symbol):
-        if symbol[i] in _OPENING:
-            span = next((span for span in operators if span[0] <= i < span[1]), None)
-            if span is None and i not in pairs:
+        if i in operators:
+            i = operators[i]
+        elif symbol[i] in _OPENING:
+            if i not in pairs:
                 return i
-            i = pairs[i] if span is None else span[1] - 1
-        i += 1
+            i = pairs[i] + 1
+        else:
+            i += 1
     return None
 
 

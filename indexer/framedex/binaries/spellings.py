@@ -23,12 +23,13 @@ class Spelling(NamedTuple):
     is_cut: bool = False
 
 
-_DISPLACED = re.compile(r"\s*\+\s*(?:0x[0-9a-fA-F]+|\d+)$")
-_CLONES = re.compile(r"(?:\s*\[clone [^\]]*\]|\s+\(\.[\w.]+\)|\s+\[inlined\]|\s+\(inlined\))+$")
-_VERSION = re.compile(r"@+(?:plt|[A-Z][\w.]*)$")
+# Of names in which one space stands for any run of them, and whose time grows with the length and no faster.
+_DISPLACED = re.compile(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
+_CLONES = re.compile(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
+_VERSION = re.compile(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
 _MODULE = re.compile(r"^[\w.+-]+!(?=[\w:~?$])")
 # What gdb prints behind a name, and lldb in place of its parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
-_VALUES = re.compile(r"\s+\((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
+_VALUES = re.compile(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
 _NAMED_VALUES = re.compile(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
 _EMPTY_LAMBDA = re.compile(r"\{lambda\(\)(#\d+)?\}")
 _CALL_OPERATOR = re.compile(r"\boperator\s*\(\)$")
@@ -39,9 +40,10 @@ _NOT_CODE = re.compile(
 
 def spelled(text: str) -> Spelling:
     """What a printed name is of."""
-    name = _MODULE.sub("", text.strip())
+    name = _MODULE.sub("", " ".join(text.split()))
     for pattern in (_DISPLACED, _CLONES, _VALUES, _CLONES, _VERSION):
-        name = pattern.sub("", name)
+        if pattern is not _VALUES or name.endswith(")"):
+            name = pattern.sub("", name)
     was_cut = name.endswith("...") and not name.endswith("(...")
     name = demangle(name.removesuffix("...") if was_cut else name)
     if not name or _NOT_CODE.match(name):
@@ -53,7 +55,7 @@ def spelled(text: str) -> Spelling:
         return Spelling(begins if is_list else "", is_cut=True)
     if (was_cut and not name.endswith(")")) or name.endswith((":", "~", ",")):
         return Spelling("", is_cut=True)
-    return Spelling(_without_untold(_NAMED_VALUES.sub("", name)), was_cut)
+    return Spelling(_without_untold(_NAMED_VALUES.sub("", name) if name.endswith(")") else name), was_cut)
 
 
 def _without_untold(name: str) -> str:

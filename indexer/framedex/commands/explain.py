@@ -64,7 +64,9 @@ def _text(file: str) -> str:
 
 
 def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
-    return (resolver.find(frame, quoted_source(frame, lines)) for frame in stack.frames)
+    frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
+    resolver.of_stack(frames)
+    return (resolver.find(*each) for each in frames)
 
 
 def _plain(content: bytes) -> str:

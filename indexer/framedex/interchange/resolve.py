@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_CANDIDATES = 16
 _MOST_BINARIES = 16
+_MOST_TOGETHER = 1000  # frames of one stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,22 @@ class Resolver:
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
 
+    def of_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
+        """What is asked for next is of a stack with these frames, with the source that the text quotes for each.
+
+        They are held against their files together: a package that one of them contradicts is of another version.
+        """
+        from framedex.interchange.versions import Said
+
+        together = []
+        for frame, source in islice(frames, _MOST_TOGETHER):
+            place = frame.place
+            if place is None or not place.line or frame.format is Format.PLAIN:
+                continue
+            said = Said(place.path, place.line, place.function or frame.function, frame.language, source)
+            together.append((said, self._files(place.path, frame.format is Format.PY_SPY)))
+        self._versions.of_stack(together)
+
     @cached_property
     def _versions(self) -> Versions:
         from framedex.interchange.versions import Versions  # with the extractor: a log may have no frame
@@ -144,7 +162,7 @@ class Resolver:
         """The locations with their public addresses; several are candidates, whatever else is known of each."""
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
-            found = [replace(place, how=How.CANDIDATES) for place in found]
+            found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
         return tuple(found if self._index is None else map(self._index.published, found))
 
     def _files(self, name: str, is_shortened: bool) -> tuple[str, ...]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
     from framedex.index import NameLookup
     from framedex.sources.history import History
 
+_PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
 _COMMIT = re.compile(r"(?:jax|xla)\S*/([0-9a-f]{40}|jax-v[\w.]+)/")
 _MOST_COPIES = 8
-_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some hundredths of a second
+_MOST_HISTORIES = 64  # files whose history is looked at: each takes git some tenths of a second
+_PATIENCE = 8.0  # seconds with git, for all of a text
 
 
 class Said(NamedTuple):
@@ -47,8 +51,28 @@ class Versions:
         self._outlines = outlines
         self._releases = releases
         self._of_files = FileReleases()
-        self._followed: Recall[tuple[Said, tuple[str, ...], int], tuple[Location, ...]] = Recall()
+        self._followed: Recall[tuple[Said, tuple[str, ...], int, int], tuple[Location, ...]] = Recall()
         self._histories = 0
+        self._seconds = 0.0  # that histories took
+        self._stack: Mapping[str, Sequence[Said]] = {}  # what the stack that is looked at says of each file
+        self._stacks = 0
+        self._distrusted: frozenset[str] = frozenset()
+
+    def of_stack(self, frames: Iterable[tuple[Said, Sequence[str]]]) -> None:
+        """From now on places are of a stack with these frames, each with the files that it may be in.
+
+        A file that contradicts one of them is of another version, and so is the package that it is of: its other lines
+        may be right by chance only.
+        """
+        stack: dict[str, list[Said]] = defaultdict(list)
+        distrusted = set()
+        for said, paths in frames:
+            for path in paths:
+                stack[path].append(said)
+                if self._surely_contradicts(path, said):
+                    distrusted |= {path, _package(path, said)}
+        self._stack, self._distrusted = stack, frozenset(distrusted)
+        self._stacks += 1
 
     def places(self, said: Said, paths: Sequence[str], how: How) -> tuple[Location, ...]:
         """Where a place is that may be in any of these files: in those that bear it out, known as `how`.
@@ -58,8 +82,8 @@ class Versions:
         verdicts = [(path, self._verdict(path, said)) for path in paths]
         for wanted in (Fit.FITS, Fit.UNKNOWN):
             if fitting := [path for path, verdict in verdicts if verdict is wanted]:
-                return tuple(Location(path, said.line, how) for path in self._of_the_release(fitting))
-        key = said, tuple(paths), self._releases.count
+                return tuple(Location(path, said.line, how) for path in self._distinct(self._of_the_release(fitting)))
+        key = said, tuple(paths), self._releases.count, self._stacks
         length = len(said.path) + len(said.function) + len(said.source)
         return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
 
@@ -80,7 +104,19 @@ class Versions:
     def _verdict(self, path: str, said: Said) -> Fit:
         outline = self._outline(path)
         verdict = _fit(outline, said) if outline is not None else Fit.UNKNOWN
-        return Fit.CONTRADICTS if self._is_of_another_release(path, said) else verdict
+        if self._is_of_another_release(path, said) or (self._is_distrusted(path, said) and not said.source):
+            return Fit.CONTRADICTS
+        return verdict
+
+    def _surely_contradicts(self, path: str, said: Said) -> bool:
+        """Whether a file cannot be the one that a text is of; a function that it knows nothing of may be renamed."""
+        outline = self._outline(path)
+        if outline is None or _fit(outline, said) is not Fit.CONTRADICTS:
+            return False
+        return said.line > outline.lines or bool(said.source) or bool(outline.defined(said.function))
+
+    def _is_distrusted(self, path: str, said: Said) -> bool:
+        return bool(self._distrusted) and not self._distrusted.isdisjoint((path, _package(path, said)))
 
     def _is_of_another_release(self, path: str, said: Said) -> bool:
         if not self._releases.count or not is_local(path):
@@ -96,6 +132,16 @@ class Versions:
             return paths
         releases = [(path, self._of_files.of(path)) for path in paths]
         return [path for path, release in releases if release and self._releases.of(release.package)] or paths
+
+    def _distinct(self, paths: Sequence[str]) -> Sequence[str]:
+        """Of files with the same content one each: that of an environment before that of a checkout."""
+        if len(paths) == 1:
+            return paths
+        found: dict[object, str] = {}
+        for path in sorted(paths, key=lambda path: not _PACKAGE.match(path)):
+            outline = self._outline(path)
+            found.setdefault(outline.content or path if outline is not None else path, path)
+        return list(found.values())
 
     def _outline(self, path: str) -> Outline | None:
         known = self._index.definitions_in if self._index is not None else lambda path: None
@@ -141,9 +187,12 @@ class Versions:
                 continue
             self._histories += 1
             now = _content(path)
-            for content in self._versions(path, said, History(path)):
-                fit = _fit(outline_of_content(path, content), said)
+            for content in self._patiently(self._versions(path, said, History(path))):
+                outline = outline_of_content(path, content)
+                fit = _fit(outline, said)
                 if fit is Fit.CONTRADICTS or (said.function and fit is not Fit.FITS):
+                    continue
+                if any(_fit(outline, other) is Fit.CONTRADICTS for other in self._stack.get(path, ())):
                     continue
                 moved = map_lines(_text(content), now).forward(said.line)
                 if moved.line == said.line and not moved.is_gone:
@@ -151,6 +200,16 @@ class Versions:
                 else:
                     stale = Stale.GONE if moved.is_gone else Stale.MOVED
                     yield Location(path, moved.line, How.FOLLOWED, stale=stale, moved_from=said.line)
+
+    def _patiently(self, versions: Iterator[bytes]) -> Iterator[bytes]:
+        """The versions, as long as there is time left for this text."""
+        while self._seconds < _PATIENCE:
+            began = time.monotonic()
+            content = next(versions, None)
+            self._seconds += time.monotonic() - began
+            if content is None:
+                return
+            yield content
 
     def _versions(self, path: str, said: Said, history: History) -> Iterator[bytes]:
         """The versions of a file that may be meant: those of the releases that the text states, or all earlier ones."""
@@ -179,6 +238,15 @@ class Versions:
         if said.line > outline.lines:
             return Location(path, max(outline.lines, 1), How.DOUBTFUL, stale=Stale.GONE, moved_from=said.line)
         return Location(path, said.line, How.DOUBTFUL)
+
+
+def _package(path: str, said: Said) -> str:
+    """The folder of the package that a file is of, where that is known; else the file."""
+    if found := _PACKAGE.match(path):
+        return found[0]
+    if "/" in said.path and path.endswith(f"/{said.path}"):  # a path that was shortened to where packages begin
+        return f"{path.removesuffix(said.path)}{said.path.partition('/')[0]}/"
+    return path
 
 
 def _fit(outline: Outline, said: Said) -> Fit:

@@ -32,6 +32,7 @@ _LIBRARY = re.compile(r".*/python(?P<version>\d+\.\d+)/")
 _TREE = re.compile(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
 _VERSION = re.compile(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
 _LARGEST = 1 << 16  # bytes of a version.py
+_LONGEST_LINE = 1 << 12  # characters: statements stand in short lines
 _MOST_STATED = 4096
 
 
@@ -71,7 +72,7 @@ class StatedReleases:
 
     def take(self, line: str) -> None:
         """Read the next line."""
-        if not any(trigger in line for trigger in self.triggers) or _WANTED.search(line):
+        if len(line) > _LONGEST_LINE or not any(trigger in line for trigger in self.triggers) or _WANTED.search(line):
             return
         for pattern in (_FREEZE, _KNOWN) if "==" in line else (_KNOWN,):
             self._keep(pattern, line)

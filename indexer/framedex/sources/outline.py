@@ -59,7 +59,8 @@ class _Extent:
 class Outline:
     """The lines and definitions of a file: all that a frame is held against.
 
-    `texts` are the lines of a Python file, without spaces around them, as hashes of this process.
+    `texts` are the lines of a Python file, without spaces around them, and `content` is all of it, as hashes of this
+    process; 0 where it is not known.
     `lines` counts them without what follows the last line break. `silent` has the lines (1-based) on which no Python
     can run. `definitions` is None where the file is in no language that is read. `is_sound`: all of it could be read.
     """
@@ -71,6 +72,7 @@ class Outline:
     extents: Sequence[_Extent] = ()
     is_sound: bool = True
     texts: Sequence[int] = ()
+    content: int = 0
 
     @property
     def weight(self) -> int:
@@ -211,15 +213,15 @@ def outline_of_content(path: str, content: bytes) -> Outline:
 
 def _outline(language: str | None, content: bytes, read: Callable[[], tuple[Sequence[Named], bool]]) -> Outline:
     if language not in _READ:
-        return Outline(None, _count(content))
+        return Outline(None, _count(content), content=hash(content))
     definitions, is_sound = read()
     if language == "cpp":
-        return Outline(language, _count(content), definitions, is_sound=is_sound)
+        return Outline(language, _count(content), definitions, is_sound=is_sound, content=hash(content))
     lines = content.decode("utf-8", "replace").split("\n")
     silent = frozenset(number for number, line in enumerate(lines, 1) if _is_silent(line))
     extents = tuple(_extent(each, lines) for _, each in definitions)
     texts = array("q", (hash(line.strip()) for line in lines))
-    return Outline(language, _count(content), definitions, silent, extents, is_sound, texts)
+    return Outline(language, _count(content), definitions, silent, extents, is_sound, texts, hash(content))
 
 
 def _extracted(path: str) -> tuple[Sequence[Named], bool]:

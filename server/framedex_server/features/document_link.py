@@ -21,6 +21,7 @@ from framedex_server.features.session import Session
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
+    from framedex.interchange.resolve import Resolver
     from framedex.model import Location
 
 MOST_LINKS = 2_000
@@ -47,20 +48,28 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def _links(session: Session, document: StackText, uri: str, index: Index | None) -> list[types.DocumentLink]:
     # No binaries: to open a large one takes longer than anyone waits for links.
-    find = resolver(session, uri, index, None, document).find
+    finder = resolver(session, uri, index, None, document)
     symbols: set[str] = set()
     links: list[types.DocumentLink] = []
-    for frame in document.reading.frames():
+    for frame, source in _frames(document, finder):
         if frame.place is None:
             symbols.add(frame.function)
             if len(symbols) > MOST_SYMBOLS:
                 continue
-        location = find(frame, document.source_of(frame)).location
+        location = finder.find(frame, source).location
         if location is not None and (location.url is not None or is_source(location.path)):
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:
             break
     return links[:MOST_LINKS]
+
+
+def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, str]]:
+    """The frames with the source that is quoted for each; `finder` is told of each stack before its first one."""
+    for stack in document.reading.stacks:
+        frames = [(frame, document.source_of(frame)) for frame in stack.frames]
+        finder.of_stack(frames)
+        yield from frames
 
 
 def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:

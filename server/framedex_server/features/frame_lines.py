@@ -97,12 +97,15 @@ async def _found_at(session: Session, document: StackText, uri: str, position: t
     if frame is None:
         return None
     about = path_of(uri) or session.any_document()
-    found = await session.ask(
-        about,
-        lambda index: resolver(session, uri, index, session.binaries, document).find(frame, document.source_of(frame)),
-    )
+
+    def find(index: Index | None) -> Found:
+        finder = resolver(session, uri, index, session.binaries, document)
+        if stack := document.stack_around(frame.first_line):
+            finder.of_stack((each, document.source_of(each)) for each in stack.frames)
+        return finder.find(frame, document.source_of(frame))
+
     # Without an index, paths and binaries that are here still are.
-    return found or await session.run(lambda: resolver(session, uri, None, session.binaries, document).find(frame))
+    return await session.ask(about, find) or await session.run(lambda: find(None))
 
 
 def _frame_at(session: Session, document: StackText, position: types.Position) -> TextFrame | None:

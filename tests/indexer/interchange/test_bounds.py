@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from framedex.binaries.spellings import spelled
 from framedex.interchange import detect, read
 from framedex.interchange.lines import LONGEST_LINE
+from framedex.releases.stated import StatedReleases
 from tests.crash_corpus import corpus
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
 TEXTS += [text.text for text in corpus() if text.frames]
+
+LONGEST_NAME = 50_000  # characters: a line has no more than some more
 
 UNITS = [
     " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
@@ -64,6 +68,31 @@ def test_time_grows_with_the_length_of_a_line(unit: str, before: str) -> None:
 
     # Quadratic work would take seconds for the longest line that is looked at.
     assert seconds(LONGEST_LINE - 100) < 1.0
+
+
+NAMES = [
+    "operator(", "operator<", "(", "<", "[clone ", " (a=", " (<", "@", "@A", " ", "+ 1 ", "{lambda(", "a::", "std::f<",
+    "(anonymous namespace)::", "~", "...", " (.", "$_0", "'lambda'(", "_ZN", "\x00", "🚀",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["", ")", "+0x1a"])
+@pytest.mark.parametrize("unit", NAMES)
+def test_time_grows_with_the_length_of_a_name(unit: str, end: str) -> None:
+    name = "f" + unit * (LONGEST_NAME // len(unit)) + end
+    begin = time.process_time()
+    spelled(name)
+    assert time.process_time() - begin < 1.0
+
+
+@pytest.mark.parametrize(
+    "unit", ["jax ", "jax-", "jax==", "jax:  ", "a.b-", "Python v", "0.1.", "python version", "-1"]
+)
+def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
+    text = "jax==0.1 " + unit * (LONGEST_LINE // len(unit))
+    begin = time.process_time()
+    StatedReleases("\n".join([text, text[:4000]] * 4))
+    assert time.process_time() - begin < 1.0
 
 
 def test_a_line_of_megabytes_is_passed_over_and_said() -> None:

@@ -219,7 +219,7 @@ def test_a_shortened_path_leads_to_the_version_that_bears_it_out(tmp_path: Path)
 
 
 def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path: Path) -> None:
-    files = [environment(tmp_path, version, OLD) for version in ("0.10.2", "0.12.0")]
+    files = [environment(tmp_path, version, f"{OLD}# {version}\n") for version in ("0.10.2", "0.12.0")]
     answer = found(
         py_spy("jax/_src/api.py", 11, "device_put"), Resolver(indexed(tmp_path, *(f.parents[2] for f in files)))
     )
@@ -240,7 +240,7 @@ def test_a_shortened_path_that_several_versions_bear_out_has_candidates(tmp_path
     ],
 )
 def test_the_release_that_a_text_states_decides(tmp_path: Path, stated: str) -> None:
-    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", OLD)
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
     index = indexed(tmp_path, old.parents[2], new.parents[2])
     text = f"{stated}\n{py_spy('jax/_src/api.py', 11, 'device_put')}"
     answer = found(text, Resolver(index, releases=StatedReleases(text)))
@@ -335,3 +335,59 @@ def test_a_line_is_followed_by_the_source_that_is_quoted(tmp_path: Path) -> None
     (frame,) = read(text).frames()
     there = place(Resolver(None).find(frame, quoted_source(frame, text.split("\n"))))
     assert (there.how, there.line, there.moved_from) == (How.FOLLOWED, 12, 11)
+
+
+def test_a_package_that_one_frame_of_a_stack_contradicts_is_of_another_version(tmp_path: Path) -> None:
+    """Given a dump of one version: a frame that both bear out goes where the others of its stack go."""
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", NEW)
+    for file in (old, new):
+        (file.parent / "pjit.py").write_text(f"def call():\n    return 1\n\n# {file}\n")
+    text = py_spy("jax/_src/api.py", 10, "device_put") + "    call (jax/_src/pjit.py:2)\n"
+    first, second = read(text).frames()
+    resolver = Resolver(indexed(tmp_path, old.parents[2], new.parents[2]))
+    assert place(resolver.find(second)).how is How.CANDIDATES
+    resolver.of_stack([(first, ""), (second, "")])
+    assert place(resolver.find(first)) == Location(str(old), 10, How.EXACT)
+    assert place(resolver.find(second)) == Location(str(old.parent / "pjit.py"), 2, How.EXACT)
+    resolver.of_stack([(second, "")])
+    assert place(resolver.find(second)).how is How.CANDIDATES
+
+
+def test_an_installed_package_that_one_frame_contradicts_is_doubted_whole(tmp_path: Path) -> None:
+    file = environment(tmp_path, "0.12.0", NEW)
+    other = file.parent / "pjit.py"
+    other.write_text("def call():\n    return 1\n")
+    mine = tmp_path / "train.py"
+    mine.write_text("def main():\n    return 1\n")
+    text = traceback(file, 10, "device_put") + traceback(other, 2, "call") + traceback(mine, 2, "main")
+    frames = [(frame, "") for frame in read(text).frames()]
+    resolver = Resolver(None)
+    resolver.of_stack(frames)
+    assert [place(resolver.find(*frame)).how for frame in frames] == [How.DEFINITION, How.DOUBTFUL, How.EXACT]
+
+
+def test_of_earlier_versions_that_one_counts_which_the_whole_stack_fits(tmp_path: Path) -> None:
+    versions = [OLD.replace('"""A module', "# one more\n" * number + '"""A module') for number in range(4)]
+    for version in versions:
+        make_checkout(tmp_path / "tree", {"api.py": version})
+    file = tmp_path / "tree" / "api.py"
+    text = traceback(file, 11, "device_put") + traceback(file, 8, "helper")  # only the second has both
+    frames = [(frame, "") for frame in read(text).frames()]
+    resolver = Resolver(None)
+    resolver.of_stack(frames)
+    assert [(place(found).how, place(found).line) for found in (resolver.find(*frame) for frame in frames)] == [
+        (How.FOLLOWED, 13),
+        (How.FOLLOWED, 10),
+    ]
+
+
+def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path: Path) -> None:
+    installed = environment(tmp_path, "0.10.2", OLD)
+    checkout = tmp_path / "checkout" / "jax" / "_src" / "api.py"
+    checkout.parent.mkdir(parents=True)
+    checkout.write_text(OLD)
+    index = indexed(tmp_path, tmp_path / "checkout", installed.parents[2])
+    answer = found(py_spy("jax/_src/api.py", 11, "device_put"), Resolver(index))
+    assert (place(answer), answer.candidates) == (Location(str(installed), 11, How.EXACT), ())
+    answer = found(py_spy("jax/_src/api.py", 11, "nobody"), Resolver(index))
+    assert {each.how for each in (place(answer), *answer.candidates)} == {How.DOUBTFUL}
