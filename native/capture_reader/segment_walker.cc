@@ -4,6 +4,8 @@ namespace framedex::capture {
 namespace {
 
 constexpr size_t kWord = sizeof(RecordHeader);
+// Kinds are small numbers, whatever more of them there will be: most of what is no record is known by that.
+constexpr auto kMostKinds = static_cast<RecordKind>(64);
 // In words, for one segment: what looks like a large record at every other place would take seconds to refute.
 constexpr uint64_t kMostEffort = uint64_t{1} << 23;
 
@@ -110,7 +112,7 @@ SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
 SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
-  if (header.words == 0) return {};
+  if (header.words == 0 || header.kind >= kMostKinds) return {};
   bool is_padding = header.kind == RecordKind::kPadding;
   size_t end = at + header.size();
   bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;

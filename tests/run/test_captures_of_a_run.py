@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -120,3 +121,16 @@ def test_recording_can_be_switched_off(tmp_path: Path) -> None:
     assert b"Array has been deleted" in ended.stderr
     assert ended.said == ["framedex: nothing is recorded (FRAMEDEX_RECORD=0)."]
     assert capture_folders(tmp_path / ".framedex" / "captures") == []
+
+
+def test_a_run_writes_down_what_its_binaries_hold(tmp_path: Path) -> None:
+    ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
+    modules = [module for module in read_capture(tmp_path / ended.capture).modules if module.file is not None]
+    assert len(modules) >= 3
+    for module in modules:
+        with Path(module.path).open("rb") as file:
+            assert module.content == hashlib.file_digest(file, "sha256").hexdigest()
+    for damage in ("", "{", "[]", '{"sha256": 3}', '{"sha256": {"a": 3}}', "[" * 100_000):
+        (tmp_path / ended.capture / "contents.json").write_text(damage)
+        read = read_capture(tmp_path / ended.capture)
+        assert (read.problems, {module.content for module in read.modules}) == ((), {""})
