@@ -9,6 +9,7 @@ import pytest
 
 from tests.robustness.mounts import on_small_disk
 from tests.run.invoking import program
+from tests.running import PROGRAMS
 
 
 def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_every_verb(tmp_path: Path) -> None:
@@ -148,6 +149,18 @@ def test_whatever_writes_files_says_that_the_disk_is_full(tmp_path: Path, captur
     assert f"status {0 if is_run else 1}" in done.stdout, done.stdout + done.stderr
     assert "full" in done.stderr or "No space left" in done.stderr, done.stderr
     assert not re.search(r"^[<>] .*(trace\.txt|map\.fdxmap|ide|tmp)", done.stdout, re.MULTILINE), done.stdout
+
+
+def test_a_full_disk_of_temporary_files_is_named(tmp_path: Path) -> None:
+    """Given no room for temporary files anywhere, when a verb needs one, then that is said."""
+    done = on_small_disk(
+        tmp_path,
+        "20k",
+        "fill; for folder in /tmp /var/tmp /usr/tmp; do mount --bind . $folder 2>/dev/null; done\n"
+        f'framedex sources export "{PROGRAMS}" --component demo --allow-dirty -o /tmp/here.map; echo "status $?"',
+    )
+    assert "status 1" in done.stdout, done.stderr
+    assert "No temporary folder can be made" in done.stderr or "No space left on device" in done.stderr
 
 
 def _number(pattern: str, text: str) -> int:

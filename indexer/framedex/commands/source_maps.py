@@ -167,7 +167,13 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store
                 return
-    with tempfile.TemporaryDirectory(prefix="framedex-") as folder, Store(Path(folder) / "index.db") as store:
+    try:
+        passing = tempfile.TemporaryDirectory(prefix="framedex-")
+    except OSError as error:
+        raise FramedexError(
+            f"No temporary folder can be made: {error.strerror or error}.", "Name a disk with room by TMPDIR."
+        ) from error
+    with passing as folder, Store(Path(folder) / "index.db") as store:
         yield store
 
 

@@ -7,7 +7,6 @@ import resource
 import sqlite3
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -304,10 +303,16 @@ def full(path: Path) -> FramedexError:
 def _why_full(path: Path) -> str:
     if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
         return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
-    temporary = Path(tempfile.gettempdir())
+    temporary = _temporary_folder()
     if free_space(path) > _LITTLE >= free_space(temporary / "file"):
         return f"The disk of temporary files ({temporary}) is full"
     return "The disk is full"
+
+
+def _temporary_folder() -> Path:
+    """Where SQLite puts temporary files; Python's own look-up of such a folder raises where no disk has room."""
+    named = (os.environ.get(name, "") for name in ("SQLITE_TMPDIR", "TMPDIR"))
+    return next(Path(folder) for folder in (*named, "/var/tmp", "/tmp", ".") if folder and os.access(folder, os.W_OK))
 
 
 def free_space(path: Path) -> int:
@@ -316,7 +321,7 @@ def free_space(path: Path) -> int:
         status = os.statvfs(path.parent)
     except OSError:
         return sys.maxsize
-    return status.f_bavail * status.f_frsize
+    return status.f_bavail * status.f_frsize if status.f_blocks else sys.maxsize
 
 
 def _is_full(error: sqlite3.Error) -> bool:

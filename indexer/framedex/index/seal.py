@@ -90,7 +90,7 @@ def was_changed(index: Path) -> bool:
 
 
 def checksum(file: Path) -> int:
-    """The CRC-32 of a file: zlib's is several times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
+    """The CRC-32 of a file: several times as fast as the hashes of `hashlib`, and nobody is to be outwitted."""
     descriptor = _kept_open(os.path.realpath(file))
     value = position = 0
     while block := os.pread(descriptor, _BLOCK, position):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
@@ -84,6 +85,7 @@ class Store:
         self.path = path
         self._patience = patience
         prepare_folder(path)
+        self._was_there = os.path.lexists(path)
         self._seal = Sealing(path)
         self._sealed_up_to = CHEAP
         try:
@@ -152,7 +154,8 @@ class Store:
 
     def _leave(self, error: BaseException | None) -> None:
         """Close the file. One that was made for nothing is taken away again: it would hide that of a folder above."""
-        if isinstance(error, Exception) and self._is_new and self._holds_nothing():
+        is_ours = self._is_new and not self._was_there
+        if isinstance(error, Exception) and is_ours and self._holds_nothing():
             remove_index(self._connection, self.path)
         self.close()
 
