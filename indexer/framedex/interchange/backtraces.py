@@ -24,7 +24,8 @@ _MOST_AFTER = 4096  # characters of a demangled name behind the address
 _COUNTED = re.compile(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
 _APPLE_ADDRESS = re.compile(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
 _PLUS = re.compile(r" \+ (?P<offset>\d{1,12})$")
-_LOADED = re.compile(r"0x[0-9a-fA-F]{6,16}$")
+_LOADED = re.compile(r"0x[0-9a-fA-F]{1,16}$")
+_ALONE = re.compile(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _LONGEST_MODULE = 256
 
 
@@ -38,7 +39,9 @@ class BacktraceLines:
         if "0x" not in line:
             return Piece(Format.BACKTRACE, begins="Stack dump") if line.startswith("Stack dump:") else None
         text = line.rstrip()
-        frame = frame_of_glibc(number, text) or _of_apple(number, text)
+        frame = (
+            frame_of_glibc(number, text) or _of_apple(number, text) or (_of_nothing(number, text) if inside else None)
+        )
         return Piece(Format.BACKTRACE, (frame,)) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -86,6 +89,15 @@ def frame_of_glibc(number: int, text: str) -> TextFrame | None:
     frame = replace(frame, is_return_address=True)
     is_of_binary = place is not None and not place["function"]
     return at_offset(frame, int(place["offset"], 16)) if place is not None and is_of_binary else frame
+
+
+def _of_nothing(number: int, text: str) -> TextFrame | None:
+    """`[0x7f12]`, as glibc prints what is in no binary."""
+    match = _ALONE.match(text)
+    if match is None:
+        return None
+    spans = {PartKind.ADDRESS: match.span("address")}
+    return replace(native_frame(Format.BACKTRACE, number, text, match.span(), spans), is_return_address=True)
 
 
 def _module_start(text: str, least: int, end: int) -> int:

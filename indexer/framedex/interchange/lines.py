@@ -22,7 +22,7 @@ from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
 from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
 from framedex.interchange.places import PlacesInLines
-from framedex.interchange.prefixes import text_start
+from framedex.interchange.prefixes import is_of_same_source, text_start
 from framedex.interchange.profiles import BpfMaps, PerfScript
 from framedex.interchange.py_spy import PySpyJson, PySpyText
 from framedex.interchange.pytest_text import PytestText
@@ -109,6 +109,7 @@ class Lines:
     def __init__(self) -> None:
         self._reader: Reader | None = None  # of the stack that is open
         self._last: TextFrame | None = None  # of its frames
+        self._prefix = ""  # of the line that this frame begins on
 
     @property
     def is_open(self) -> bool:
@@ -143,7 +144,7 @@ class Lines:
             if piece is not None:
                 if not is_current:
                     self.close()
-                return self._taken(reader, piece)
+                return self._taken(reader, piece, line[:start])
         self.close()
         return None
 
@@ -152,10 +153,12 @@ class Lines:
         text = line[start:] if start else line
         piece = _piece(current, number, line, start, inside=True)
         longer = None
-        if self._last is not None and not _begins_with_frame(piece, line, start):
+        # What another process wrote in between is no rest of this frame.
+        may_go_on = self._last is not None and is_of_same_source(self._prefix, line[:start])
+        if self._last is not None and may_go_on and not _begins_with_frame(piece, line, start):
             longer = current.extended(self._last, number, text)
         if longer is None and piece is not None:
-            return self._taken(current, piece)
+            return self._taken(current, piece, line[:start])
         if longer is None and not current.belongs(text):
             return None
         # A line that is a frame by itself is no rest of another one, nor a remark on it.
@@ -164,7 +167,7 @@ class Lines:
                 stranger = _piece(reader, number, line, start)
                 if stranger is not None and _begins_with_frame(stranger, line, start):
                     self.close()
-                    return self._taken(reader, stranger)
+                    return self._taken(reader, stranger, line[:start])
         if longer is None:
             return _BELONGS
         self._last = _shifted(longer, number, start)
@@ -174,12 +177,12 @@ class Lines:
         """End the stack that is open."""
         self._reader = self._last = None
 
-    def _taken(self, reader: Reader, piece: Piece) -> Meaning:
+    def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
         begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last = piece.frames[-1]
+            self._last, self._prefix = piece.frames[-1], prefix
         if piece.ends is not None:
             self.close()
         return Meaning(piece, begins=begins)

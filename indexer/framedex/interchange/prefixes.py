@@ -1,7 +1,7 @@
 """What logs put before each line of a text that goes through them: times, levels, hosts, ranks, names of containers.
 
 Sources of the forms: glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164
-and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pytest, dmesg.
+and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg.
 """
 
 from __future__ import annotations
@@ -24,14 +24,17 @@ _PREFIX = re.compile(
             rf"[A-Z][a-z][a-z] [ \d]\d {_TIME} [\w.-]+ [\w./-]+(?:\[\d+\])?:(?: |$)",
             r"E(?:   |$)",
             r"[A-Za-z][\w.-]* *\|(?: |$)",
-            r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+,\d+\]<std(?:out|err)>: ?",
+            r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+(?:,\d+)?\]<std(?:out|err)>: ?",
             r"\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\)(?: |$)",
+            r"<\d{1,3}>",
             rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
             rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
+            r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
             r"\[[A-Za-z][\w.-]*:\d+(?::\d+)*\] |\[pod/[\w./-]+\] |\[ *\d+\.\d{6}\] ",
         )
     )
 )
+_MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
 _MOST = 4  # one within the other
 
 
@@ -44,3 +47,11 @@ def text_start(line: str) -> int:
             break
         start = match.end()
     return start
+
+
+def is_of_same_source(one: str, other: str) -> bool:
+    """Whether two lines with these prefixes were written by the same process and thread, as far as they tell.
+
+    Times go on; ranks, process ids and names of containers stay.
+    """
+    return one == other or _MOMENT.sub("", one) == _MOMENT.sub("", other)

@@ -48,22 +48,23 @@ class SymbolLists:
 
     def __init__(self) -> None:
         self._list = _List.SYMBOLS
+        self._before = ""  # what an unknown log puts before every line
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A heading, or what stands below it."""
         text = line.rstrip()
         if _BEGIN in text:
-            self._list = _List.SYMBOLS
+            self._list, self._before = _List.SYMBOLS, text[: text.find(_BEGIN)]
             return Piece(Format.TSL, begins=text[text.find(_BEGIN) :].strip())
         heading = _HEADING.search(text) if text.endswith(":") else None
         if heading is not None:
-            self._list = _HEADINGS[heading[1]]
+            self._list, self._before = _HEADINGS[heading[1]], text[: heading.start(1)]
             return Piece(_FORMATS[self._list], begins=text.strip())
         if not inside:
             return None
         if self._list is _List.SYMBOLS and _END in text:
             return Piece(Format.TSL, ends=_BEGIN)
-        frame = self._frame(number, text)
+        frame = self._frame(number, text, len(self._before) if text.startswith(self._before) else 0)
         return Piece(frame.format, (frame,)) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -74,27 +75,27 @@ class SymbolLists:
         """Whatever is printed between a beginning and its end, and ends no list."""
         return False
 
-    def _frame(self, number: int, text: str) -> TextFrame | None:
+    def _frame(self, number: int, text: str, begin: int) -> TextFrame | None:
         form = _FORMATS[self._list]
         if self._list in (_List.CALLS, _List.CALLERS):
-            match = (_CALL.search if self._list is _List.CALLS else _CALLER.match)(text)
-            return _python_frame(form, number, text, match) if match is not None else None
-        dashes = _DASHES.match(text)
+            match = _CALL.search(text, begin) if self._list is _List.CALLS else _CALLER.match(text, begin)
+            return _python_frame(form, number, text, begin, match) if match is not None else None
+        dashes = _DASHES.match(text, begin)
         if self._list is _List.DASHES and dashes is None:
             return None
         if (frame := frame_of_glibc(number, text)) is not None:
             return frame
-        start, end = without_blanks(text, dashes.end() if dashes is not None else 0, len(text))
+        start, end = without_blanks(text, dashes.end() if dashes is not None else begin, len(text))
         if '"' in text or not is_symbol(text[start:end]):
             return None
-        if not start and not _SURE.search(text):  # a line of somebody else: those of the list are indented
+        if start == begin and not _SURE.search(text):  # a line of somebody else: those of the list are indented
             return None
         return native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
 
 
-def _python_frame(form: Format, number: int, text: str, match: re.Match[str]) -> TextFrame | None:
+def _python_frame(form: Format, number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame | None:
     spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
-    path = spans.setdefault(PartKind.PATH, without_blanks(text, 0, match.start()))
+    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))
     if not text[slice(*path)].endswith(_PYTHON):
         return None
     start = min(path[0], match.start("function"))

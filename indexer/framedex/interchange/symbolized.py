@@ -21,6 +21,7 @@ _OFFSET = re.compile(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
 _MODULE = re.compile(r"[^\s()+=,:]+\)$")
 _IN_LIBRARY = re.compile(r" \+ 0x[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
+_SOURCE_FILE = re.compile(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
 _PC = re.compile(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
 _PLUS = re.compile(r" \+ \d{1,12}$")
 _BOOST = re.compile(r"\s*(?P<number>\d{1,4})# (?=\S)")
@@ -78,7 +79,10 @@ def _sanitizer(head: Head, number: int, text: str) -> TextFrame | None:
         spans |= source
         end = without_blanks(text, start, source[PartKind.PATH][0])[1]
     elif offset is None:
-        return None
+        word = text.rfind(" ", start, end)
+        if not head.says_in or word < 0 or _SOURCE_FILE.search(text, word, end) is None:
+            return None
+        end = without_blanks(text, start, word)[1]  # the file is known, its line is not
     elif text.endswith(" <null>", start, end):
         end -= len(" <null>")
     spans[PartKind.FUNCTION] = start, end
@@ -292,6 +296,8 @@ def _backward(head: Head, number: int, text: str) -> TextFrame | None:
 
 def is_symbol(text: str) -> bool:
     """Whether a text may be the name of a function, and is no prose: its blanks are in brackets, or few."""
+    if "\t" in text or ": " in text:
+        return False
     depth, blanks = 0, 0
     for character in text:
         if character in _BRACKETS:
