@@ -17,6 +17,7 @@ from framedex.interchange.hlo import HloText
 from framedex.interchange.ipython import IPythonText
 from framedex.interchange.jvm_errors import JvmErrors
 from framedex.interchange.kernel import KernelTraces
+from framedex.interchange.minidumps import MinidumpStacks
 from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
@@ -44,6 +45,7 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
     lambda text: TraceText(),
     lambda text: FileLines(),
     lambda text: AddressLines(),
+    lambda text: MinidumpStacks(),
     lambda text: EuStackPairs(),
     lambda text: NumberedLines(),
     lambda text: PerfScript(),
