@@ -17,17 +17,19 @@ from framedex.model import Language
 
 _HEADING = re.compile(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
 _HEAD = re.compile(
-    r"(?:^|(?<=[\s\]:>|)]))(?:Cell In ?\[|Input In ?\[|<ipython-input-|File (?=[^\s\"'])|(?=~|/|[A-Za-z]:\\))"
+    r"(?:^|(?<=[\s\]:>|)]))"
+    r"(?:Cell In ?\[|Input In ?\[|<ipython-input-|File (?=[^\s\"'])|(?=~|/|[A-Za-z]:\\|[\w-]+/\S+\.pyx in ))"
 )
 _FUNCTION = r"(?P<function><cell line: \d+>|<\w+>|[\w.][\w.<>]*)(?:\(.*)?"
 _CELL = re.compile(
-    r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>)"
+    r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>"
+    r"|\S[^:]*\.ipynb Cell \d+(?: line \d+)?(?= in ))"
     rf"(?:,? in {_FUNCTION})?$"
 )
 _FILE = re.compile(
     rf"File (?P<path>(?:[/~]|[A-Za-z]:[\\/]).*?|<[^<>]+>|[^\s:]+):(?P<line>\d{{1,9}})(?:, in {_FUNCTION})?$"
 )
-_OLD_FILE = re.compile(rf"(?P<path>(?:[/~]|[A-Za-z]:\\)\S*\.\w{{1,4}}) in {_FUNCTION}$")
+_OLD_FILE = re.compile(rf"(?P<path>(?:[/~]|[A-Za-z]:\\|[\w-]+/)\S*\.\w{{1,4}}) in {_FUNCTION}$")
 _ARROW = re.compile(r"-+> ?(?P<line>\d{1,9})(?!\d)")
 _SOURCE = re.compile(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")

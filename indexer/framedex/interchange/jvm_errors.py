@@ -18,6 +18,7 @@ _NATIVE = re.compile(
     r"(?:# )?[CV]  \[(?P<module>[^\[\]+]+)\+(?P<address>0x[0-9a-f]{1,16})\]"
     r"(?:  (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})?)?(?:  \((?P<path>[^():]+):(?P<line>\d{1,9})\))?$"
 )
+_NAMELESS = re.compile(r"(?:# )?[CV]  (?P<address>0x[0-9a-f]{1,16})$")
 _COMPILED = re.compile(r"(?:# )?[JA] \d+%? (?:[!sbn]+ )?(?:c[12] |jvmci )?(?P<function>[\w.$<>/]+)(?:\(.*)$")
 _INTERPRETED = re.compile(r"(?:# )?j  (?P<function>[\w.$<>/]+)\([^()]*\)\S*?\+\d+(?: .*)?$")
 _STUB = re.compile(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|ExceptionBlob|[A-Z]\w+)\b")
@@ -55,6 +56,9 @@ class JvmErrors:
 def _frame(number: int, text: str, start: int) -> TextFrame | None:
     native = _NATIVE.match(text, start)
     if native is None:
+        nameless = _NAMELESS.match(text, start)
+        if nameless is not None:
+            return matched(Format.JVM_ERROR, number, nameless, Language.NATIVE)
         java = _COMPILED.match(text, start) or _INTERPRETED.match(text, start)
         return matched(Format.JVM_ERROR, number, java) if java is not None else None
     frame = matched(Format.JVM_ERROR, number, native, Language.NATIVE)

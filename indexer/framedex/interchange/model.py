@@ -54,6 +54,7 @@ class Format(StrEnum):
     PERL = "Perl"
     DART = "Dart"
     WINDOWS = "Windows"
+    MINIDUMP = "minidump"
     KERNEL = "Linux kernel"
     PERF = "perf"
     ELFUTILS = "eu-stack"

@@ -53,18 +53,26 @@ class _Pairs:
 class GoPairs(_Pairs):
     """Reads the stacks of goroutines; one object reads one text."""
 
-    triggers = ("goroutine ",)
+    triggers = ("goroutine ", "Goroutine ", " goroutine:", "runtime stack:")
     place = re.compile(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
     remark = re.compile(
         r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x"
     )
-    _heading = re.compile(_BEGINS + r"goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:$")
+    _heading = re.compile(
+        _BEGINS + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
+        # of the race detector
+        r"|(?:Previous )?(?:[Rr]ead|[Ww]rite) at 0x[0-9a-f]+ by (?:main )?goroutine.*:"
+        r"|Goroutine \d+ \(.*\) created at:)$"
+    )
     _creator = re.compile(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
-    _function = re.compile(r"(?P<function>[^\s(]\S*)$")
+    _function = re.compile(r" {0,2}(?P<function>[^\s(]\S*)$")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading of a goroutine, or the function of a frame."""
-        heading = self._heading.search(line.rstrip()) if "goroutine " in line else None
+        text = line.rstrip()
+        heading = (
+            self._heading.search(text) if text.endswith(":") and ("oroutine" in text or "stack:" in text) else None
+        )
         if heading is not None:
             self._begin(line, heading)
             return Piece(Format.GO, begins=heading[0])
@@ -84,16 +92,16 @@ class GoPairs(_Pairs):
 class RustPairs(_Pairs):
     """Reads panics and captured backtraces; one object reads one text."""
 
-    triggers = ("panicked at ", "tack backtrace:")
+    triggers = ("panicked at ", "tack backtrace:", " BACKTRACE ━")
     place = re.compile(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
-    remark = re.compile(r"\s*(?:note: |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
+    remark = re.compile(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
     _panic = re.compile(
         _BEGINS + r"thread '[^']*' (?:\(\d+\) )?panicked at (?:'.*', )?"
         r"(?P<path>(?:[A-Za-z]:)?[^\s:'][^:']*):(?P<line>\d{1,9}):(?P<column>\d{1,9}):?$"
     )
-    _heading = re.compile(_BEGINS + r"[Ss]tack backtrace:$")
+    _heading = re.compile(_BEGINS + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
     _numbered = re.compile(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
-    _inlined = re.compile(r" {6,}(?!at )(?P<function>\S.*)$")
+    _inlined = re.compile(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,7 +122,7 @@ class RustPairs(_Pairs):
             self._panicked = panic[0]
             frame = matched(Format.RUST, number, panic)
             return Piece(Format.RUST, (frame,), begins=panic[0])
-        heading = self._heading.search(line.rstrip()) if "tack backtrace:" in line else None
+        heading = self._heading.search(line.rstrip()) if "backtrace:" in line or "BACKTRACE" in line else None
         if heading is not None:
             self._begin(line, heading)
             return None if inside else Piece(Format.RUST, begins=self._panicked or heading[0])

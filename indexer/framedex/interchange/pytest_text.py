@@ -17,7 +17,7 @@ from framedex.model import Language
 
 _HEADING = re.compile(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
-_PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'>]+):(?P<line>\d{1,9}):"
+_PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
 _SHORT = re.compile(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
 _LONG = re.compile(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
 _DEFINITION = re.compile(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
