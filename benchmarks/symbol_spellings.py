@@ -111,7 +111,7 @@ def _gnu(mangled: str) -> str:
 
 def _absl(mangled: str) -> str:
     """As absl prints it: `f<>()` for whatever template arguments and parameters, without a return type."""
-    parts = []
+    parts: list[str] = []
     plain = _llvm(mangled)
     if plain.startswith("_Z"):
         return plain

@@ -165,5 +165,7 @@ VARIANTS: Sequence[Variant] = (
 )  # fmt: skip
 """What a text goes through before it is read; `Variant.line_of` says where its lines are then."""
 
-OTHERS = {"below other stacks": Counter({("other", "/other.py:1", ""): 1})}
+OTHERS: dict[str, Counter[tuple[str, str | None, str]]] = {
+    "below other stacks": Counter({("other", "/other.py:1", ""): 1})
+}
 """The frames that a variant adds."""

@@ -60,8 +60,12 @@ def nested(depth: int, leaf: Any) -> Any:
     return leaf
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
 SCRAPS: tuple[Callable[[], Any], ...] = tuple(
-    functools.partial(lambda value: value, value)
+    functools.partial(_itself, value)
     for value in (
         *(None, True, False, -1, 0, 1, 2**31, 2**63, -(2**63), 2**70, 10**400, 1.5, -0.0, 1e308),
         *("", "x", "\ud800", "\udcff\0", "a" * 100_000, "\u202e\x1b[31m", "٣", "{}", "%", "file:///"),

@@ -95,7 +95,12 @@ def test_a_large_index_is_summed_only_where_that_was_asked_for(
     project.ingest().close()
     monkeypatch.setattr("framedex.index.store.CHEAP", 100)
     summed: list[Path] = []
-    monkeypatch.setattr(seal, "checksum", lambda path: summed.append(path) or 1)
+
+    def sum_of(path: Path) -> int:
+        summed.append(path)
+        return 1
+
+    monkeypatch.setattr(seal, "checksum", sum_of)
     with Store(project.index) as store, store.transaction():
         store.sources.add_root(str(project.folder))
     assert (summed, seal_path(project.index).read_text()) == ([], "")

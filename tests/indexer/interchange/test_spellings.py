@@ -318,7 +318,7 @@ def test_what_is_no_function_that_is_known_leads_nowhere(index: Index, printed: 
 def test_names_that_compilers_gave_lead_to_their_definitions(tree: Path, index: Index, compiler: str) -> None:
     """As they are, and as both demanglers print them."""
     library = tree.parent / f"lib{compiler}.so"
-    command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", tree / "client.cc", "-o", library]
+    command = [compiler, "-std=c++17", "-O0", "-shared", "-fPIC", str(tree / "client.cc"), "-o", str(library)]
     subprocess.run(command, check=True, capture_output=True)
     listing = subprocess.run(["nm", "--defined-only", library], check=True, capture_output=True, text=True).stdout
     symbols = [line.split()[-1] for line in listing.splitlines() if line.split()[-2] in "tTwW"]

@@ -225,7 +225,7 @@ def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_rea
     assert any(f"{path} is empty at byte {second}" in text for text in read_capture(capture).problems)
 
 
-def records_of(stream: bytes) -> Iterator[tuple[int, int]]:
+def records_of(stream: bytes | bytearray) -> Iterator[tuple[int, int]]:
     """Where the records of the first segment begin, and their sizes in bytes."""
     position = HEADER
     while size := int.from_bytes(stream[position + 2 : position + 4], "little") * 8:
