@@ -10,6 +10,7 @@ every request once, and has to work as ever.
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import json
 import random
@@ -60,18 +61,13 @@ def nested(depth: int, leaf: Any) -> Any:
     return leaf
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
-SCRAPS: tuple[Callable[[], Any], ...] = tuple(
-    functools.partial(_itself, value)
-    for value in (
-        *(None, True, False, -1, 0, 1, 2**31, 2**63, -(2**63), 2**70, 10**400, 1.5, -0.0, 1e308),
-        *("", "x", "\ud800", "\udcff\0", "a" * 100_000, "\u202e\x1b[31m", "٣", "{}", "%", "file:///"),
-        *([], [[]], {}, {"uri": 1}, [None] * 1000, {"": ""}, {str(i): i for i in range(1000)}, nested(200, 1)),
-    )
+VALUES: tuple[Any, ...] = (
+    *(None, True, False, -1, 0, 1, 2**31, 2**63, -(2**63), 2**70, 10**400, 1.5, -0.0, 1e308),
+    *("", "x", "\ud800", "\udcff\0", "a" * 100_000, "\u202e\x1b[31m", "٣", "{}", "%", "file:///"),
+    *([], [[]], {}, {"uri": 1}, [None] * 1000, {"": ""}, {str(i): i for i in range(1000)}, nested(200, 1)),
 )
+
+SCRAPS: tuple[Callable[[], Any], ...] = tuple(functools.partial(copy.copy, value) for value in VALUES)
 URIS = (
     *("", "::", "file:", "file:///", "file://host/x", "file:///nowhere.fdtrace", "untitled:1", "http://example.org/x"),
     *(
