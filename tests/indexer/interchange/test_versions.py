@@ -414,3 +414,12 @@ def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_m
         13,
         How.FOLLOWED,
     )
+
+
+def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    resolver = Resolver(index, elsewhere=lambda name: [str(new)])
+    answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
+    assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
+    assert place(answer).how is How.CANDIDATES
