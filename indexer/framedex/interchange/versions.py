@@ -134,7 +134,7 @@ class Versions:
         return [path for path, release in releases if release and self._releases.of(release.package)] or paths
 
     def _distinct(self, paths: Sequence[str]) -> Sequence[str]:
-        """Of copies of one file the first: that of an environment before that of a checkout.
+        """The files without the copies of those that are installed: a checkout of the same version is no other place.
 
         They have the same content, and more of their paths than the name.
         """
@@ -143,8 +143,8 @@ class Versions:
         contents = {path: outline.content if (outline := self._outline(path)) else 0 for path in paths}
         found: list[str] = []
         for path in sorted(paths, key=lambda path: not _PACKAGE.match(path)):
-            copies = (other for other in found if contents[path] and contents[other] == contents[path])
-            if not any(_common_tail(path, other) > 1 for other in copies):
+            installed = [other for other in found if _PACKAGE.match(other) and contents[other] == contents[path]]
+            if not any(contents[other] and _common_tail(path, other) > 1 for other in installed):
                 found.append(path)
         return found
 
