@@ -186,8 +186,10 @@ class Resolver:
         if beside or len(known) > 1:
             # The end of several paths: whatever else has it, in a folder or a tree, may be meant as well.
             return list(dict.fromkeys((*beside, *known, *(self._elsewhere(name) if "/" in name else ()))))
-        if found := known or self._elsewhere(name):
-            return found
+        if known:
+            return known
+        if found := self._elsewhere(name):
+            return _with_equals(name, found, [path for path in paths if _is_file(path)])
         # What stands before the colon is the source map, and no folder of the file's.
         return _fitting(name, {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)})
 
@@ -288,6 +290,14 @@ def _fitting(name: str, files: Mapping[str, str]) -> Sequence[str]:
     # than files have in common, that proves nothing.
     found = (same,) if same is not None else known.ending_in(name)
     return tuple(files[path] for path in found)
+
+
+def _with_equals(name: str, found: Sequence[str], paths: Sequence[str]) -> Sequence[str]:
+    """The files that were found for a path, and those of other trees whose ends it shares no less."""
+    from framedex.sources.locate import TreeFiles
+
+    alike = TreeFiles({*found, *paths}).alike(name)
+    return list(dict.fromkeys((*found, *alike))) if set(found).intersection(alike) else found
 
 
 def _how(frame: TextFrame) -> How:

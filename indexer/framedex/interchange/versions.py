@@ -134,14 +134,19 @@ class Versions:
         return [path for path, release in releases if release and self._releases.of(release.package)] or paths
 
     def _distinct(self, paths: Sequence[str]) -> Sequence[str]:
-        """Of files with the same content one each: that of an environment before that of a checkout."""
+        """The files without the copies of those that are installed: a checkout of the same version is no other place.
+
+        They have the same content, and more of their paths than the name.
+        """
         if len(paths) == 1:
             return paths
-        found: dict[object, str] = {}
+        contents = {path: outline.content if (outline := self._outline(path)) else 0 for path in paths}
+        found: list[str] = []
         for path in sorted(paths, key=lambda path: not _PACKAGE.match(path)):
-            outline = self._outline(path)
-            found.setdefault(outline.content or path if outline is not None else path, path)
-        return list(found.values())
+            installed = [other for other in found if _PACKAGE.match(other) and contents[other] == contents[path]]
+            if not any(contents[other] and _common_tail(path, other) > 1 for other in installed):
+                found.append(path)
+        return found
 
     def _outline(self, path: str) -> Outline | None:
         known = self._index.definitions_in if self._index is not None else lambda path: None

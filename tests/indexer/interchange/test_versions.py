@@ -9,10 +9,12 @@ import pytest
 
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
+from framedex.ingest.map_export import export_map
+from framedex.ingest.map_import import import_map
 from framedex.interchange import read
 from framedex.interchange.quoted import quoted_source
 from framedex.interchange.resolve import Found, Resolver
-from framedex.model import How, Location, Stale
+from framedex.model import How, Location, SourceMapInfo, Stale
 from framedex.releases.stated import StatedReleases
 from tests.gitrepository import make_checkout
 
@@ -391,3 +393,33 @@ def test_a_checkout_of_the_version_that_is_installed_is_no_other_place(tmp_path:
     assert (place(answer), answer.candidates) == (Location(str(installed), 11, How.EXACT), ())
     answer = found(py_spy("jax/_src/api.py", 11, "nobody"), Resolver(index))
     assert {each.how for each in (place(answer), *answer.candidates)} == {How.DOUBTFUL}
+
+
+def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_map(tmp_path: Path) -> None:
+    commit = make_checkout(tmp_path / "then" / "xla", {"xla/compile.cc": CPP})
+    here = tmp_path / "now" / "xla" / "compile.cc"
+    here.parent.mkdir(parents=True)
+    here.write_text("namespace xla {\n\nint Removed() { return 1; }\n\n}  // namespace xla\n")
+    indexed(tmp_path, tmp_path / "now")
+    info = SourceMapInfo("xla", "https://github.com/openxla/xla", commit, is_dirty=False, tool="test")
+    then = tmp_path / "then" / "xla"
+    with Store(tmp_path / "map.db") as store, (tmp_path / "xla.fdmap").open("wb") as stream:
+        export_map(store, then, str(then), info, stream, Silence())
+    with Store(tmp_path / "index.db") as store:
+        import_map(store, tmp_path / "xla.fdmap", Silence())
+    index = Index.open(tmp_path / "index.db")
+    answer = found(f"    #0 0x7f00 in xla::Compile(int) {here}:13:3\n", Resolver(index))
+    assert (place(answer).path, place(answer).line, place(answer).how) == (
+        f"xla@{commit[:12]}:xla/compile.cc",
+        13,
+        How.FOLLOWED,
+    )
+
+
+def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
+    old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
+    index = indexed(tmp_path, old.parents[2], new.parents[2])
+    resolver = Resolver(index, elsewhere=lambda name: [str(new)])
+    answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
+    assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
+    assert place(answer).how is How.CANDIDATES
