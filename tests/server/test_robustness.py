@@ -30,6 +30,14 @@ def test_every_request_of_a_fuzz_is_answered_once_and_the_server_goes_on(tmp_pat
     assert fuzz(seconds, seed, tmp_path / "server.log")
 
 
+def test_a_message_with_very_many_wrong_values_is_refused_at_once(client: RawClient, recording: Recording) -> None:
+    """A text where a list is due is one of as many wrong values as it has characters."""
+    client.initialize(recording.root)
+    files = {"files": "a" * 3_000_000}
+    assert "error" in client.request("workspace/willDeleteFiles", files, 1)
+    assert client.request("textDocument/hover", at(recording.demo, 7), 2)["result"]["contents"]
+
+
 def test_an_object_inside_a_message_is_no_message(client: RawClient, recording: Recording) -> None:
     """Else whatever text an editor passes on could answer for it, or ask."""
     client.initialize(recording.root)
