@@ -22,7 +22,6 @@ from urllib.parse import unquote
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, PyglsError
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import default_converter
 from pygls.uris import to_fs_path
 
 from framedex.errors import FramedexError
@@ -32,7 +31,7 @@ from framedex_server.features.session import Session
 from framedex_server.framing import Framed
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.markup import without_links
-from framedex_server.protocol import AnsweringProtocol
+from framedex_server.protocol import AnsweringProtocol, message_converter
 from framedex_server.settings import Configuration
 from framedex_server.sockets import Address, listen_on_port, listen_on_socket
 
@@ -108,7 +107,7 @@ class FramedexServer(LanguageServer):
             VERSION,
             text_document_sync_kind=types.TextDocumentSyncKind.Full,
             protocol_cls=AnsweringProtocol,
-            converter_factory=default_converter,
+            converter_factory=message_converter,
         )
         self.documents = OpenDocuments(self._text_of, self._language_of, self._roots)
         settings = Configuration(self._roots, self._warn)

@@ -48,6 +48,13 @@ def test_another_python_is_asked_without_running_anything_of_the_folder(
     assert hostile.ran() == []
 
 
+def test_a_program_gets_the_pythonpath_that_an_editor_kept_from_framedex(hostile: HostileFolder, program: Path) -> None:
+    program.write_text("import os\nprint(os.environ['PYTHONPATH'], 'FRAMEDEX_PROGRAM_PYTHONPATH' in os.environ)\n")
+    kept = {"PYTHONPATH": "/opt/mine", "FRAMEDEX_PROGRAM_PYTHONPATH": "src:/opt/mine"}
+    done = framedex(hostile, "run", str(program), **kept)
+    assert done.stdout.endswith(":src:/opt/mine False\n"), done.stderr
+
+
 def test_a_name_of_a_python_is_not_looked_for_in_the_folder(hostile: HostileFolder, program: Path) -> None:
     done = framedex(hostile, "run", "--python", "python3", str(program))
     assert hostile.ran() == [], done.stderr

@@ -187,3 +187,11 @@ def test_hovers_link_to_missing_files_as_the_settings_say(client: RawClient, rec
     client.send({"method": "workspace/didChangeConfiguration", "params": {"settings": {"framedex": changed}}})
     client.wait_for("workspace/codeLens/refresh")
     assert "https://two.example/moved.cc?l=20" in str(client.request("textDocument/hover", params, 2)["result"])
+
+
+def test_what_a_client_knows_and_has_not_set_is_nothing_to_tell(
+    settings: Configuration, problems: list[str], tmp_path: Path
+) -> None:
+    settings.read({tmp_path: {"index": None, "links": None, "editor": {"limit": None}}})
+    assert problems == []
+    assert settings.at(tmp_path).index is None

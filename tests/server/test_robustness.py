@@ -30,6 +30,26 @@ def test_every_request_of_a_fuzz_is_answered_once_and_the_server_goes_on(tmp_pat
     assert fuzz(seconds, seed, tmp_path / "server.log")
 
 
+def test_a_message_with_very_many_wrong_values_is_refused_at_once(client: RawClient, recording: Recording) -> None:
+    """A text where a list is due is one of as many wrong values as it has characters."""
+    client.initialize(recording.root)
+    files = {"files": "a" * 3_000_000}
+    assert "error" in client.request("workspace/willDeleteFiles", files, 1)
+    assert client.request("textDocument/hover", at(recording.demo, 7), 2)["result"]["contents"]
+
+
+def test_a_document_that_is_a_device_or_a_pipe_keeps_nobody_waiting(
+    client: RawClient, recording: Recording, tmp_path: Path
+) -> None:
+    client.initialize(recording.root)
+    os.mkfifo(tmp_path / "pipe.py")
+    for uri in ("file:///dev/zero", (tmp_path / "pipe.py").as_uri()):
+        document = {"uri": uri, "languageId": "python", "version": 1, "text": "x\n"}
+        client.send({"method": "textDocument/didOpen", "params": {"textDocument": document}})
+        asked = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+        assert "result" in client.request("textDocument/hover", asked, uri)
+
+
 def test_an_object_inside_a_message_is_no_message(client: RawClient, recording: Recording) -> None:
     """Else whatever text an editor passes on could answer for it, or ask."""
     client.initialize(recording.root)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.regularfile import read_regular
+
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
 
@@ -76,7 +78,7 @@ class UnsavedEdits:
 
 def _edits(path: str, text: str) -> LineMap | None:
     try:
-        saved = Path(path).read_bytes().decode("utf-8-sig")
+        saved = read_regular(Path(path)).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):  # in another encoding every line with an accent would pass for changed
         return None
     if saved == text:

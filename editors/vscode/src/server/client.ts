@@ -15,6 +15,7 @@ import {
 import { ownEnvironment } from "./environment";
 import { foldingGlue } from "./folding";
 import { ServerCommand } from "./locate";
+import { settingsOfTheUser } from "./settings";
 
 /** The commands that hovers of the server may link to; no others are run from Markdown of its. */
 const LINKED_COMMANDS = ["framedex.openTrace", "framedex.showCalls"];
@@ -37,7 +38,7 @@ export function createClient(
     documentSelector: [...sources, ...texts],
     outputChannel: output,
     errorHandler,
-    middleware: { ...middleware, ...foldingGlue },
+    middleware: { ...middleware, ...foldingGlue, workspace: settingsOfTheUser },
     markdown: { isTrusted: { enabledCommands: LINKED_COMMANDS }, supportHtml: false },
   };
   const client = new LanguageClient("framedex", "framedex", server, options);
