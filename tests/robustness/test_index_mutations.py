@@ -99,7 +99,7 @@ def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: py
         "UPDATE functions SET name = NULL",
         "UPDATE frames SET offset = 'here'",
         "UPDATE nodes SET parent = id",
-        "UPDATE nodes SET frame = -1",
+        "UPDATE nodes SET frame = -frame",
         "UPDATE calls SET duration = NULL",
         "DELETE FROM boundaries",
         "DELETE FROM frames",
