@@ -56,7 +56,7 @@ def test_a_capture_that_is_removed_while_its_program_runs_is_said_to_be_gone(tmp
     assert "never opened" not in done.stderr
 
 
-@pytest.mark.parametrize("size", ["200k", "500k", "1m", "2m", "4m", "6m", "8m", "12m", "16m", "24m"])
+@pytest.mark.parametrize("size", ["200k", "1m", "4m", "8m", "24m"])
 def test_an_index_for_which_there_is_no_room_is_not_there(tmp_path: Path, captures: Path, size: str) -> None:
     """Given no index, when one finds the disk full, then the space is free again, and what is there can be asked."""
     done = on_small_disk(

@@ -20,7 +20,7 @@ PUT = "PJRT_Client_BufferFromHostBuffer"
 
 
 @pytest.mark.parametrize("whom", ["program", "launcher", "both"])
-@pytest.mark.parametrize("after", [1, 40, 700])
+@pytest.mark.parametrize("after", [1, 700])
 def test_a_kill_loses_no_call_that_had_returned(whom: str, after: int, tmp_path: Path, times: int) -> None:
     """Given a recorded program that prints each array that it sent, when anybody is killed, then those are there."""
     for trial in range(times):

@@ -63,7 +63,7 @@ ARGUMENTS = {
     "find": ["put"],
     "callers": ["put"],
     "callees": ["main"],
-    "explain": ["demo.py"],
+    "explain": ["crash.txt"],
     "resolve": ["demo.py"],
     "cmake": [".", "-o", "ide"],
 }
@@ -97,6 +97,7 @@ def test_help_of_every_verb(redirected: str, unbuffered: str, tmp_path: Path) ->
 def test_output_of_every_verb(redirected: str, project: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
     project.ingest().close()
     names = [name for command in COMMANDS[1:] if (name := " ".join(command)) not in SILENT]
+    (project.folder / "crash.txt").write_text("#0  0x0000000000401136 in runtime::allocate (size=4) at runtime.cc:11\n")
     asked = [[*name.split(), *ARGUMENTS.get(name, [])] for name in names]
     ended = _each(asked, redirected, project.folder, tmp_path_factory.mktemp("told"))
     for name, (status, told) in zip(names, ended, strict=True):

@@ -259,7 +259,7 @@ def _settle(index: Path) -> None:
 
 def _replace(index: Path, new: Path) -> None:
     """Put another whole index into an index's place, as a careful tool does."""
-    for suffix in ("-wal", "-shm"):
+    for suffix in ("-wal", "-shm", ".seal"):
         index.with_name(index.name + suffix).unlink(missing_ok=True)
     if index.is_dir():
         index.rmdir()

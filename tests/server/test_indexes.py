@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -58,10 +59,10 @@ async def answering(indexes: Indexes, document: Path) -> str | None:
 
 
 def open_below(folder: Path) -> set[str]:
-    """The projects in a folder whose index this process has open."""
+    """The projects in a folder whose index this process has open, beside the descriptor that sealing it here left."""
     links = (os.path.realpath(descriptor) for descriptor in Path("/proc/self/fd").iterdir())
-    opened = {path.parent.parent for path in map(Path, links) if path.name == "index.db"}
-    return {project.name for project in opened if project.parent == folder}
+    opened = Counter(path.parent.parent for path in map(Path, links) if path.name == "index.db")
+    return {project.name for project, times in opened.items() if project.parent == folder and times > 1}
 
 
 async def test_of_the_projects_inside_a_workspace_only_those_that_answer_stay_open(
@@ -141,6 +142,7 @@ def _without_log(index: Path) -> None:
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
+    index.with_name(f"{index.name}.seal").unlink()
 
 
 async def test_that_an_index_is_empty_is_not_told_while_this_session_fills_it(
