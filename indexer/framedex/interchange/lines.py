@@ -23,7 +23,7 @@ from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
 from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
 from framedex.interchange.places import PlacesInLines
-from framedex.interchange.prefixes import is_of_same_source, text_start
+from framedex.interchange.prefixes import PREFIXES_BEGIN_WITH, is_of_same_source, text_start
 from framedex.interchange.profiles import BpfMaps, PerfScript
 from framedex.interchange.py_spy import PySpyJson, PySpyText
 from framedex.interchange.pytest_text import PytestText
@@ -128,21 +128,22 @@ class Lines:
 
         On a line without triggers nothing begins: nobody needs to be asked.
         """
-        start = text_start(line)
-        text = line[start:] if start else line
-        if self._reader is not None:
+        start = text_start(line) if line[:1] in PREFIXES_BEGIN_WITH else 0
+        current = self._reader
+        if current is not None:
+            text = line[start:] if start else line
             if not text or text.isspace():
                 return BLANK
             # That a place was on the line before says nothing of what this one is.
-            if not isinstance(self._reader, PlacesInLines):
-                meaning = self._within(self._reader, asked, number, line, start)
+            if type(current) is not PlacesInLines:
+                meaning = self._within(current, asked, number, line, start)
                 if meaning is not None:
                     return meaning
         for reader in asked:
-            is_current = reader is self._reader
-            if is_current and not isinstance(reader, PlacesInLines):
+            is_current = reader is current
+            if is_current and type(reader) is not PlacesInLines:
                 continue
-            piece = _piece(reader, number, line, start, inside=is_current)
+            piece = _piece(reader, number, line, start, is_current)
             if piece is not None:
                 if not is_current:
                     self.close()
@@ -152,22 +153,24 @@ class Lines:
 
     def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
         """What a line is to the open stack, or to a stranger's that begins within what would only belong to it."""
-        text = line[start:] if start else line
-        piece = _piece(current, number, line, start, inside=True)
+        piece = current.piece(number, line, inside=True) if not start else _piece(current, number, line, start, True)
         longer = None
-        # What another process wrote in between is no rest of this frame.
-        may_go_on = self._last is not None and is_of_same_source(self._prefix, line[:start])
-        if self._last is not None and may_go_on and not _begins_with_frame(piece, line, start):
-            longer = current.extended(self._last, number, text)
-        if longer is None and piece is not None:
+        if piece is not None and piece.frames and _begins_with_frame(piece, line, start):
             return self._taken(current, piece, line[:start])
-        if longer is None and not current.belongs(text):
-            return None
+        text = line[start:] if start else line
+        # What another process wrote in between is no rest of this frame.
+        if self._last is not None and is_of_same_source(self._prefix, line[:start]):
+            longer = current.extended(self._last, number, text)
+        if longer is None:
+            if piece is not None:
+                return self._taken(current, piece, line[:start])
+            if not current.belongs(text):
+                return None
         # A line that is a frame by itself is no rest of another one, nor a remark on it.
         for reader in asked:
-            if reader is not current and not isinstance(reader, PlacesInLines):
-                stranger = _piece(reader, number, line, start)
-                if stranger is not None and _begins_with_frame(stranger, line, start):
+            if reader is not current and type(reader) is not PlacesInLines:
+                stranger = _piece(reader, number, line, start, False)
+                if stranger is not None and stranger.frames and _begins_with_frame(stranger, line, start):
                     self.close()
                     return self._taken(reader, stranger, line[:start])
         if longer is None:
@@ -190,9 +193,9 @@ class Lines:
         return Meaning(piece, begins=begins)
 
 
-def _piece(reader: Reader, number: int, line: str, start: int, *, inside: bool = False) -> Piece | None:
+def _piece(reader: Reader, number: int, line: str, start: int, inside: bool) -> Piece | None:
     """What a line is to a reader, which sees the text that begins at a column; a place may be in what a log wrote."""
-    if not start or isinstance(reader, PlacesInLines):
+    if not start or type(reader) is PlacesInLines:
         return reader.piece(number, line, inside=inside)
     piece = reader.piece(number, line[start:], inside=inside)
     if piece is None or not piece.frames:
@@ -213,9 +216,10 @@ def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
     return replace(frame, start=first, end=last, parts=parts)
 
 
-def _begins_with_frame(piece: Piece | None, line: str, start: int) -> bool:
-    """Whether a frame is the first that stands in a line's text."""
-    return piece is not None and bool(piece.frames) and not line[start : piece.frames[0].start].strip()
+def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
+    """Whether the first frame of a piece is the first that stands in a line's text."""
+    first = piece.frames[0].start
+    return first == start or line[start:first].isspace()
 
 
 def _restarts(last: TextFrame | None, piece: Piece) -> bool:

@@ -7,6 +7,7 @@ and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, R
 from __future__ import annotations
 
 import re
+import string
 
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
@@ -35,6 +36,9 @@ _PREFIX = re.compile(
     )
 )
 _MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
+PREFIXES_BEGIN_WITH = frozenset("[(<#" + string.digits + string.ascii_letters)
+"""The characters that a prefix may begin with: most lines of stacks are indented."""
+
 _MOST = 4  # one within the other
 
 
