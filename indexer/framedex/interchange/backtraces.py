@@ -2,7 +2,7 @@
 
 Sources: glibc, debug/backtracesyms.c and backtracesymsfd.c; Open MPI's opal/util/stacktrace.c, dmlc's logging.h and
 Ray's logging.cc, which number and demangle those lines; Apple's backtrace_symbols(3) and crash reports; LLVM,
-lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer).
+lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer); UCX, src/ucs/debug/debug.c.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_AFTER = 4096  # characters of a demangled name behind the address
 _COUNTED = re.compile(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
 _APPLE_ADDRESS = re.compile(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
 _PLUS = re.compile(r" \+ (?P<offset>\d{1,12})$")
-_LOADED = re.compile(r"0x[0-9a-fA-F]{1,16}$")
+_LOADED = re.compile(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
 _ALONE = re.compile(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _LONGEST_MODULE = 256
 
@@ -108,6 +108,24 @@ def _module_start(text: str, least: int, end: int) -> int:
     return (column if column >= 0 else max(text.rfind(" ", least, end), least - 1)) + 1
 
 
+def _of_ucx(number: int, text: str, counted: re.Match[str], column: int) -> TextFrame | None:
+    """`1 0x000000000001bb4f ncclGroupEnd()  /nccl/src/group.cc:12`; a place that is not known is `???:0`."""
+    address = _APPLE_ADDRESS.match(text, column)
+    gap = text.rfind("  ", column)
+    source = source_spans(text, gap + 2, len(text)) if gap > column else {}
+    if address is None or not source or gap <= address.end():
+        return None
+    spans = {
+        PartKind.NUMBER: counted.span("number"),
+        PartKind.ADDRESS: address.span("address"),
+        PartKind.FUNCTION: without_blanks(text, address.end(), gap),
+        **source,
+        PartKind.PATH: (gap + 2, source[PartKind.PATH][1]),
+    }
+    bounds = counted.start("number"), len(text)
+    return native_frame(Format.BACKTRACE, number, text, bounds, spans, number=int(counted["number"]))
+
+
 def _first(spans: dict[PartKind, Span]) -> int:
     return min(start for start, _ in spans.values())
 
@@ -118,6 +136,8 @@ def _of_apple(number: int, text: str) -> TextFrame | None:
     if counted is None:
         return None
     column = text.find("0x", counted.end(), counted.end() + _LONGEST_MODULE)
+    if column == counted.end():
+        return _of_ucx(number, text, counted, column)
     address = _APPLE_ADDRESS.match(text, column) if column > counted.end() else None
     module = without_blanks(text, counted.end(), column) if address is not None else (0, 0)
     if address is None or "  " in text[slice(*module)] or not text[column - 1].isspace():

@@ -79,7 +79,7 @@ class _Collector:
         lines = block.split("\n")
         number, position = 0, 0
         for begin, _, end, words, _ in (*found, (len(content), 0, 0, None, None)):
-            following = number + content.count(b"\n", position, begin)
+            following = number + content.count(b"\n", position, begin) if end else len(lines)
             while number < following and self._lines.is_open:
                 self._line((), first + number, lines[number])
                 number += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -19,12 +20,17 @@ _NO_NAMES = frozenset(
     )
 )
 
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+
 
 def native_frame(
     form: Format, line_number: int, line: str, bounds: Span, spans: Spans, *, number: int | None = None
 ) -> TextFrame:
     """A frame on one line, with a part for each span that says something. A source line of 0 is no place."""
     known = {kind: span for kind, span in spans.items() if line[slice(*span)] not in _NO_NAMES}
+    name = known.get(PartKind.FUNCTION)
+    if name is not None and line.startswith("0x", name[0]) and _ADDRESS.fullmatch(line, *name):
+        del known[PartKind.FUNCTION]
     texts = {kind: line[slice(*span)] for kind, span in known.items()}
     parts = [Part(kind, line_number, *span) for kind, span in known.items()]
     place = None

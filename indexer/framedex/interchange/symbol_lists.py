@@ -20,6 +20,7 @@ from framedex.model import Language
 _BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"
 _DASHES = re.compile(r"\s*--- (?=\S)")
 _CALL = re.compile(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
+_FLAT = re.compile(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
 _CALLER = re.compile(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
 _SURE = re.compile(r"::|\w\(|^_\w*$")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
@@ -60,6 +61,8 @@ class SymbolLists:
         if heading is not None:
             self._list, self._before = _HEADINGS[heading[1]], text[: heading.start(1)]
             return Piece(_FORMATS[self._list], begins=text.strip())
+        if "At:" in text and (flat := self._flat(number, text)) is not None:
+            return flat
         if not inside:
             return None
         if self._list is _List.SYMBOLS and _END in text:
@@ -74,6 +77,13 @@ class SymbolLists:
     def belongs(self, line: str) -> bool:
         """Whatever is printed between a beginning and its end, and ends no list."""
         return False
+
+    def _flat(self, number: int, text: str) -> Piece | None:
+        """All calls of a message whose lines a log has joined."""
+        matches = _FLAT.finditer(text, text.find("At:"))
+        frames = [_python_frame(Format.CALLBACK, number, text, 0, match) for match in matches]
+        known = tuple(frame for frame in frames if frame is not None)
+        return Piece(Format.CALLBACK, known, begins="At:", ends="At:") if known else None
 
     def _frame(self, number: int, text: str, begin: int) -> TextFrame | None:
         form = _FORMATS[self._list]
@@ -95,11 +105,11 @@ class SymbolLists:
 
 def _python_frame(form: Format, number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame | None:
     spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
-    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))
+    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))  # all that is before a call
     if not text[slice(*path)].endswith(_PYTHON):
         return None
     start = min(path[0], match.start("function"))
-    return replace(native_frame(form, number, text, (start, len(text)), spans), language=Language.PYTHON)
+    return replace(native_frame(form, number, text, (start, match.end()), spans), language=Language.PYTHON)
 
 
 _FORMATS = {

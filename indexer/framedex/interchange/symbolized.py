@@ -19,7 +19,7 @@ from framedex.model import Language
 _BUILD_ID = re.compile(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
 _OFFSET = re.compile(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
 _MODULE = re.compile(r"[^\s()+=,:]+\)$")
-_IN_LIBRARY = re.compile(r" \+ 0x[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
+_IN_LIBRARY = re.compile(r" \+ (?:0x)?[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
 _SOURCE_FILE = re.compile(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
 _PC = re.compile(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
@@ -132,7 +132,7 @@ def _coredumpctl(head: Head, number: int, text: str) -> TextFrame | None:
 def _torch(head: Head, number: int, text: str) -> TextFrame | None:
     """`f(int) + 0x1a (0x7f12 in /lib/libc10.so)`, and `f(int) from /a.cpp:12` with line tables."""
     column = text.rfind(" (0x", head.end)
-    plus = text.rfind(" + 0x", head.end, column) if column >= 0 else -1
+    plus = text.rfind(" + ", head.end, column) if column >= 0 else -1
     match = _IN_LIBRARY.match(text, plus) if plus >= 0 else None
     spans = head.spans()
     if match is not None:
@@ -185,7 +185,7 @@ def _tombstone(head: Head, number: int, text: str) -> TextFrame | None:
 def frame_of_debugger(head: Head, number: int, text: str) -> TextFrame | None:
     """What follows `frame #N: `, as lldb prints it or PyTorch."""
     address = _ADDRESS.match(text, head.end)
-    if address is None:
+    if address is None or text.startswith(" + ", address.end()):
         return _torch(head, number, text)
     spans = {**head.spans(), PartKind.ADDRESS: address.span()}
     end, labels = len(text), []

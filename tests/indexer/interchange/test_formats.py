@@ -325,3 +325,14 @@ def test_what_a_log_puts_before_a_line_is_no_part_of_it() -> None:
 def test_a_line_without_text_ends_no_stack() -> None:
     (stack,) = read("#0  0x4a in f () at /a.c:1\n   \n\r\nworker-1  | \n#1  0x4b in g () at /a.c:2\n").stacks
     assert [frame.function for frame in stack.frames] == ["f", "g"]
+
+
+def test_the_last_line_counts_without_its_break() -> None:
+    (frame,) = read("#9  0x1234 in f (a=1)\n   from /lib/libx.so").frames()
+    assert (frame.function, frame.module) == ("f", "/lib/libx.so")
+
+
+def test_calls_of_a_callback_are_read_where_a_log_has_joined_their_lines() -> None:
+    line = "INTERNAL: CpuCallback error: ValueError: no At:\\n  /a b.py(3): f /srv/a.py(31): f\\n  /srv/b.py(12): <module>\\n"
+    frames = [shown(frame) for frame in read(line).frames()]
+    assert frames == [("f", "b.py", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
