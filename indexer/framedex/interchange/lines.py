@@ -11,18 +11,30 @@ from functools import cache
 from typing import NamedTuple
 
 from framedex.interchange.addresses import AddressLines
+from framedex.interchange.at_lines import AtLines
 from framedex.interchange.backtraces import BacktraceLines
 from framedex.interchange.hlo import HloText
+from framedex.interchange.ipython import IPythonText
+from framedex.interchange.jvm_errors import JvmErrors
+from framedex.interchange.kernel import KernelTraces
+from framedex.interchange.minidumps import MinidumpStacks
 from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
+from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
 from framedex.interchange.places import PlacesInLines
-from framedex.interchange.prefixes import PREFIXES_BEGIN_WITH, text_start
+from framedex.interchange.prefixes import PREFIXES_BEGIN_WITH, is_of_same_source, text_start
+from framedex.interchange.profiles import BpfMaps, PerfScript
 from framedex.interchange.py_spy import PySpyJson, PySpyText
+from framedex.interchange.pytest_text import PytestText
+from framedex.interchange.python_debuggers import PythonDebuggers
 from framedex.interchange.python_text import FileLines
+from framedex.interchange.rich_boxes import RichBoxes
+from framedex.interchange.script_lines import ScriptLines
 from framedex.interchange.symbol_lists import SymbolLists
 from framedex.interchange.trace import TraceText
 from framedex.interchange.valgrind import ValgrindLines
+from framedex.interchange.windows import WindowsStacks
 from framedex_native._scanner import LineScanner
 
 LONGEST_LINE = 1 << 16
@@ -33,14 +45,30 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
     lambda text: TraceText(),
     lambda text: FileLines(),
     lambda text: AddressLines(),
+    lambda text: MinidumpStacks(),
+    lambda text: EuStackPairs(),
     lambda text: NumberedLines(),
+    lambda text: PerfScript(),
     lambda text: BacktraceLines(),
     lambda text: ValgrindLines(),
+    lambda text: GoPairs(),
+    lambda text: RustPairs(),
+    lambda text: JuliaPairs(),
     lambda text: SymbolLists(),
     lambda text: PySpyText(),
     lambda text: PySpyJson(),
     lambda text: HloText(),
     MlirText,
+    lambda text: IPythonText(),
+    lambda text: RichBoxes(),
+    lambda text: PytestText(),
+    lambda text: PythonDebuggers(),
+    lambda text: AtLines(),
+    lambda text: ScriptLines(),
+    lambda text: WindowsStacks(),
+    lambda text: KernelTraces(),
+    lambda text: BpfMaps(),
+    lambda text: JvmErrors(),
     lambda text: PlacesInLines(),
 )
 
@@ -83,6 +111,7 @@ class Lines:
     def __init__(self) -> None:
         self._reader: Reader | None = None  # of the stack that is open
         self._last: TextFrame | None = None  # of its frames
+        self._prefix = ""  # of the line that this frame begins on
 
     @property
     def is_open(self) -> bool:
@@ -118,7 +147,7 @@ class Lines:
             if piece is not None:
                 if not is_current:
                     self.close()
-                return self._taken(reader, piece)
+                return self._taken(reader, piece, line[:start])
         self.close()
         return None
 
@@ -127,13 +156,14 @@ class Lines:
         piece = current.piece(number, line, inside=True) if not start else _piece(current, number, line, start, True)
         longer = None
         if piece is not None and piece.frames and _begins_with_frame(piece, line, start):
-            return self._taken(current, piece)
+            return self._taken(current, piece, line[:start])
         text = line[start:] if start else line
-        if self._last is not None:
+        # What another process wrote in between is no rest of this frame.
+        if self._last is not None and is_of_same_source(self._prefix, line[:start]):
             longer = current.extended(self._last, number, text)
         if longer is None:
             if piece is not None:
-                return self._taken(current, piece)
+                return self._taken(current, piece, line[:start])
             if not current.belongs(text):
                 return None
         # A line that is a frame by itself is no rest of another one, nor a remark on it.
@@ -142,7 +172,7 @@ class Lines:
                 stranger = _piece(reader, number, line, start, False)
                 if stranger is not None and stranger.frames and _begins_with_frame(stranger, line, start):
                     self.close()
-                    return self._taken(reader, stranger)
+                    return self._taken(reader, stranger, line[:start])
         if longer is None:
             return _BELONGS
         self._last = _shifted(longer, number, start)
@@ -152,12 +182,12 @@ class Lines:
         """End the stack that is open."""
         self._reader = self._last = None
 
-    def _taken(self, reader: Reader, piece: Piece) -> Meaning:
+    def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
         begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last = piece.frames[-1]
+            self._last, self._prefix = piece.frames[-1], prefix
         if piece.ends is not None:
             self.close()
         return Meaning(piece, begins=begins)

@@ -23,11 +23,11 @@ _PREFIX = re.compile(
             rf"(?:: [IWEF] {_SOURCE}| std(?:out|err) [FP] | [\w.-]+ [\w./-]+\[\d+\]: "
             rf"|(?::? | - )\[?{_LEVEL}\]?(?: +[a-z_][\w.]*: | - |:? |$)|:? | - |$)",
             rf"[A-Z][a-z][a-z] [ \d]\d {_TIME} [\w.-]+ [\w./-]+(?:\[\d+\])?:(?: |$)",
+            r"E(?:   |$)",
             r"[A-Za-z][\w.-]* *\|(?: |$)",
             r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+(?:,\d+)?\]<std(?:out|err)>: ?",
             r"\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\)(?: |$)",
             r"<\d{1,3}>",
-            r"E   (?=\s|\S)|E$",
             rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
             rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
             r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
@@ -35,6 +35,7 @@ _PREFIX = re.compile(
         )
     )
 )
+_MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
 PREFIXES_BEGIN_WITH = frozenset("[(<#" + string.digits + string.ascii_letters)
 """The characters that a prefix may begin with: most lines of stacks are indented."""
 
@@ -50,3 +51,11 @@ def text_start(line: str) -> int:
             break
         start = match.end()
     return start
+
+
+def is_of_same_source(one: str, other: str) -> bool:
+    """Whether two lines with these prefixes were written by the same process and thread, as far as they tell.
+
+    Times go on; ranks, process ids and names of containers stay.
+    """
+    return one == other or _MOMENT.sub("", one) == _MOMENT.sub("", other)
