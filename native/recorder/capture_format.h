@@ -47,7 +47,8 @@ struct StreamHeader {
   // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
   uint64_t verified;
   uint64_t different;
-  uint64_t reserved[3];
+  uint64_t segments;  // in the file: those of a ring are used again in turn
+  uint64_t reserved[2];
 
   uint64_t expected_check() const { return check_of(magic, offsetof(StreamHeader, check)); }
 };
