@@ -121,8 +121,8 @@ void StreamReader::check_header(const StreamHeader& written) {
   is_whole &= is_sealed(form_.key, &StreamHeader::verified, &header_.verified);
   is_whole &= is_sealed(form_.key, &StreamHeader::different, &header_.different);
   is_whole &= is_sealed(form_.key, &StreamHeader::missing_calls, &header_.missing_calls);
-  bool has_begun = is_sealed(form_.key, &StreamHeader::segments_begun, &segments_begun_);
-  is_whole &= has_begun;
+  is_whole &= is_sealed(form_.key, &StreamHeader::segments_begun, &segments_begun_);
+  is_whole &= is_sealed(form_.key, &StreamHeader::segments, &segments_in_file_);
   has_damaged_header_ = !is_whole;
   if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
@@ -184,12 +184,12 @@ std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<Segme
 // Those of a ring begin with their numbers; one without is empty.
 std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
   std::vector<SegmentPlace> written;
+  uint64_t count = segments_in_file_ != 0 ? segments_in_file_ : starts.size();
   for (size_t index = 0; index < starts.size(); ++index) {
-    if (has_number(index, starts[index])) {
+    if (has_number(index, count, starts[index])) {
       written.push_back(place_of(index, starts[index].segment.number));
-    } else if (index < segments_begun_ && form_.version == kVersion) {
+    } else if (index < std::min(segments_begun_, count) && form_.version == kVersion) {
       // The number that a segment here must have had, unless it is the one that was about to be entered.
-      uint64_t count = starts.size();
       uint64_t number = segments_begun_ - 1 - (segments_begun_ - 1 - index) % count;
       bool is_entered = number + 1 == segments_begun_ && form_.written <= number * kSegmentSize;
       if (!is_entered || !starts[index].is_empty()) written.push_back(place_of(index, number));
@@ -203,14 +203,14 @@ std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentS
 }
 
 // Whether a segment of a ring begins with the number of one that can be there.
-bool StreamReader::has_number(size_t index, const SegmentStart& start) const {
+bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& start) const {
   if (form_.version != kVersion) {
     version_1::RecordHeader header;
     std::memcpy(&header, &start.header, sizeof(header));
     return header.mark == version_1::kRecordMark && header.kind == RecordKind::kSegment;
   }
-  size_t count = (bytes_.size() + kSegmentSize - 1) / kSegmentSize;
-  if (start.segment.number % count != index) return false;
+  // It may have become larger since the count was read.
+  if (start.segment.number != index && start.segment.number % count != index) return false;
   SegmentPlace place = place_of(index, start.segment.number);
   auto bytes = reinterpret_cast<const char*>(&start);
   size_t first = place.first_record(form_);
@@ -221,12 +221,12 @@ bool StreamReader::has_number(size_t index, const SegmentStart& start) const {
   return walker.next(&record, &damage) == SegmentWalker::Step::kRecord && record.kind == RecordKind::kSegment;
 }
 
-// A segment that was begun was in the file before, so the file never ends before it.
+// A segment is counted once it is in the file. Of the last one of a thread nothing is missed that was not written yet.
 void StreamReader::report_missing_segments() {
   if (form_.version != kVersion) return;
-  uint64_t count = (bytes_.size() + kSegmentSize - 1) / kSegmentSize;
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
-  bool is_cut = is_ring() ? bytes_.size() % kSegmentSize != 0 || !has_last : segments_begun_ > count;
+  uint64_t count = (bytes_.size() + (is_ring() ? 0 : kSegmentSize - 1)) / kSegmentSize;
+  bool is_cut = segments_in_file_ > count || (is_ring() && !has_last);
   if (is_cut) report("is cut off at byte " + std::to_string(bytes_.size()) + ": it was longer.");
 }
 

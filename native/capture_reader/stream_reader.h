@@ -47,7 +47,7 @@ class StreamReader {
   std::vector<SegmentStart> segment_starts(const File& file) const;
   std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts) const;
   std::vector<SegmentPlace> ring_segments(const std::vector<SegmentStart>& starts) const;
-  bool has_number(size_t index, const SegmentStart& start) const;
+  bool has_number(size_t index, uint64_t count, const SegmentStart& start) const;
   size_t end_of_records(const File& file, const SegmentPlace& place) const;
   void drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after);
   void drop_overtaken(const File& file, size_t count);
@@ -60,6 +60,7 @@ class StreamReader {
   StreamHeader header_{};
   StreamForm form_;
   uint64_t segments_begun_ = 0;  // 0: not known
+  uint64_t segments_in_file_ = 0;
   bool is_stream_ = false;
   bool has_damaged_header_ = false;
   std::vector<SegmentPlace> segments_;  // those still to be read, the next one last

@@ -33,6 +33,16 @@ class AllSignalsBlocked {
   sigset_t before_;
 };
 
+// A thread that is cancelled while it waits would be unwound out of functions that nothing may leave that way.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancelled() { pthread_setcancelstate(before_, nullptr); }
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 // Gives the calling thread an empty table of descriptors. Nothing of the program's table is copied, not even for a
 // moment: a copy would keep open the end of a pipe that the program closes meanwhile.
 void leave_descriptors_of_program() {
@@ -94,6 +104,7 @@ bool BackgroundThread::perform(const Work& work) {
     work();
     return true;
   }
+  NotCancelled scope;
   bool is_done = false;
   std::unique_lock lock(mutex_);
   urgent_.push_back([&] {

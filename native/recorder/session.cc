@@ -33,8 +33,11 @@ using capture::StreamKind;
 using capture::ThreadRecord;
 
 [[noreturn]] void fail(const std::string& what, int error) {
+  bool is_descriptors = error == EMFILE || error == ENFILE;
   throw std::runtime_error(what + ": " + std::strerror(error) +
-                           ". Name a folder that can be written (framedex run -o DIR, or FRAMEDEX_OUT).");
+                           (is_descriptors
+                                ? ". Allow the process more open files (ulimit -n)."
+                                : ". Name a folder that can be written (framedex run -o DIR, or FRAMEDEX_OUT)."));
 }
 
 // mkdir -p

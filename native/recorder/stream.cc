@@ -53,6 +53,7 @@ Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* 
   seal(&header_->verified, 0);
   seal(&header_->different, 0);
   seal(&header_->missing_calls, 0);
+  seal(&header_->segments, segments_);
 }
 
 Stream::~Stream() {
@@ -89,6 +90,7 @@ bool Stream::next_segment() {
     return false;
   }
   segments_ += may_grow;
+  seal(&header_->segments, segments_);
   publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
   if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);

@@ -57,7 +57,7 @@ def test_with_hardly_a_file_a_recording_is_whole_or_refused_and_the_program_as_e
     assert free["capture"]
     assert (tiny["ended"], tiny["statistics"]) == (True, free["statistics"])
     if tiny["capture"] is None:
-        assert "Too many open files" in tiny["refusal"]
+        assert "Too many open files. Allow the process more open files (ulimit -n)." in tiny["refusal"]
     else:
         assert calls_of(Path(tiny["capture"]), "PJRT_Device_MemoryStats")
         assert read_capture(Path(tiny["capture"])).problems == ()
