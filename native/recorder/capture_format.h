@@ -48,7 +48,7 @@ struct StreamHeader {
   uint64_t verified;
   uint64_t different;
   uint64_t missing_calls;  // calls that were made and found no room
-  uint64_t segments;  // in the file: those of a ring are used again in turn
+  uint64_t segments;       // in the file: those of a ring are used again in turn
   uint64_t reserved[1];
 
   uint64_t expected_check() const { return check_of(magic, offsetof(StreamHeader, check)); }
