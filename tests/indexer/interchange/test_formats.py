@@ -333,6 +333,7 @@ def test_the_last_line_counts_without_its_break() -> None:
 
 
 def test_calls_of_a_callback_are_read_where_a_log_has_joined_their_lines() -> None:
-    line = "INTERNAL: CpuCallback error: ValueError: no At:\\n  /a b.py(3): f /srv/a.py(31): f\\n  /srv/b.py(12): <module>\\n"
+    calls = "\\n  ".join(("At:", "<string>(3): f", "/srv/a.py(31): f", "/srv/b.py(12): <module>"))
+    line = f"INTERNAL: CpuCallback error: ValueError: no {calls}\\n"
     frames = [shown(frame) for frame in read(line).frames()]
-    assert frames == [("f", "b.py", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
+    assert frames == [("f", "<string>", 3), ("f", "a.py", 31), ("<module>", "b.py", 12)]
