@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from framedex.interchange.addresses import LINK
-from framedex.interchange.lines import BLANK, LONGEST_LINE, Lines, line_scanner, readers
+from framedex.interchange.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 
 MOST_FRAMES = 200_000
@@ -44,6 +44,7 @@ class _Collector:
 
     def __init__(self, readers: list[Reader]) -> None:
         self._readers = readers
+        self._usual = usual(readers)
         self._places = readers[-1:]
         self._scanner = line_scanner()
         self._stacks: list[TextStack] = []
@@ -77,6 +78,7 @@ class _Collector:
         if not found and not self._lines.is_open:
             return
         lines = block.split("\n")
+        asked = Asked(self._readers, self._usual, content)
         number, position = 0, 0
         for begin, _, end, words, _ in (*found, (len(content), 0, 0, None, None)):
             following = number + content.count(b"\n", position, begin) if end else len(lines)
@@ -85,7 +87,7 @@ class _Collector:
                 number += 1
             number, position = following, end
             if end:
-                self._line(self._readers if words is None else self._places, first + number, lines[number])
+                self._line(asked.on(begin) if words is None else self._places, first + number, lines[number])
                 number += 1
 
     def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:

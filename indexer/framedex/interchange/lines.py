@@ -91,6 +91,43 @@ def line_scanner() -> LineScanner:
     )
 
 
+_SELDOM = (
+    *(MinidumpStacks, EuStackPairs, PerfScript, GoPairs, RustPairs, JuliaPairs, IPythonText, RichBoxes, PytestText),
+    *(PythonDebuggers, AtLines, ScriptLines, WindowsStacks, KernelTraces, BpfMaps, JvmErrors),
+)
+"""Readers of what is seldom in a log of JAX: they are asked on lines with triggers of theirs alone."""
+
+
+@cache
+def _seldom_scanner() -> LineScanner:
+    return LineScanner(
+        [trigger.encode() for reader in readers() if isinstance(reader, _SELDOM) for trigger in reader.triggers], []
+    )
+
+
+class Asked:
+    """Who is asked on the lines of a text; one object answers for one piece of it."""
+
+    def __init__(self, readers: Sequence[Reader], usual: Sequence[Reader], text: bytes) -> None:
+        self._readers = readers
+        self._usual = usual
+        self._text = text
+        self._seldom: set[int] | None = None
+
+    def on(self, begin: int) -> Sequence[Reader]:
+        """The readers to be asked on the line that begins at a byte and has a trigger; none at the end of the text."""
+        if begin == len(self._text):
+            return ()
+        if self._seldom is None:
+            self._seldom = {line[0] for line in _seldom_scanner().scan(self._text, {})}
+        return self._readers if begin in self._seldom else self._usual
+
+
+def usual(readers: Sequence[Reader]) -> list[Reader]:
+    """Those of the readers that are asked on every line with a trigger."""
+    return [reader for reader in readers if not isinstance(reader, _SELDOM)]
+
+
 class Meaning(NamedTuple):
     """What a line of a stack is to it; neither a piece nor a longer frame: a line that only belongs there.
 

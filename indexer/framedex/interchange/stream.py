@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from framedex.interchange.escapes import without_escapes
-from framedex.interchange.lines import LONGEST_LINE, Lines, line_scanner, readers
+from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
 from framedex.interchange.model import Format, Reader, TextFrame
 from framedex.interchange.recall import Recall
 from framedex.releases.stated import StatedReleases
@@ -39,6 +39,7 @@ class NotedLog:
         """`releases` is told what the log states of them."""
         self._releases = releases or StatedReleases()
         self._readers = readers()
+        self._usual = usual(self._readers)
         self._places = self._readers[-1]
         self._scanner = line_scanner()
         self._notes = notes
@@ -110,6 +111,7 @@ class NotedLog:
         """
         position = 0
         lines = self._lines
+        asked = Asked(self._readers, self._usual, text)
         nothing = len(text), len(text), len(text), None, None
         for begin, stop, end, words, note in (*self._scanner.scan(text, self._of_words.kept), nothing):
             while lines.is_open and position < begin:
@@ -117,9 +119,9 @@ class NotedLog:
                 yield position, _before_break(text, following), (), None, None
                 position = following
             if lines.is_open or end - begin > LONGEST_LINE:
-                yield begin, stop, self._readers, None, None
+                yield begin, stop, asked.on(begin), None, None
             else:
-                yield begin, stop, self._readers, words, note
+                yield begin, stop, asked.on(begin) if words is None else (), words, note
             position = end
 
     def _frames(self, asked: Sequence[Reader], line: bytes) -> Sequence[TextFrame]:
