@@ -74,7 +74,7 @@ class Lines:
     def take(self, asked: Iterable[Reader], number: int, line: str) -> Meaning | None:
         """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack."""
         current = self._reader
-        if current is not None:
+        if current is not None and not isinstance(current, PlacesInLines):  # which finds something on others' lines too
             longer = current.extended(self._last, number, line) if self._last is not None else None
             if longer is not None:
                 self._last = longer
@@ -85,8 +85,12 @@ class Lines:
             if current.belongs(line):
                 return _BELONGS
         for reader in asked:
-            if reader is not current and (piece := reader.piece(number, line, inside=False)) is not None:
-                self.close()
+            if reader is current and not isinstance(current, PlacesInLines):
+                continue
+            piece = reader.piece(number, line, inside=reader is current)
+            if piece is not None:
+                if reader is not current:
+                    self.close()
                 return self._taken(reader, piece)
         self.close()
         return None
