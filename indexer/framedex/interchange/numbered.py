@@ -17,7 +17,9 @@ _FRAME = re.compile(r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a
 _MODULE = re.compile(
     r"\((?P<module>[^()]+)\+(?P<offset>0x[0-9a-fA-F]{1,16})\)(?: \(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\))?$"
 )
-_RUNTIME_ERROR = re.compile(r"(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: ")
+_RUNTIME_ERROR = re.compile(
+    r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
+)
 _REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
 _FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
 _ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to ")
@@ -154,7 +156,7 @@ def _runtime_error(number: int, line: str) -> Piece | None:
     frame = TextFrame(
         Format.SANITIZER,
         number,
-        match.start(),
+        match.start("path"),
         number,
         match.end("column"),
         parts(number, match),

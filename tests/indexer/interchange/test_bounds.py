@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from framedex.interchange import detect, read
+from framedex.interchange.lines import readers
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
@@ -46,6 +47,20 @@ def test_time_grows_with_the_length_of_a_line(unit: str) -> None:
 
     # Quadratic work would take seconds for the longest line that is looked at.
     assert seconds(detect.LONGEST_LINE - 100) < 1.0
+
+
+@pytest.mark.parametrize("filling", ["a", " ", "(", "a/", "0x", '"'])
+def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> None:
+    """Behind every trigger of every reader, as that stands and behind a number."""
+    length = detect.LONGEST_LINE // 2
+    slow = []
+    for trigger in dict.fromkeys(trigger for reader in readers() for trigger in reader.triggers):
+        for begin in (trigger, f"#0 {trigger}"):
+            text = f"{begin}{filling * (length // len(filling))}"
+            started = time.process_time()
+            read(text)
+            slow += [begin] * (time.process_time() - started > 0.5)
+    assert slow == []
 
 
 def test_a_line_of_megabytes_is_passed_over_and_said() -> None:
