@@ -56,7 +56,8 @@ def _offsets(fields: tuple[Field, ...], base: int) -> Iterator[tuple[str, int]]:
 def _enums(abi: Abi) -> Iterator[str]:
     for name, values in abi.enums.items():
         members = ", ".join(f"{member} = {value}" for member, value in values.items())
-        yield f"typedef enum {name} {{ {members} }} {name};"
+        # Of a type of its own, so that a value which a newer caller has is no undefined behaviour.
+        yield f"typedef enum {name} : int {{ {members} }} {name};"
 
 
 def _forward_declarations(abi: Abi) -> Iterator[str]:

@@ -1,7 +1,7 @@
 #include "pjrt/mock/program.h"
 
+#include "pjrt/element_size.h"
 #include "pjrt/mock/encoding.h"
-#include "pjrt/traced_call.h"
 
 namespace framedex::mock {
 namespace {
