@@ -28,9 +28,10 @@ from framedex.plaintext import printable
 def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     """Show the stacks in a crash text or a log, each frame with its source.
 
-    Reads Python tracebacks, faulthandler, absl and glog failures, gdb, the sanitizers, py-spy, pystack, HLO, MLIR and
-    plain file:line, alone or mixed. Frames that have only a symbol, or a binary and an offset, are looked up in the
-    index: train.py 2>&1 | framedex explain
+    Reads what Python, absl, glog, gdb, lldb, the sanitizers, valgrind, LLVM, glibc, macOS, PyTorch, PyTorch/XLA,
+    py-spy, pystack, HLO, MLIR and others print, and plain file:line, alone or mixed, behind whatever a log puts before
+    its lines; docs/trace-documents.md has the list. Frames that have only a symbol, or a binary and an offset, are
+    looked up in the index: train.py 2>&1 | framedex explain
     """
     reading = read(_text(file))
     with opened_resolver(index_path, file) as (resolver, index), index.reading() if index else nullcontext():

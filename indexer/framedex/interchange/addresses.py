@@ -1,25 +1,31 @@
-"""What failure handlers print, an address and a symbol a line: absl's and glog's; and the link of TPU crashes.
+"""What failure handlers print, an address and a symbol a line: absl's, glog's, folly's; and the link of TPU crashes.
 
 Sources: abseil-cpp, absl/debugging/internal/examine_stack.cc (a size or `(unknown)` between address and symbol; the
-line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size).
+line `PC:` has the program counter, the others return addresses); glog, src/signalhandler.cc (no size); folly,
+folly/debugging/symbolizer/SymbolizePrinter.cpp (16 digits, and the place on a line of its own).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
-from framedex.interchange.spans import parts
+from framedex.interchange.native import native_frame, source_spans
+from framedex.interchange.spans import bounds, parts
 from framedex.model import Language
 
 _FRAME = re.compile(
-    r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)"
+    r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16}|[0-9a-f]{16})(?=\s|$)"
     r"(?: +(?P<size>\d+|\(unknown\))(?= |$))?(?: +(?P<function>\S.*))?$"
 )
-_HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Check failure stack trace|Aborted at ).*")
+_HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
+_LEAST_INDENTATION = 8  # of folly's places
+LINK = "symbolizer link"
+"""The title of a stack that is a link and nothing else."""
 
 # `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, above and below the frames of a TPU
 # crash: the addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
@@ -53,7 +59,7 @@ class AddressLines:
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading with the signal, or a frame."""
-        if "@ " in line and "0x" in line:
+        if "@ " in line:
             match = _FRAME.search(line)
             if match is not None:
                 return _frame(number, match, self._maps)
@@ -61,7 +67,7 @@ class AddressLines:
         if link is not None:
             self._maps = [_Map(id, int(start, 16), int(end, 16)) for id, start, end in _MAP.findall(link["map"])]
             del self._maps[_MOST_MAPS:]
-            return Piece(Format.ABSL, tuple(_linked(number, link, self._maps)), begins="symbolizer link")
+            return Piece(Format.ABSL, tuple(_linked(number, link, self._maps)), begins=LINK, ends=LINK)
         heading = _HEADING.search(line) if "*** " in line else None
         # glog has a second heading below its first frame; it goes on with the same stack.
         if heading is None or (inside and "stack trace: ***" in line):
@@ -69,8 +75,17 @@ class AddressLines:
         return Piece(Format.ABSL, begins=heading[0].strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """A frame has one line."""
-        return None
+        """folly's place, below the symbol."""
+        start, end = bounds(line)
+        if frame.format is not Format.GLOG or frame.place is not None or start < _LEAST_INDENTATION:
+            return None
+        source = source_spans(line, start, end)
+        is_path = line.startswith(("/", "./", "../"), start)
+        if not source or (not is_path and source[PartKind.PATH][0] != start):
+            return None
+        source[PartKind.PATH] = start, source[PartKind.PATH][1]
+        place = native_frame(Format.GLOG, number, line, (start, end), source)
+        return replace(frame, last_line=number, end=end, parts=(*frame.parts, *place.parts), place=place.place)
 
     def belongs(self, line: str) -> bool:
         """glog's second heading, and the count of frames that were left out."""

@@ -6,9 +6,10 @@ memory are bounded: no line is looked at beyond `LONGEST_LINE`, and no more than
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from framedex.interchange.lines import LONGEST_LINE, Lines, readers
+from framedex.interchange.addresses import LINK
+from framedex.interchange.lines import BLANK, LONGEST_LINE, Lines, line_scanner, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 
 MOST_FRAMES = 200_000
@@ -43,6 +44,8 @@ class _Collector:
 
     def __init__(self, readers: list[Reader]) -> None:
         self._readers = readers
+        self._places = readers[-1:]
+        self._scanner = line_scanner()
         self._stacks: list[TextStack] = []
         self._problems: list[str] = []
         self._found = 0
@@ -65,24 +68,36 @@ class _Collector:
             self._problems.append(
                 f"There are more than {MOST_FRAMES:,} frames; after line {self._last + 1} none was read."
             )
-        return Reading(tuple(self._stacks), tuple(self._problems))
+        return Reading(tuple(_without_links_to(self._stacks)), tuple(self._problems))
 
     def take(self, first: int, block: str) -> None:
-        """Take a block of lines; lines that nothing can begin on cost little."""
-        readers = [reader for reader in self._readers if any(trigger in block for trigger in reader.triggers)]
-        if not readers and not self._lines.is_open:
+        """Take a block of lines; those that nothing can begin on cost little."""
+        content = block.encode("utf-8", "surrogatepass")
+        found = self._scanner.scan(content, {})
+        if not found and not self._lines.is_open:
             return
-        for number, line in enumerate(block.split("\n"), first):
-            if len(line) > LONGEST_LINE:
-                self._close()
-                self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
-            elif line:
-                self._line(readers, number, line)
+        lines = block.split("\n")
+        number, position = 0, 0
+        for begin, _, end, words, _ in (*found, (len(content), 0, 0, None, None)):
+            following = number + content.count(b"\n", position, begin)
+            while number < following and self._lines.is_open:
+                self._line((), first + number, lines[number])
+                number += 1
+            number, position = following, end
+            if end:
+                self._line(self._readers if words is None else self._places, first + number, lines[number])
+                number += 1
 
-    def _line(self, readers: Iterable[Reader], number: int, line: str) -> None:
-        meaning = self._lines.take(readers, number, line)
+    def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:
+        if len(line) > LONGEST_LINE:
+            self._close()
+            self._problems.append(f"Line {number + 1} has {len(line):,} characters and was passed over.")
+            return
+        meaning = self._lines.take(readers, number, line.removesuffix("\r")) if line else BLANK
         if meaning is None:
             self._close()
+            return
+        if meaning is BLANK:
             return
         if meaning.begins:
             self._finish_stack()
@@ -115,3 +130,13 @@ class _Collector:
             )
             self._stacks.append(stack)
         self._frames = []
+
+
+def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
+    """The stacks without those links that stand above or below the same frames, printed with their symbols."""
+    stacks = list(stacks)
+    printed = {frame.address for stack in stacks if stack.title != LINK for frame in stack.frames}
+    for stack in stacks:
+        same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK else 0
+        if 2 * same < len(stack.frames) or not same:
+            yield stack

@@ -5,18 +5,37 @@ A line belongs first to the stack that is open, then to whatever begins with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from framedex.interchange.addresses import AddressLines
+from framedex.interchange.at_lines import AtLines
+from framedex.interchange.backtraces import BacktraceLines
 from framedex.interchange.hlo import HloText
+from framedex.interchange.ipython import IPythonText
+from framedex.interchange.jvm_errors import JvmErrors
+from framedex.interchange.kernel import KernelTraces
+from framedex.interchange.minidumps import MinidumpStacks
 from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
 from framedex.interchange.numbered import NumberedLines
+from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
 from framedex.interchange.places import PlacesInLines
+from framedex.interchange.prefixes import is_of_same_source, text_start
+from framedex.interchange.profiles import BpfMaps, PerfScript
 from framedex.interchange.py_spy import PySpyJson, PySpyText
+from framedex.interchange.pytest_text import PytestText
+from framedex.interchange.python_debuggers import PythonDebuggers
 from framedex.interchange.python_text import FileLines
+from framedex.interchange.rich_boxes import RichBoxes
+from framedex.interchange.script_lines import ScriptLines
+from framedex.interchange.symbol_lists import SymbolLists
 from framedex.interchange.trace import TraceText
+from framedex.interchange.valgrind import ValgrindLines
+from framedex.interchange.windows import WindowsStacks
+from framedex_native._scanner import LineScanner
 
 LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
@@ -26,11 +45,30 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
     lambda text: TraceText(),
     lambda text: FileLines(),
     lambda text: AddressLines(),
+    lambda text: MinidumpStacks(),
+    lambda text: EuStackPairs(),
     lambda text: NumberedLines(),
+    lambda text: PerfScript(),
+    lambda text: BacktraceLines(),
+    lambda text: ValgrindLines(),
+    lambda text: GoPairs(),
+    lambda text: RustPairs(),
+    lambda text: JuliaPairs(),
+    lambda text: SymbolLists(),
     lambda text: PySpyText(),
     lambda text: PySpyJson(),
     lambda text: HloText(),
     MlirText,
+    lambda text: IPythonText(),
+    lambda text: RichBoxes(),
+    lambda text: PytestText(),
+    lambda text: PythonDebuggers(),
+    lambda text: AtLines(),
+    lambda text: ScriptLines(),
+    lambda text: WindowsStacks(),
+    lambda text: KernelTraces(),
+    lambda text: BpfMaps(),
+    lambda text: JvmErrors(),
     lambda text: PlacesInLines(),
 )
 
@@ -38,6 +76,16 @@ _READERS: tuple[Callable[[str], Reader], ...] = (
 def readers(text: str = "") -> list[Reader]:
     """A reader for each family of formats, in the order in which they are asked; `text` is the whole, if known."""
     return [make(text) for make in _READERS]
+
+
+@cache
+def line_scanner() -> LineScanner:
+    """Finds the lines that anything can begin on; those on which only places can are decided by their words."""
+    *particular, places = readers()
+    return LineScanner(
+        [trigger.encode() for reader in particular for trigger in reader.triggers],
+        [trigger.encode() for trigger in places.triggers],
+    )
 
 
 class Meaning(NamedTuple):
@@ -53,6 +101,9 @@ class Meaning(NamedTuple):
 
 _BELONGS = Meaning()
 
+BLANK = Meaning()
+"""What a line without text is, however it is indented: it ends no stack, and is part of it only if more follows."""
+
 
 class Lines:
     """Follows the lines of one text. Of the stack that is open it keeps the last frame and nothing else."""
@@ -60,6 +111,7 @@ class Lines:
     def __init__(self) -> None:
         self._reader: Reader | None = None  # of the stack that is open
         self._last: TextFrame | None = None  # of its frames
+        self._prefix = ""  # of the line that this frame begins on
 
     @property
     def is_open(self) -> bool:
@@ -71,44 +123,103 @@ class Lines:
         """The last frame of the stack that is open."""
         return self._last
 
-    def take(self, asked: Iterable[Reader], number: int, line: str) -> Meaning | None:
-        """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack."""
-        current = self._reader
-        if current is not None and not isinstance(current, PlacesInLines):  # which finds something on others' lines too
-            longer = current.extended(self._last, number, line) if self._last is not None else None
-            if longer is not None:
-                self._last = longer
-                return Meaning(longer=longer)
-            piece = current.piece(number, line, inside=True)
-            if piece is not None:
-                return self._taken(current, piece)
-            if current.belongs(line):
-                return _BELONGS
+    def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
+        """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack.
+
+        On a line without triggers nothing begins: nobody needs to be asked.
+        """
+        start = text_start(line)
+        text = line[start:] if start else line
+        if self._reader is not None:
+            if not text or text.isspace():
+                return BLANK
+            # That a place was on the line before says nothing of what this one is.
+            if not isinstance(self._reader, PlacesInLines):
+                meaning = self._within(self._reader, asked, number, line, start)
+                if meaning is not None:
+                    return meaning
         for reader in asked:
-            if reader is current and not isinstance(current, PlacesInLines):
+            is_current = reader is self._reader
+            if is_current and not isinstance(reader, PlacesInLines):
                 continue
-            piece = reader.piece(number, line, inside=reader is current)
+            piece = _piece(reader, number, line, start, inside=is_current)
             if piece is not None:
-                if reader is not current:
+                if not is_current:
                     self.close()
-                return self._taken(reader, piece)
+                return self._taken(reader, piece, line[:start])
         self.close()
         return None
+
+    def _within(self, current: Reader, asked: Sequence[Reader], number: int, line: str, start: int) -> Meaning | None:
+        """What a line is to the open stack, or to a stranger's that begins within what would only belong to it."""
+        text = line[start:] if start else line
+        piece = _piece(current, number, line, start, inside=True)
+        longer = None
+        # What another process wrote in between is no rest of this frame.
+        may_go_on = self._last is not None and is_of_same_source(self._prefix, line[:start])
+        if self._last is not None and may_go_on and not _begins_with_frame(piece, line, start):
+            longer = current.extended(self._last, number, text)
+        if longer is None and piece is not None:
+            return self._taken(current, piece, line[:start])
+        if longer is None and not current.belongs(text):
+            return None
+        # A line that is a frame by itself is no rest of another one, nor a remark on it.
+        for reader in asked:
+            if reader is not current and not isinstance(reader, PlacesInLines):
+                stranger = _piece(reader, number, line, start)
+                if stranger is not None and _begins_with_frame(stranger, line, start):
+                    self.close()
+                    return self._taken(reader, stranger, line[:start])
+        if longer is None:
+            return _BELONGS
+        self._last = _shifted(longer, number, start)
+        return Meaning(longer=self._last)
 
     def close(self) -> None:
         """End the stack that is open."""
         self._reader = self._last = None
 
-    def _taken(self, reader: Reader, piece: Piece) -> Meaning:
-        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece.frames)
+    def _taken(self, reader: Reader, piece: Piece, prefix: str) -> Meaning:
+        begins = self._reader is None or piece.begins is not None or _restarts(self._last, piece)
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last = piece.frames[-1]
+            self._last, self._prefix = piece.frames[-1], prefix
         if piece.ends is not None:
             self.close()
         return Meaning(piece, begins=begins)
 
 
-def _restarts(last: TextFrame | None, frames: Sequence[TextFrame]) -> bool:
-    return bool(last is not None and last.number and frames and frames[0].number == 0)
+def _piece(reader: Reader, number: int, line: str, start: int, *, inside: bool = False) -> Piece | None:
+    """What a line is to a reader, which sees the text that begins at a column; a place may be in what a log wrote."""
+    if not start or isinstance(reader, PlacesInLines):
+        return reader.piece(number, line, inside=inside)
+    piece = reader.piece(number, line[start:], inside=inside)
+    if piece is None or not piece.frames:
+        return piece
+    return replace(piece, frames=tuple(_shifted(frame, number, start) for frame in piece.frames))
+
+
+def _shifted(frame: TextFrame, number: int, start: int) -> TextFrame:
+    """A frame whose columns on a line count from the column `start`, with those of the line itself."""
+    if not start:
+        return frame
+    parts = tuple(
+        replace(part, start=part.start + start, end=part.end + start) if part.line == number else part
+        for part in frame.parts
+    )
+    first = frame.start + start if frame.first_line == number else frame.start
+    last = frame.end + start if frame.last_line == number else frame.end
+    return replace(frame, start=first, end=last, parts=parts)
+
+
+def _begins_with_frame(piece: Piece | None, line: str, start: int) -> bool:
+    """Whether a frame is the first that stands in a line's text."""
+    return piece is not None and bool(piece.frames) and not line[start : piece.frames[0].start].strip()
+
+
+def _restarts(last: TextFrame | None, piece: Piece) -> bool:
+    """Whether a frame is the first of another stack; backward-cpp counts down to 0, where the same stack goes on."""
+    if last is None or not last.number or not piece.frames or piece.frames[0].number != 0:
+        return False
+    return piece.innermost_first or last.number != 1

@@ -1,7 +1,7 @@
-"""Stacks whose frames begin with `#N`: gdb's `bt` and the sanitizers'.
+"""Stacks whose frames have numbers behind a `#`: debuggers', the sanitizers', LLVM's and others'.
 
-Sources: gdb/stack.c (print_frame); compiler-rt, lib/sanitizer_common/sanitizer_stacktrace_printer.cpp and
-sanitizer_symbolizer_report.cpp. gdb wraps long frames and indents what follows.
+Sources: gdb/stack.c (print_frame) and CPython's Tools/gdb/libpython.py (py-bt); the other forms are in `symbolized`.
+gdb wraps long frames and indents what follows.
 """
 
 from __future__ import annotations
@@ -10,142 +10,183 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.interchange.native import Span, native_frame
 from framedex.interchange.spans import argument_list, parts, source_at_end
+from framedex.interchange.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
 from framedex.model import Language
 
-_FRAME = re.compile(r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a-fA-F]{1,16})\s+)?(?P<in>in )?(?=\S)")
-_MODULE = re.compile(
-    r"\((?P<module>[^()]+)\+(?P<offset>0x[0-9a-fA-F]{1,16})\)(?: \(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\))?$"
+_FRAME = re.compile(
+    r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)\s+)?(?P<in>in )?(?=\S)"
+)
+_COLON = re.compile(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
+_PYTHON = re.compile(
+    r"#(?P<number>\d{1,6}) Frame 0x[0-9a-f]+, for file (?P<path>[^,]+), line (?P<line>\d{1,9}), "
+    r"in (?P<function>[^\s(]+)"
 )
 _RUNTIME_ERROR = re.compile(
     r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
 )
 _REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
 _FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
-_ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to ")
+_THREAD = re.compile(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
+_ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
 _MOST_WRAPPED = 64
 
 
 class NumberedLines:
-    """Reads both; one object reads one text."""
+    """Reads them all; one object reads one text."""
 
-    triggers = (*(f"#{digit}" for digit in range(10)), ": runtime error: ", "Sanitizer: ", " by thread ")
+    triggers = (
+        *(f"#{digit}" for digit in range(10)),
+        *(f"{digit}# " for digit in range(10)),
+        *(": runtime error: ", "Sanitizer: ", " by thread ", "| Source ", "   Source "),
+    )
+
+    def __init__(self) -> None:
+        self._shows_locals = False  # gdb, below each frame
+        self._is_cut = False  # whether gdb goes on with the frame on the next line
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame, a sanitizer's headline, or the line that UBSan is about."""
-        if "#" in line:
-            match = _FRAME.search(line)
-            found = self._frame(number, line, match, inside) if match is not None else None
-            if found is not None:
-                return found
+        """A frame, the heading of a thread or of a report, or the line that UBSan is about."""
+        found = self._numbered(number, line, inside) if "#" in line or 'Source "' in line else None
+        if found is not None:
+            self._shows_locals = found.format is Format.GDB
+            self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
+            return found
         if ": runtime error: " in line:
             return _runtime_error(number, line)
         report = _REPORT.search(line) if "Sanitizer: " in line else None
         if report is not None:
             return Piece(Format.SANITIZER, begins=report[0].strip())
         # The stacks of one report: where the memory came from, and where it was freed.
-        return Piece(Format.SANITIZER, begins=line.strip()) if _FURTHER.search(line) else None
+        if " by thread " in line and _FURTHER.search(line):
+            return Piece(Format.SANITIZER, begins=line.strip())
+        if "hread " in line[:12] and _THREAD.match(line):
+            return Piece(Format.LLDB if "#" in line[:12] else Format.GDB, begins=line.strip())
+        return None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """What gdb has wrapped; it ends with the place or the library."""
-        is_wrapped = frame.format is Format.GDB and line.startswith("    ") and line.strip()
+        is_wrapped = frame.format is Format.GDB and _indentation(line) >= 3
         if not is_wrapped or frame.place or frame.module or number - frame.first_line > _MOST_WRAPPED:
             return None
-        longer = replace(frame, last_line=number, end=len(line.rstrip()))
-        return _with_gdb_place(longer, number, line.rstrip(), 0) or longer
+        text = line.rstrip()
+        if not self._is_cut and not text.lstrip().startswith(("at ", "from ", "(")):
+            return None
+        self._is_cut = not text.endswith(")")
+        longer = replace(frame, last_line=number, end=len(text))
+        return _with_gdb_place(longer, number, text, 0) or longer
 
     def belongs(self, line: str) -> bool:
-        """gdb's last words, and what a sanitizer's report says of the access."""
-        return line.startswith(("Backtrace stopped", "(More stack frames follow")) or _ACCESS.match(line) is not None
+        """gdb's last words and what it says of locals, and what a sanitizer's report says of the access."""
+        if line.startswith(("Backtrace stopped", "(More stack frames follow")) or _ACCESS.match(line) is not None:
+            return True
+        return self._shows_locals and _indentation(line) >= 4
 
-    def _frame(self, number: int, line: str, match: re.Match[str], inside: bool) -> Piece | None:
-        text, begin = line.rstrip(), match.start("number") - 1
-        bare = TextFrame(
-            Format.GDB,
-            number,
-            begin,
-            number,
-            len(text),
-            _head_parts(number, match),
-            number=int(match["number"]),
-            language=Language.NATIVE,
-            address=int(match["address"], 16) if match["address"] else None,
-            # gdb prints return addresses, the sanitizers take one off beforehand; frame 0 is where it stopped.
-            is_return_address=match["number"] != "0",
-        )
-        frame = _with_gdb_place(
-            _with_name(bare, line, match.end(), argument_list(text[match.end() :])), number, text, match.end()
-        ) or _sanitizer(bare, number, text, match.end())
-        if frame is None and (match["address"] or inside):
-            arguments = argument_list(text[match.end() :])
-            if arguments > 0 or text[match.end() :].startswith("<") or match["in"]:
-                frame = _with_name(bare, line, match.end(), arguments)
+    def _numbered(self, number: int, line: str, inside: bool) -> Piece | None:
+        """The frame on a line, if it has one."""
+        text = line.rstrip()
+        match = _FRAME.search(text)
+        if match is not None and not _is_quoted(text, match.start("number")):
+            return self._frame(number, text, match, inside)
+        match = _COLON.search(text)
+        if match is not None:
+            head = Head(_marked(match), int(match["number"]), None, says_in=False, end=match.end())
+            frame = frame_of_debugger(head, number, text)
+            frame = replace(frame, start=match.start("mark")) if frame is not None else None
+        else:
+            frame = boost_frame(number, text) if "# " in text else None
+        if frame is None and 'Source "' in text:
+            frame = described_frame(None, number, text, 0)
         return Piece(frame.format, (frame,)) if frame is not None else None
 
+    def _frame(self, number: int, text: str, match: re.Match[str], inside: bool) -> Piece | None:
+        begin, start = match.start("number") - 1, match.end()
+        python = _PYTHON.match(text, begin) if text.startswith("Frame 0x", start) else None
+        if python is not None:
+            return _python_frame(number, text, python)
+        head = Head(
+            _marked(match),
+            int(match["number"]),
+            match.span("address") if match["address"] else None,
+            says_in=match["in"] is not None,
+            end=start,
+        )
+        arguments = argument_list(text[start:])
+        frame = None
+        if arguments > 0:
+            bare = _gdb_frame(head, number, text, (start, start + arguments))
+            frame = _with_gdb_place(bare, number, text, start)
+        for form in FORMS:
+            frame = frame or form(head, number, text)
+        if frame is not None:
+            # backward-cpp has the outermost frame, with the highest number, first.
+            return Piece(frame.format, (frame,), innermost_first=not text.startswith(("Object ", "Source "), start))
+        is_cut = arguments > 0 and text.endswith(",") and "=" in text[start + arguments :]
+        if (head.address or inside or is_cut) and (arguments > 0 or text.startswith("<", start) or head.says_in):
+            return Piece(Format.GDB, (_gdb_frame(head, number, text, (start, _end(text, start, arguments))),))
+        return None
 
-def _head_parts(number: int, match: re.Match[str]) -> tuple[Part, ...]:
-    number_part = Part(PartKind.NUMBER, number, match.start("number") - 1, match.end("number"))
-    if match["address"] is None:
-        return (number_part,)
-    return number_part, Part(PartKind.ADDRESS, number, *match.span("address"))
+
+def _marked(match: re.Match[str]) -> Span:
+    return match.start("number") - 1, match.end("number")
 
 
-def _with_name(frame: TextFrame, line: str, start: int, length: int) -> TextFrame:
-    end = start + length if length > 0 else len(line.rstrip())
-    name = line[start:end]
-    if name in ("", "??"):
-        return frame
-    part = Part(PartKind.FUNCTION, frame.first_line, start, end)
-    return replace(frame, function=name, parts=(*frame.parts, part))
+def _gdb_frame(head: Head, number: int, text: str, name: Span) -> TextFrame:
+    spans = {**head.spans(), PartKind.FUNCTION: name}
+    frame = native_frame(Format.GDB, number, text, (head.begin, len(text)), spans, number=head.number)
+    # gdb prints return addresses; frame 0 is where it stopped.
+    return replace(frame, is_return_address=head.number != 0)
+
+
+def _end(text: str, start: int, arguments: int) -> int:
+    return start + arguments if arguments > 0 else len(text)
 
 
 def _with_gdb_place(frame: TextFrame, number: int, text: str, start: int) -> TextFrame | None:
     """The frame with the place or library that ends a text of gdb; None where it ends with neither."""
-    at = max(text.rfind(") at "), -1)
-    at = at + 1 if at >= 0 else (start + 3 if text[start:].startswith("    at ") else -1)
-    if at >= start and (found := source_at_end(text)) is not None and not found[2][2]:
+    column = text.rfind(") at ")
+    indented = len(text) - len(text.lstrip())
+    at = column + 1 if column >= 0 else (indented - 1 if text.startswith("at ", indented) and not start else -1)
+    if at >= start and (found := source_at_end(text)) is not None:
         path, line = (at + 4, found[1]), found[2].span(1)
-        pieces = Part(PartKind.PATH, number, *path), Part(PartKind.LINE, number, *line)
-        place = Place(text[slice(*path)], int(text[slice(*line)])) if int(text[slice(*line)]) else None
-        return replace(frame, parts=(*frame.parts, *pieces), place=place)
-    library = text.rfind(") from ")
-    library = library + 1 if library >= 0 else (start + 3 if text[start:].startswith("    from ") else -1)
-    if library >= start and text[library + 6 :].strip():
+        pieces = [Part(PartKind.PATH, number, *path), Part(PartKind.LINE, number, *line)]
+        if found[2][2]:
+            pieces.append(Part(PartKind.COLUMN, number, *found[2].span(2)))
+        place = Place(text[slice(*path)], int(text[slice(*line)]), int(found[2][2] or 0))
+        return replace(frame, parts=(*frame.parts, *pieces), place=place if place.line else None)
+    column = text.rfind(") from ")
+    library = column + 1 if column >= 0 else (indented - 1 if text.startswith("from ", indented) and not start else -1)
+    if library >= start and text[library + 6 :].strip() and not source_at_end(text):
         part = Part(PartKind.MODULE, number, library + 6, len(text))
         return replace(frame, parts=(*frame.parts, part), module=text[library + 6 :])
     return None
 
 
-def _sanitizer(frame: TextFrame, number: int, text: str, start: int) -> TextFrame | None:
-    end = len(text)
-    frame = replace(frame, format=Format.SANITIZER, is_return_address=False)
-    module = _MODULE.search(text, start)
-    pieces = list(frame.parts)
-    if module is not None:
-        end = module.start()
-        pieces.append(Part(PartKind.MODULE, number, *module.span("module")))
-        frame = replace(
-            frame,
-            module=module["module"],
-            offset=int(module["offset"], 16),
-            build_id=(module["build_id"] or "").lower(),
-        )
-    head = text[start:end].rstrip()
-    found = source_at_end(head)
-    if found is not None:
-        begin, stop, tail = found
-        path = head[begin:stop]
-        pieces.append(Part(PartKind.PATH, number, start + begin, start + stop))
-        pieces.append(Part(PartKind.LINE, number, start + tail.start(1), start + tail.end(1)))
-        if tail[2]:
-            pieces.append(Part(PartKind.COLUMN, number, start + tail.start(2), start + tail.end(2)))
-        frame = replace(frame, place=Place(path, int(tail[1]), int(tail[2] or 0)) if int(tail[1]) else None)
-        head = head[:begin].rstrip()
-    if module is None and found is None:
-        return None
-    if head:
-        pieces.append(Part(PartKind.FUNCTION, number, start, start + len(head)))
-    return replace(frame, function=head, parts=tuple(sorted(pieces, key=lambda part: part.start)))
+def _python_frame(number: int, text: str, match: re.Match[str]) -> Piece:
+    place = Place(match["path"], int(match["line"]))
+    frame = TextFrame(
+        Format.GDB,
+        *(number, match.start(), number, len(text)),
+        parts(number, match),
+        number=int(match["number"]),
+        function=match["function"],
+        place=place,
+        language=Language.PYTHON,
+    )
+    return Piece(Format.GDB, (frame,))
+
+
+def _is_quoted(text: str, column: int) -> bool:
+    """Whether what stands at a column is in a string, a value or a comment, as debuggers show locals and sources."""
+    before = text[:column]
+    return any(mark in before for mark in ('"', " = ", "<<", "//", ";"))
+
+
+def _indentation(line: str) -> int:
+    """The width of the blanks that a line begins with; a tab is as much as a wrapped line has."""
+    blanks = len(line) - len(line.lstrip())
+    return blanks + 3 * line.count("\t", 0, blanks) if blanks < len(line) else 0
 
 
 def _runtime_error(number: int, line: str) -> Piece | None:

@@ -9,16 +9,22 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.spans import parts, place
+from framedex.interchange.spans import matched, parts, place
 from framedex.model import Language
 
 _FRAME = re.compile(
-    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line (?P<line>\d{1,9})'
-    r"(?:(?P<comma>,)? in (?P<function>.*))?$"
+    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?P<line>\d{1,9})'
+    r"(?:(?P<comma>,)? in (?P<function>.*)|:)?$"
 )
 _C_FRAME = re.compile(
     r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]'
 )
+# A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
+_IN_STRING = re.compile(
+    r'File (?P<escape>\\{0,8})"(?P<path>[^"\\]+)(?P=escape)", line (?P<line>\d{1,9})'
+    r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n)"
+)
+_NEW_LINE = re.compile(r"\\{1,8}n")
 _LIBRARY = re.compile(r" \((?P<module>/[^()]*|\[\w+\])\)$")
 _INLINED = " (inlined)"
 _EXCEPTION = re.compile(r"[\w.]+(?::|$)")
@@ -27,7 +33,7 @@ _EXCEPTION = re.compile(r"[\w.]+(?::|$)")
 class FileLines:
     """Reads tracebacks; one object reads one text."""
 
-    triggers = ('File "', "Binary file ", "(most recent call ")
+    triggers = ('File "', "File \\", "Binary file ", "(most recent call ")
 
     def __init__(self) -> None:
         self._prefix = ""  # what a log or an exception group puts before every line
@@ -35,7 +41,7 @@ class FileLines:
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A heading, a frame, or the exception below the frames."""
-        if 'ile "' in line:
+        if 'ile "' in line or "ile \\" in line:
             return self._frame(number, line)
         if "(most recent call " in line and line.rstrip().endswith(":"):
             title = line.strip(" +|\r")
@@ -60,6 +66,10 @@ class FileLines:
         return "[Previous line repeated " in line or line.strip() in ("...", "<no Python frame>")
 
     def _frame(self, number: int, line: str) -> Piece | None:
+        if "\\n" in line:
+            frames = tuple(matched(Format.PYTHON, number, each, Language.PYTHON) for each in _IN_STRING.finditer(line))
+            if frames:
+                return Piece(Format.PYTHON, frames, ends=_raised_in_string(line), innermost_first=False)
         match = _FRAME.search(line)
         if match is None:
             return self._c_frame(number, line)
@@ -129,3 +139,10 @@ class FileLines:
             is_return_address=True,
         )
         return Piece(Format.FAULTHANDLER, (frame,))
+
+
+def _raised_in_string(line: str) -> str:
+    """The exception behind the last frame of a traceback in a string."""
+    lines = _NEW_LINE.split(line[line.rfind("File ") :])
+    raised = next((text for text in lines if _EXCEPTION.match(text)), "")
+    return raised.partition('"')[0].rstrip("\\' ")

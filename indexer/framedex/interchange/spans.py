@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import cache
+from operator import attrgetter
 
-from framedex.interchange.model import Part, PartKind, Place
+from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
+from framedex.model import Language
 
 
 def parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
     """The named groups of a match on a line as parts, from left to right; the line's text began `shift` before."""
     found = []
-    for kind in PartKind:
-        if kind.value in match.re.groupindex:
-            start, end = match.span(kind.value)
-            if start < end:
-                found.append(Part(kind, number, start + shift, end + shift))
-    return tuple(sorted(found, key=lambda part: part.start))
+    for kind, group in _groups(match.re):
+        start, end = match.span(group)
+        if start < end:
+            found.append(Part(kind, number, start + shift, end + shift))
+    return tuple(sorted(found, key=_start_of)) if len(found) > 1 else tuple(found)
+
+
+_start_of = attrgetter("start")
+
+
+@cache
+def _groups(pattern: re.Pattern[str]) -> tuple[tuple[PartKind, int], ...]:
+    """The kinds of parts that an expression has groups for, with the groups' numbers."""
+    return tuple((kind, pattern.groupindex[kind.value]) for kind in PartKind if kind.value in pattern.groupindex)
 
 
 def place(path: str | None, line: str | None, column: str | None = None, function: str = "") -> Place | None:
@@ -62,3 +74,45 @@ def source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:
     start = max(head.rfind(" /"), head.rfind(" ../"), head.rfind(" ./"))
     start = (start if start >= 0 else head.rfind(" ")) + 1
     return (start, len(head), tail) if start < len(head) else None
+
+
+def matched(
+    form: Format,
+    number: int,
+    match: re.Match[str],
+    language: Language | None = None,
+    *,
+    shift: int = 0,
+    labels: tuple[str, ...] = (),
+) -> TextFrame:
+    """The frame of a match whose groups are named for the kinds of parts; the line's text began `shift` before."""
+    groups = match.groupdict()
+    text = match[0]
+    return TextFrame(
+        form,
+        number,
+        match.start() + shift + len(text) - len(text.lstrip()),
+        number,
+        match.end() + shift,
+        parts(number, match, shift),
+        number=int(groups["number"]) if groups.get("number") else None,
+        function=groups.get("function") or "",
+        place=place(groups.get("path"), groups.get("line"), groups.get("column")),
+        language=language,
+        address=int(groups["address"], 16) if groups.get("address") else None,
+        module=groups.get("module") or "",
+        labels=labels,
+    )
+
+
+def with_place(frame: TextFrame, number: int, match: re.Match[str], shift: int = 0) -> TextFrame:
+    """The frame with the place, or the binary, that a match on its next line names."""
+    groups = match.groupdict()
+    return replace(
+        frame,
+        last_line=number,
+        end=match.end() + shift,
+        parts=(*frame.parts, *parts(number, match, shift)),
+        place=place(groups.get("path"), groups.get("line"), groups.get("column")) or frame.place,
+        module=groups.get("module") or frame.module,
+    )

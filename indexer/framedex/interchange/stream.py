@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from framedex.interchange.escapes import without_escapes
-from framedex.interchange.lines import LONGEST_LINE, Lines, readers
-from framedex.interchange.model import Format, TextFrame
+from framedex.interchange.lines import LONGEST_LINE, Lines, line_scanner, readers
+from framedex.interchange.model import Format, Reader, TextFrame
 from framedex.interchange.recall import Recall
-from framedex_native._scanner import LineScanner
 
 _LONGEST_BYTES = 4 * LONGEST_LINE
 
@@ -37,11 +36,8 @@ class NotedLog:
 
     def __init__(self, notes: Notes) -> None:
         self._readers = readers()
-        *particular, self._places = self._readers
-        self._scanner = LineScanner(
-            [trigger.encode() for reader in particular for trigger in reader.triggers],
-            [trigger.encode() for trigger in self._places.triggers],
-        )
+        self._places = self._readers[-1]
+        self._scanner = line_scanner()
         self._notes = notes
         self._lines = Lines()
         self._number = 0  # of the lines that were read
@@ -86,9 +82,9 @@ class NotedLog:
     def _noted(self, text: bytes, shown: int) -> Iterator[bytes]:
         """Whole lines from byte `shown` on, with their notes."""
         pieces: list[bytes] = []
-        for begin, stop, words, note in self._lines_that_count(text):
+        for begin, stop, asked, words, note in self._lines_that_count(text):
             if note is None:
-                frames = self._frames(text[begin:stop]) if words is None else self._frames_of_words(words)
+                frames = self._frames(asked, text[begin:stop]) if words is None else self._frames_of_words(words)
                 note = self._notes.known(frames) if frames else b""
                 if note is None:
                     yield b"".join((*pieces, text[shown:stop]))
@@ -101,8 +97,10 @@ class NotedLog:
                 shown = stop
         yield b"".join((*pieces, text[shown:]))
 
-    def _lines_that_count(self, text: bytes) -> Iterator[tuple[int, int, tuple[bytes, ...] | None, bytes | None]]:
-        """The lines to be read, without their breaks: those with a trigger, and all others while a stack is open.
+    def _lines_that_count(
+        self, text: bytes
+    ) -> Iterator[tuple[int, int, Sequence[Reader], tuple[bytes, ...] | None, bytes | None]]:
+        """The lines to be read, without their breaks, and by whom: those with a trigger, others while a stack is open.
 
         The words of a line are those that it can be read by, if the line around them does not matter; with the note
         that is known of them. Lines of which it is known that there is nothing to note are left out.
@@ -113,15 +111,15 @@ class NotedLog:
         for begin, stop, end, words, note in (*self._scanner.scan(text, self._of_words.kept), nothing):
             while lines.is_open and position < begin:
                 following = text.find(b"\n", position) + 1 or len(text)
-                yield position, _before_break(text, following), None, None
+                yield position, _before_break(text, following), (), None, None
                 position = following
             if lines.is_open or end - begin > LONGEST_LINE:
-                yield begin, stop, None, None
+                yield begin, stop, self._readers, None, None
             else:
-                yield begin, stop, words, note
+                yield begin, stop, self._readers, words, note
             position = end
 
-    def _frames(self, line: bytes) -> Sequence[TextFrame]:
+    def _frames(self, asked: Sequence[Reader], line: bytes) -> Sequence[TextFrame]:
         """The frames that a line has, or completes."""
         body = line[line.rfind(b"\r") + 1 :]
         text = without_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
@@ -132,7 +130,7 @@ class NotedLog:
             return ()
         self._number += 1
         before = self._lines.last
-        meaning = self._lines.take(self._readers, self._number, text)
+        meaning = self._lines.take(asked, self._number, text)
         if meaning is None:
             return ()
         if meaning.longer is not None:

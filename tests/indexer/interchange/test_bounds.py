@@ -10,18 +10,34 @@ import pytest
 
 from framedex.interchange import detect, read
 from framedex.interchange.lines import readers
+from tests.crash_corpus import corpus
 
 SAMPLES = Path(__file__).parents[2] / "fixtures" / "stacks"
 TEXTS = [path.read_text(encoding="utf-8") for path in sorted(SAMPLES.glob("*.*")) if path.suffix != ".cc"]
+TEXTS += [text.text for text in corpus() if text.frames]
 
 UNITS = [
     " (", 'File "', "loc(", "loc(callsite(", ") at ", " from ", "#0 ", "@ 0x1 ", ":1", "a.py:1", '"name": "', " /",
     'metadata={a="', '\\"', "Thread 1 (", "fused[", "fused<", "#loc1 = loc(", "|", "+0x1", "((", "<", "x at /",
-    "?trace=1&map=", "1,",
+    "?trace=1&map=", "1,", "#1 0x1 in f(", "#1 0x1 f (a.so+0x1) ", "frame #1: f + 0x1 (0x1 in ",
+    "frame #1: 0x1 a`f at ", "a`", " [inlined] ", " + 1", "1# f at ", " in ", "#1 pc 00000001 ", ") [0x1] ",
+    "(f+0x1)[0x1", "/a.so(f+0x1", "1 a 0x00000001 ", "==1==    at 0x1: f (", "*** Begin stack trace *** ", "At: ",
+    "/a.py(1): f", '| Source "a", line 1, in f ', " (offset 0x1)", " (BuildId: ab)", "I0101 1 1 a.cc:1] ",
+    "2026-11-22T10:00:00Z ", "worker | ", "(pid=1) ", "E   ", "[rank0]: ", "[a:1] ", "#1 Frame 0x1, for file ",
+    '"Object "a", at 0x1, in ', "\t", " ", "()", "<>", "0x1 ", "#1 f from a.cpp:1 ", "(inlined) at ",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(40))
+# Stacks that are open still, so that the line is read as one of theirs, and what may stand before a line.
+BEFORE = [
+    "", "#0  0x1 in f (a=1,\n    ", "*** Begin stack trace ***\n\t", "At:\n  ", "backtrace:\n --- ",
+    "1  a 0x0000000000000001 f + 1\n", "==1==    at 0x1: f (a.c:1)\n==1== ", "    @ 0000000000000001 f\n           ",
+    "I0101 12:00:00.123456 1 a.cc:1] #1 0x1 ", "frame #1: 0x1 a`", "#1 0x0000000000000001 ", "#1 0x1 in ", "1# ",
+    "frame #1: ", '  File "/a.py", line 1, in f\n    ', "TensorsGraphInfo:\n  ", "#00 pc 00000001 ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(80))
 def test_damaged_texts_are_read(seed: int) -> None:
     """Cut, doubled and with characters of other lines in them."""
     chance = random.Random(seed)
@@ -37,10 +53,11 @@ def test_damaged_texts_are_read(seed: int) -> None:
         assert all(0 <= part.start < part.end <= len(lines[part.line]) for part in frame.parts)
 
 
+@pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("unit", UNITS)
-def test_time_grows_with_the_length_of_a_line(unit: str) -> None:
+def test_time_grows_with_the_length_of_a_line(unit: str, before: str) -> None:
     def seconds(length: int) -> float:
-        text = unit * (length // len(unit))
+        text = before + unit * (length // len(unit))
         begin = time.process_time()
         read(text)
         return time.process_time() - begin

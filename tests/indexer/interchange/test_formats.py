@@ -295,3 +295,47 @@ def test_frames_behind_a_place_are_those_of_their_own_format() -> None:
         (Format.SANITIZER, "shop::ring(int)"),
         (Format.SANITIZER, "main"),
     ]
+
+
+OPEN_STACKS = {
+    "gdb": "#0  0x00007f00 in f ()\n",
+    "gdb, wrapped": "#0  0x00007f00 in f (argument=1,\n",
+    "an address alone": "    #0 0x00007f00  (/lib/libx.so+0x12)\n",
+    "faulthandler": 'Current thread 0x00007f (most recent call first):\n  File "/a.py", line 1 in f\n',
+    "a traceback": 'Traceback (most recent call last):\n  File "/a.py", line 1, in f\n    call()\n',
+    "folly": "    @ 0000000000403b8a f\n",
+    "backward": '#1    Object "/a.out", at 0x55d0, in f\n',
+    "a list of symbols": "*** Begin stack trace ***\n\tf\n",
+}
+FRAMES = {
+    "a number of its own": "    #1 0x00007f01 in g (/lib/liby.so+0x34)",
+    "coredumpctl's": "                #1  0x00007f0100000000 g (liby.so + 0x34)",
+    "absl's": "    @     0x7f0100000000        112  g",
+    "Python's": '    File "/b.py", line 2, in g',
+    "glibc's": "        /lib/liby.so(g+0x34)[0x7f0100000000]",
+    "valgrind's": "    ==1==    by 0x7F01: g (y.c:2)",
+    "lldb's": "    frame #1: 0x00007f01 liby.so`g + 52",
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("stack", OPEN_STACKS.values(), ids=OPEN_STACKS)
+def test_a_line_that_is_a_frame_is_no_rest_of_the_one_before(stack: str, frame: str) -> None:
+    alone = [(each.function, each.place, each.module) for text in (stack, frame) for each in read(text).frames()]
+    together = list(read(stack + frame + "\n").frames())
+    assert [(each.function, each.place, each.module) for each in together] == alone
+    assert [each.first_line == each.last_line for each in together] == [True] * len(alone)
+
+
+def test_what_a_log_puts_before_a_line_is_no_part_of_it() -> None:
+    prefix = "2026-11-22T10:00:00.123Z I0101 12:00:00.123456 123 file.cc:12] "
+    (stack,) = read(f"{prefix}#1  0x4a in f (a=1,\n{prefix}    b=2) at /a/c.cc:24\n").stacks
+    (frame,) = stack.frames
+    assert shown(frame) == ("f", "c.cc", 24)
+    assert (frame.start, frame.end) == (len(prefix), len(f"{prefix}    b=2) at /a/c.cc:24"))
+    assert [part.start for part in frame.parts if part.kind is PartKind.PATH] == [len(f"{prefix}    b=2) at ")]
+
+
+def test_a_line_without_text_ends_no_stack() -> None:
+    (stack,) = read("#0  0x4a in f () at /a.c:1\n   \n\r\nworker-1  | \n#1  0x4b in g () at /a.c:2\n").stacks
+    assert [frame.function for frame in stack.frames] == ["f", "g"]

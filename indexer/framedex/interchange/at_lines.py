@@ -1,0 +1,84 @@
+"""Frames that begin with an indented `at`: Java's and its kin's, those of .NET, and of V8 (Node, Deno, Chromium).
+
+Sources: OpenJDK's Throwable.printStackTrace and StackTraceElement.toString; .NET's StackTrace.ToString; V8's stack
+trace API. Java names a file alone, .NET a path where there are symbols, V8 a path or an URL with a column.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.spans import matched
+
+_AT = re.compile(r"(?:\t|   )at (?=\S)")
+_LOADERS = re.compile(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`
+_JAVA = re.compile(
+    r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
+    r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
+)
+_DOTNET = re.compile(
+    r"(?P<function>[^\s(]+)\((?:[^\s()][^()]* [^()]*)?\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$"
+)
+_V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"
+_V8_CALL = re.compile(
+    rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)(?: \{{)?$"
+)
+_V8_BARE = re.compile(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
+_IS_PATH = re.compile(r"[./\\<]|^node:")
+_IS_SCRIPT = re.compile(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
+_MORE = re.compile(
+    r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
+    r"|^\s*- (?:locked|waiting|parking|eliminated) |--- End of (?:inner exception )?stack trace"
+)
+
+
+class AtLines:
+    """Reads all three; one object reads one text."""
+
+    triggers = ("   at ", "\tat ")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A frame."""
+        begin = _AT.search(line) if "at " in line else None
+        if begin is None:
+            return None
+        text, shift = line[begin.end() :].rstrip(), begin.end()
+        frame = _java(number, text, shift) or _v8(number, text, shift) or _dotnet(number, text, shift)
+        if frame is None:
+            return None
+        return Piece(frame.format, (replace(frame, start=shift - len("at ")),))
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Causes, locks, and how many frames were left out."""
+        return _MORE.search(line) is not None
+
+
+def _java(number: int, text: str, shift: int) -> TextFrame | None:
+    loaders = _LOADERS.match(text)
+    match = _JAVA.match(text, loaders.end() if loaders is not None else 0)
+    return matched(Format.JAVA, number, match, shift=shift) if match is not None else None
+
+
+def _v8(number: int, text: str, shift: int) -> TextFrame | None:
+    match = _V8_CALL.match(text)
+    if match is not None and match["path"] is not None and not _IS_PATH.search(match["path"]):
+        return None
+    if match is None:
+        match = _V8_BARE.match(text)
+        # Other formats name places in the same words.
+        if match is None or not _IS_SCRIPT.search(match["path"]):
+            return None
+    return matched(Format.JAVASCRIPT, number, match, shift=shift)
+
+
+def _dotnet(number: int, text: str, shift: int) -> TextFrame | None:
+    match = _DOTNET.match(text)
+    if match is None or "." not in match["function"]:
+        return None
+    return matched(Format.DOTNET, number, match, shift=shift)

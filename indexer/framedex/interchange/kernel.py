@@ -1,0 +1,52 @@
+"""Call traces of the Linux kernel: oopses, warnings and hung tasks.
+
+Source: the kernel's Documentation/admin-guide/bug-hunting.rst; arch/x86/kernel/dumpstack.c. What follows a question
+mark was on the stack and may be no caller.
+"""
+
+from __future__ import annotations
+
+import re
+
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.spans import matched
+
+_NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"
+_FRAME = re.compile(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
+_REGISTER = re.compile(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
+_HEADING = re.compile(r"(?:Call [Tt]race:|Backtrace:|(?:BUG|Oops|WARNING|INFO): .*|Unable to handle kernel .*)$")
+_BELONGS = re.compile(
+    r"</?(?:TASK|IRQ|NMI|SOFTIRQ|EOE)>$|\[ *\d+\.\d+\](?:\[ *[CT]\d+\])?\s*$|\bCode: |\bR[A-Z0-9]{2}: |\bRSP: "
+)
+
+
+class KernelTraces:
+    """Reads them; one object reads one text."""
+
+    triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A heading, the instruction that failed, or a frame."""
+        text = line.rstrip()
+        if text.endswith(("Call Trace:", "Call trace:")):
+            return Piece(Format.KERNEL, begins="Call trace")
+        if "+0x" not in text:
+            return None
+        match = _REGISTER.search(text) if " " in text and ("IP: " in text or " : " in text) else None
+        if match is None and inside:
+            match = _FRAME.search(text)
+        return Piece(Format.KERNEL, (_frame(number, match),)) if match is not None else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Registers, and the marks of another stack."""
+        return _BELONGS.search(line.rstrip()) is not None
+
+
+def _frame(number: int, match: re.Match[str]) -> TextFrame:
+    # Names of the kernel are looked up nowhere: they say nothing about a function of the same name elsewhere.
+    unsure = match.groupdict().get("label") is not None
+    return matched(Format.KERNEL, number, match, labels=("may be no caller",) if unsure else ())

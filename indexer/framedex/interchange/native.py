@@ -1,0 +1,84 @@
+"""Frames of native code, from the columns of their words on a line; tools have many words for what they do not know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
+from framedex.interchange.spans import source_at_end
+from framedex.model import Language
+
+Span = tuple[int, int]
+Spans = Mapping[PartKind, Span]
+
+_NO_NAMES = frozenset(
+    (
+        *("", "??", "???", "n/a", "(null)", "<null>", "(unknown)", "<unknown>", "<unknown function>"),
+        *("<unknown module>", "[unknown]", "<unknown symbol>", "unknown"),
+    )
+)
+
+
+def native_frame(
+    form: Format, line_number: int, line: str, bounds: Span, spans: Spans, *, number: int | None = None
+) -> TextFrame:
+    """A frame on one line, with a part for each span that says something. A source line of 0 is no place."""
+    known = {kind: span for kind, span in spans.items() if line[slice(*span)] not in _NO_NAMES}
+    texts = {kind: line[slice(*span)] for kind, span in known.items()}
+    parts = [Part(kind, line_number, *span) for kind, span in known.items()]
+    place = None
+    if PartKind.PATH in texts and int(texts.get(PartKind.LINE, "0")):
+        place = Place(texts[PartKind.PATH], int(texts[PartKind.LINE]), int(texts.get(PartKind.COLUMN, "0")))
+    return TextFrame(
+        form,
+        line_number,
+        *(bounds[0], line_number, bounds[1]),
+        tuple(sorted(parts, key=lambda part: part.start)),
+        number=number,
+        function=texts.get(PartKind.FUNCTION, ""),
+        place=place,
+        language=Language.NATIVE,
+        address=int(texts[PartKind.ADDRESS], 16) if PartKind.ADDRESS in texts else None,
+        module=texts.get(PartKind.MODULE, ""),
+    )
+
+
+def source_spans(line: str, start: int, end: int) -> dict[PartKind, Span]:
+    """The spans of the place that ends a piece of a line, `PATH:LINE[:COLUMN]`; none where it ends with none."""
+    found = source_at_end(line[start:end])
+    if found is None:
+        return {}
+    first, stop, tail = found
+    spans = {PartKind.PATH: (start + first, start + stop), PartKind.LINE: _moved(tail.span(1), start)}
+    if tail[2]:
+        spans[PartKind.COLUMN] = _moved(tail.span(2), start)
+    return spans
+
+
+def at_offset(frame: TextFrame, offset: int, *, build_id: str = "") -> TextFrame:
+    """The frame with where in its binary it is."""
+    return replace(frame, offset=offset, build_id=build_id.lower())
+
+
+def opening(text: str, closing: int, least: int = 0) -> int:
+    """Where the parenthesis opens that closes at a column; -1 where none does from the column `least` on."""
+    depth = 0
+    for column in range(closing, least - 1, -1):
+        if text[column] == ")":
+            depth += 1
+        elif text[column] == "(":
+            depth -= 1
+            if not depth:
+                return column
+    return -1
+
+
+def without_blanks(text: str, start: int, end: int) -> Span:
+    """A span of a text without the blanks around it."""
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip()) if piece.strip() else start
+
+
+def _moved(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by

@@ -1,0 +1,57 @@
+"""What logs put before each line of a text that goes through them: times, levels, hosts, ranks, names of containers.
+
+Sources of the forms: glog's and absl's log_message, TensorFlow's and Chromium's logging, Python's `logging`, RFC 3164
+and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, Ray, Open MPI, pdsh, pytest, dmesg.
+"""
+
+from __future__ import annotations
+
+import re
+
+_DAY = r"\d{4}[-/]\d\d[-/]\d\d"
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|trace|debug|info|warning|error|fatal)"
+_SOURCE = r"[\w./+-]+:\d+\] "  # file.cc:12]
+
+_PREFIX = re.compile(
+    "|".join(
+        (
+            rf"[IWEFDV]\d{{4}} [\d:.]+ +\d+ {_SOURCE}",
+            rf"\[?{_DAY}[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?\]?"
+            # what may stand between a time and the text, of which each has its own marks
+            rf"(?:: [IWEF] {_SOURCE}| std(?:out|err) [FP] | [\w.-]+ [\w./-]+\[\d+\]: "
+            rf"|(?::? | - )\[?{_LEVEL}\]?(?: +[a-z_][\w.]*: | - |:? |$)|:? | - |$)",
+            rf"[A-Z][a-z][a-z] [ \d]\d {_TIME} [\w.-]+ [\w./-]+(?:\[\d+\])?:(?: |$)",
+            r"E(?:   |$)",
+            r"[A-Za-z][\w.-]* *\|(?: |$)",
+            r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+(?:,\d+)?\]<std(?:out|err)>: ?",
+            r"\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\)(?: |$)",
+            r"<\d{1,3}>",
+            rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
+            rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
+            r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
+            r"\[[A-Za-z][\w.-]*:\d+(?::\d+)*\] |\[pod/[\w./-]+\] |\[ *\d+\.\d{6}\] ",
+        )
+    )
+)
+_MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
+_MOST = 4  # one within the other
+
+
+def text_start(line: str) -> int:
+    """The column at which a line's own text begins, with its indentation, behind whatever logs put before it."""
+    start = 0
+    for _ in range(_MOST):
+        match = _PREFIX.match(line, start)
+        if match is None:
+            break
+        start = match.end()
+    return start
+
+
+def is_of_same_source(one: str, other: str) -> bool:
+    """Whether two lines with these prefixes were written by the same process and thread, as far as they tell.
+
+    Times go on; ranks, process ids and names of containers stay.
+    """
+    return one == other or _MOMENT.sub("", one) == _MOMENT.sub("", other)

@@ -1,0 +1,123 @@
+"""Stacks of profilers and tracers on Linux: `perf script`, `strace -k`, bpftrace, and bcc's memleak.
+
+Sources: tools/perf/util/evsel_fprintf.c (sample__fprintf_callchain); strace's src/unwind.c; bpftrace's documentation of
+kstack and ustack; bcc's tools/memleak.py. None says where a binary lay: what can be looked up are the symbols.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.margins import Margin
+from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.spans import matched, with_place
+from framedex.model import Language
+
+_PERF = re.compile(
+    r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})? "
+    r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
+)
+_PERF_WIDTH = 16  # of an address, with the blanks before it
+_PERF_SOURCE = re.compile(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
+_PERF_BINARY = re.compile(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
+_STRACE = re.compile(
+    r"> (?P<module>/[^()]*|\[\w+\])\((?:(?P<function>[^()+\s].*)\+0x[0-9a-f]{1,16})?\) \[0x[0-9a-f]{1,16}\]"
+    r"(?: (?P<path>\S+):(?P<line>\d{1,9}))?$"
+)
+_BPF_HEADING = re.compile(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
+_BPF = re.compile(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
+_MEMLEAK_HEADING = re.compile(r"\d+ bytes in \d+ allocations from stack$")
+_MEMLEAK = re.compile(
+    r"\s+(?:(?P<address>0x[0-9a-f]{1,16})\s+)?"
+    r"(?P<function>\[unknown\]|[^\s+\[].*(?=\+0x))(?:\+0x[0-9a-f]{1,16})? \[(?P<module>[^\[\]]*)\]$"
+)
+_UNKNOWN = "[unknown]"
+
+
+class PerfScript:
+    """Reads the samples of `perf script` and the calls of `strace -k`; one object reads one text."""
+
+    triggers = ("\t    ", "\tffff", " > /", " > [")
+
+    def __init__(self) -> None:
+        self._margin = Margin()
+        self._waits = False  # for the source line of the last frame
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A frame."""
+        text = line.rstrip()
+        if not text.endswith(("]", ")")) and "[0x" not in text:
+            return None
+        tab = text.rfind("\t")
+        match = _PERF.match(text, tab) if tab >= 0 and text.endswith(")") else None
+        if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
+            self._margin.begin(line, tab)
+            self._waits = True
+            return Piece(Format.PERF, (_known(matched(Format.PERF, number, match)),))
+        start = text.find("> ") if "[0x" in text else -1
+        match = _STRACE.match(text, start) if start >= 0 else None
+        if match is None:
+            return None
+        self._waits = False
+        return Piece(Format.STRACE, (_known(matched(Format.STRACE, number, match)),))
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """The last frame with the source line below it."""
+        start = self._margin.behind(line) if self._waits else None
+        self._waits = False
+        match = _PERF_SOURCE.match(line.rstrip(), start) if start is not None else None
+        return with_place(frame, number, match) if match is not None else None
+
+    def belongs(self, line: str) -> bool:
+        """What perf writes of a frame without a source line."""
+        start = self._margin.behind(line)
+        return start is not None and _PERF_BINARY.match(line.rstrip(), start) is not None
+
+
+class BpfMaps:
+    """Reads the stacks that are keys of bpftrace's maps, and memleak's; one object reads one text."""
+
+    triggers = ("@", " allocations from stack")
+
+    def __init__(self) -> None:
+        self._margin = Margin()
+        self._frame = _BPF
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The beginning of a key, or a frame."""
+        text = line.rstrip()
+        if "@" in text or text.endswith(" from stack"):
+            heading = _BPF_HEADING.search(text) or _MEMLEAK_HEADING.search(text)
+            if heading is not None:
+                self._margin.begin(line, heading.start())
+                self._frame = _BPF if heading.re is _BPF_HEADING else _MEMLEAK
+                return Piece(Format.BPF, begins=heading[0])
+        start = self._margin.behind(text) if inside else None
+        match = self._frame.match(text, start) if start is not None else None
+        return Piece(Format.BPF, (_known(matched(Format.BPF, number, match)),)) if match is not None else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """What stands between two stacks of one key."""
+        start = self._margin.behind(line)
+        return start is not None and line[start:].strip() == ","
+
+
+def _known(frame: TextFrame) -> TextFrame:
+    """The frame without words for what is not known, as native code where its name can be looked up.
+
+    The kernel's names, and plain ones of no binary, say nothing about functions of that name elsewhere.
+    """
+    function = "" if frame.function == _UNKNOWN else frame.function
+    module = "" if frame.module in (_UNKNOWN, "inlined") else frame.module
+    kept = [kind for kind, text in ((PartKind.FUNCTION, function), (PartKind.MODULE, module)) if text]
+    parts = tuple(
+        part for part in frame.parts if part.kind not in (PartKind.FUNCTION, PartKind.MODULE) or part.kind in kept
+    )
+    is_native = "::" in function or function.startswith("_Z") or module.startswith("/")
+    language = Language.NATIVE if is_native else None
+    return replace(frame, function=function, module=module, parts=parts, language=language)

@@ -1,0 +1,87 @@
+"""What pytest reports of failures: places with the function (`--tb=short`), or below the source of one (`--tb=long`).
+
+Source: _pytest/_code/code.py (ReprFileLocation, ReprEntry, ReprFuncArgs). `--tb=native` is Python's own form, and
+`--tb=line` places alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.margins import Margin
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.places import PlacesInLines
+from framedex.interchange.spans import matched
+from framedex.model import Language
+
+_HEADING = re.compile(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
+_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
+_SHORT = re.compile(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
+_LONG = re.compile(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
+_DEFINITION = re.compile(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
+_RULE = re.compile(r"(?:=+ .* =+|-+ Captured .* -+)$")
+
+
+class PytestText:
+    """Reads the sections of failures; one object reads one text."""
+
+    triggers = ("____ ", ": in ")
+
+    def __init__(self) -> None:
+        self._margin = Margin()
+        self._places = PlacesInLines()
+        self._function = ""  # whose source stands above the next place
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading of a test, or a place with its function."""
+        text = line.rstrip()
+        if text.endswith(" _") or text.endswith("__"):
+            return self._heading(line, text, inside)
+        frames: tuple[TextFrame, ...] = ()
+        if ": in " in text and (match := _SHORT.search(text)) is not None:
+            frames = (matched(Format.PYTEST, number, match, Language.PYTHON),)
+        elif inside and (start := self._margin.behind(text)) is not None:
+            match = _LONG.match(text, start)
+            if match is None:
+                return self._others(number, line)
+            frames = (replace(matched(Format.PYTEST, number, match, Language.PYTHON), function=self._function),)
+        if not frames:
+            return None
+        self._function = ""
+        if not inside:
+            self._margin.begin(line, frames[0].start)
+        return Piece(Format.PYTEST, frames, innermost_first=False)
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A place has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Source lines, arguments, and what was raised."""
+        start = self._margin.behind(line)
+        if start is None or _RULE.match(line.rstrip(), start) is not None:
+            return False
+        definition = _DEFINITION.match(line, start) if not self._function else None
+        if definition is not None:
+            self._function = definition["function"]
+        return True
+
+    def _others(self, number: int, line: str) -> Piece | None:
+        """The places in what was raised, which may be anything."""
+        found = self._places.piece(number, line, inside=True)
+        return Piece(Format.PYTEST, found.frames, innermost_first=False) if found is not None else None
+
+    def _heading(self, line: str, text: str, inside: bool) -> Piece | None:
+        """The line between two frames, or the name of a test between rules."""
+        start = self._margin.behind(line) if inside else None
+        if start is not None and text.startswith("_ _ ", start):
+            self._function = ""
+            return None
+        heading = _HEADING.search(text)
+        if heading is None or (start is not None and heading.start() != start):
+            return None
+        self._margin.begin(line, heading.start())
+        self._function = ""
+        return Piece(Format.PYTEST, begins=heading["title"], innermost_first=False)

@@ -1,0 +1,52 @@
+"""Lines that name Python files with the line in brackets: pdb's and ipdb's, the `trace` module's, and numba's.
+
+Sources: CPython's Lib/bdb.py (format_stack_entry), Lib/pdb.py, Lib/trace.py; numba/core/errors.py and ir.py (Loc).
+"""
+
+from __future__ import annotations
+
+import re
+
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.spans import matched
+from framedex.model import Language
+
+_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+\.pyx?|<\w+>)\((?P<line>\d{1,9})\)"
+_PDB = re.compile(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
+_TRACED = re.compile(_BEGINS + _PATH + r": ")
+_NUMBA = re.compile(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
+_MODULE = re.compile(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
+_BELONGS = re.compile(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
+
+
+class PythonDebuggers:
+    """Reads them; one object reads one text."""
+
+    triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A frame of a debugger, a line that was run, or what numba was about."""
+        text = line.rstrip()
+        if "(" not in text:
+            heading = _MODULE.search(text) if "--- modulename: " in text and not inside else None
+            return Piece(Format.PYTHON_TRACE, begins=heading[0].strip(" -")) if heading is not None else None
+        form, match = Format.PDB, None
+        if "During: " in text:
+            start = text.rfind(" at ")
+            form, match = Format.NUMBA, _NUMBA.match(text, start) if start >= 0 else None
+        elif ")" in text:
+            match = _PDB.search(text) if "()" in text else None
+            if match is None and inside and "): " in text:
+                form, match = Format.PYTHON_TRACE, _TRACED.search(text)
+        if match is None:
+            return None
+        return Piece(form, (matched(form, number, match, Language.PYTHON),), innermost_first=False)
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """The source lines of a debugger, its prompts, and the headings of functions."""
+        return _BELONGS.match(line) is not None or ("--- modulename: " in line and _MODULE.search(line) is not None)

@@ -1,0 +1,97 @@
+"""Tracebacks that rich draws as boxes, and Typer with it.
+
+Source: rich/traceback.py. A frame is `path:line in function`, or `in function:line` for code of no file. A box that is
+too narrow wraps it, within the path or behind it. Groups of exceptions are boxes within boxes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.margins import Margin
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.spans import matched
+from framedex.model import Language
+
+_HEADING = re.compile(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
+_ROW = re.compile(r"[│|] (?=\S)")
+_FRAME = re.compile(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
+_NO_FILE = re.compile(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
+_BEGUN = re.compile(r"[/~]|[A-Za-z]:[\\/]")
+_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
+_BORDERS = " \t│|"
+_MOST_WRAPPED = 16
+
+
+class RichBoxes:
+    """Reads them; one object reads one text."""
+
+    triggers = ("Traceback (most recent call last) ─", "Traceback (most recent call last) -")
+
+    def __init__(self) -> None:
+        self._margin = Margin()
+        self._rows: list[str] = []  # of a frame that has not ended
+        self._first = 0
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The top of a box, a frame, or the exception below the box."""
+        if "(most recent call last) " in line:
+            heading = _HEADING.search(line)
+            if heading is not None:
+                self._margin.begin(line, heading.start())
+                self._rows.clear()
+                return Piece(Format.RICH, begins=heading["title"], innermost_first=False)
+        start = self._margin.behind(line) if inside else None
+        if start is None:
+            return None
+        row = _ROW.match(line, start)
+        text = line[row.end() if row is not None else start :].rstrip().rstrip(_BORDERS)
+        if row is not None:
+            frame = self._frame(number, text, row.end())
+            return Piece(Format.RICH, (frame,), innermost_first=False) if frame is not None else None
+        self._rows.clear()
+        return Piece(Format.RICH, ends=text) if _EXCEPTION.match(text) else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame is read when its last row is there."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """The rest of the box."""
+        start = self._margin.behind(line)
+        return start is not None and line[start : start + 1] in tuple("│|╭╰┌└+")
+
+    def _frame(self, number: int, text: str, shift: int) -> TextFrame | None:
+        if not self._rows:
+            self._first = number
+        frame = _frame_of(number, text, shift, self._rows)
+        if frame is not None:
+            self._rows.clear()
+            return replace(frame, first_line=self._first, start=shift)
+        is_begun = bool(self._rows) or _BEGUN.match(text) is not None
+        if is_begun and len(self._rows) < _MOST_WRAPPED:
+            self._rows.append(text)
+        else:
+            self._rows.clear()
+        return None
+
+
+def _frame_of(number: int, text: str, shift: int, before: list[str]) -> TextFrame | None:
+    """The frame that a row has or, below the rows `before`, ends."""
+    whole = "".join(before)
+    whole += f" {text}" if text.startswith("in ") and before else text
+    match = _FRAME.match(whole) or (_NO_FILE.match(whole) if not before else None)
+    if match is None:
+        return None
+    frame = matched(Format.RICH, number, match, Language.PYTHON, shift=shift)
+    if not before:
+        return frame
+    # Of what is on several rows, the pieces that lie on the last one are parts.
+    moved = len(whole) - len(text)
+    parts = tuple(
+        replace(part, start=part.start - moved, end=part.end - moved)
+        for part in frame.parts
+        if part.start - moved >= shift
+    )
+    return replace(frame, parts=parts, end=shift + len(text))

@@ -1,0 +1,48 @@
+"""Frames of Ruby, Perl and Dart: each names its file and its line, on one line.
+
+Sources: Ruby's error.c and vm_backtrace.c (a backtick before 3.4, a quote since); Perl's Carp, whose lines name the
+function that was called there, which is not the one that the place is in; Dart's stack_trace.
+"""
+
+from __future__ import annotations
+
+import re
+
+from framedex.interchange.model import Format, Piece, TextFrame
+from framedex.interchange.spans import matched
+
+_BEGINS = r"(?:^|(?<=[\s\]|>):]))"
+_RUBY = re.compile(
+    _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9})"
+    r":in [`'](?P<function>[^`']+)'(?=$|:)"
+)
+_PERL = re.compile(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
+_DART = re.compile(
+    r"(?:^|(?<=[\s\]|>:]))#(?P<number>\d{1,6}) +(?P<function>[^\s(][^(]*(?<=\S)) "
+    r"\((?P<path>(?:package:|dart:|file:|[./])[^\s:()]*)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?\)$"
+)
+
+
+class ScriptLines:
+    """Reads all three; one object reads one text."""
+
+    triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A frame."""
+        if ":in " in line and (match := _RUBY.search(line.rstrip())) is not None:
+            return Piece(Format.RUBY, (matched(Format.RUBY, number, match),))
+        if " line " in line and (match := _PERL.search(line.rstrip())) is not None:
+            return Piece(Format.PERL, (matched(Format.PERL, number, match),))
+        if ("#" in line and "dart:" in line) or "(package:" in line:
+            match = _DART.search(line.rstrip())
+            return Piece(Format.DART, (matched(Format.DART, number, match),)) if match is not None else None
+        return None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Nothing stands between the frames."""
+        return False

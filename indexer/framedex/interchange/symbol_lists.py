@@ -1,0 +1,110 @@
+"""Stacks that are a heading and a symbol or a Python function a line.
+
+Sources: TSL's stacktrace.h, which PyTorch/XLA prints (`*** Begin stack trace ***`); tt-metal's assert.hpp
+(`backtrace:`, then ` --- f()`); PyTorch/XLA's debug_utils (`Python Frame Triggered Execution:`); pybind11's
+error_string (`At:`, then `  /a.py(31): f`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from enum import Enum, auto
+
+from framedex.interchange.backtraces import frame_of_glibc
+from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.native import native_frame, without_blanks
+from framedex.interchange.symbolized import is_symbol
+from framedex.model import Language
+
+_BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"
+_DASHES = re.compile(r"\s*--- (?=\S)")
+_CALL = re.compile(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
+_CALLER = re.compile(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
+_SURE = re.compile(r"::|\w\(|^_\w*$")
+_PYTHON = (".py", ".pyx", ".pyi", ">")
+
+
+class _List(Enum):
+    SYMBOLS = auto()
+    DASHES = auto()
+    CALLS = auto()
+    CALLERS = auto()
+
+
+_HEADINGS = {
+    "backtrace:": _List.DASHES,
+    "At:": _List.CALLS,
+    "Python Frame Triggered Execution:": _List.CALLERS,
+    "TensorsGraphInfo:": _List.CALLERS,
+}
+_HEADING = re.compile(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
+
+
+class SymbolLists:
+    """Reads them all; one object reads one text."""
+
+    triggers = (_BEGIN, *_HEADINGS)
+
+    def __init__(self) -> None:
+        self._list = _List.SYMBOLS
+        self._before = ""  # what an unknown log puts before every line
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """A heading, or what stands below it."""
+        text = line.rstrip()
+        if _BEGIN in text:
+            self._list, self._before = _List.SYMBOLS, text[: text.find(_BEGIN)]
+            return Piece(Format.TSL, begins=text[text.find(_BEGIN) :].strip())
+        heading = _HEADING.search(text) if text.endswith(":") else None
+        if heading is not None:
+            self._list, self._before = _HEADINGS[heading[1]], text[: heading.start(1)]
+            return Piece(_FORMATS[self._list], begins=text.strip())
+        if not inside:
+            return None
+        if self._list is _List.SYMBOLS and _END in text:
+            return Piece(Format.TSL, ends=_BEGIN)
+        frame = self._frame(number, text, len(self._before) if text.startswith(self._before) else 0)
+        return Piece(frame.format, (frame,)) if frame is not None else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Whatever is printed between a beginning and its end, and ends no list."""
+        return False
+
+    def _frame(self, number: int, text: str, begin: int) -> TextFrame | None:
+        form = _FORMATS[self._list]
+        if self._list in (_List.CALLS, _List.CALLERS):
+            match = _CALL.search(text, begin) if self._list is _List.CALLS else _CALLER.match(text, begin)
+            return _python_frame(form, number, text, begin, match) if match is not None else None
+        dashes = _DASHES.match(text, begin)
+        if self._list is _List.DASHES and dashes is None:
+            return None
+        if (frame := frame_of_glibc(number, text)) is not None:
+            return frame
+        start, end = without_blanks(text, dashes.end() if dashes is not None else begin, len(text))
+        if '"' in text or not is_symbol(text[start:end]):
+            return None
+        if start == begin and not _SURE.search(text):  # a line of somebody else: those of the list are indented
+            return None
+        return native_frame(form, number, text, (start, end), {PartKind.FUNCTION: (start, end)})
+
+
+def _python_frame(form: Format, number: int, text: str, begin: int, match: re.Match[str]) -> TextFrame | None:
+    spans = {PartKind(kind): match.span(kind) for kind in match.groupdict()}
+    path = spans.setdefault(PartKind.PATH, without_blanks(text, begin, match.start()))
+    if not text[slice(*path)].endswith(_PYTHON):
+        return None
+    start = min(path[0], match.start("function"))
+    return replace(native_frame(form, number, text, (start, len(text)), spans), language=Language.PYTHON)
+
+
+_FORMATS = {
+    _List.SYMBOLS: Format.TSL,
+    _List.DASHES: Format.BACKTRACE,
+    _List.CALLS: Format.CALLBACK,
+    _List.CALLERS: Format.TORCH,
+}

@@ -1,0 +1,82 @@
+"""Call stacks of Windows' debuggers: what Visual Studio copies, `k` of WinDbg, and `module.dll!function+0x1a` anywhere.
+
+Sources: Microsoft's documentation of the Call Stack window and of the commands `k`, `kn`, `kp` and `kv`. Visual Studio
+names a line and no file: such a frame has no place.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from framedex.interchange.model import Format, PartKind, Piece, TextFrame
+from framedex.interchange.spans import matched
+from framedex.interchange.symbolized import is_symbol
+from framedex.model import Language
+
+_BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
+_BINARY = re.compile(
+    _BEGINS + r"(?P<module>[\w.+-]+\.(?:dll|exe|pyd|sys|ocx|drv))!(?P<function>[^\t]*[^\t ])(?:\t.*)?$", re.IGNORECASE
+)
+_ADDRESS = r"[0-9a-f]{8}(?:`?[0-9a-f]{8})?"
+_WINDBG = re.compile(
+    _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
+    r"(?:: (?:[0-9a-f`]{8,17} ){1,8}: +)?(?P<module>\w[\w.+-]{0,99})!(?P<function>[^\[]*[^\[ ])"
+    r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
+)
+_HEADING = re.compile(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
+_BEHIND_NAME = re.compile(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
+
+
+class WindowsStacks:
+    """Reads all three; one object reads one text."""
+
+    triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
+
+    def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
+        """The heading of WinDbg's table, or a frame."""
+        heading = _HEADING.search(line.rstrip()) if "RetAddr" in line else None
+        if heading is not None:
+            return Piece(Format.WINDOWS, begins=heading[0])
+        if "!" not in line:
+            return None
+        text = line.rstrip()
+        match = _WINDBG.search(text) if inside else None
+        match = match or _BINARY.search(text)
+        frame = _frame(number, match) if match is not None else None
+        # What has words beside the name is a sentence.
+        if frame is None or not is_symbol(frame.function):
+            return None
+        return Piece(Format.WINDOWS, (frame,))
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """A frame has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """Code that the debugger does not show."""
+        return "[External Code]" in line or "[Frames below may be incorrect" in line
+
+
+def _frame(number: int, match: re.Match[str]) -> TextFrame:
+    frame = matched(Format.WINDOWS, number, match, Language.NATIVE)
+    behind = _BEHIND_NAME.search(frame.function)
+    name = frame.function[: behind.start()] if behind is not None else frame.function
+    name = name[: _end_of_name(name)]
+    parts = tuple(
+        replace(part, end=part.start + len(name)) if part.kind is PartKind.FUNCTION else part for part in frame.parts
+    )
+    position = match.groupdict().get("position")
+    return replace(frame, function=name, parts=parts, number=int(position, 16) if position else None)
+
+
+def _end_of_name(text: str) -> int:
+    """Where the arguments at the end of a function begin, or its end."""
+    if not text.endswith(")"):
+        return len(text)
+    depth = 0
+    for index in range(len(text) - 1, 0, -1):
+        depth += (text[index] == ")") - (text[index] == "(")
+        if depth == 0:
+            return index
+    return len(text)

@@ -1,0 +1,169 @@
+"""The corpus of crash texts: each with its frames as a person counted them, and how a reading is held against that.
+
+`tests/fixtures/crash_texts/README.md` says how a text is added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.interchange import Format, TextFrame
+
+FOLDER = Path(__file__).parent / "fixtures" / "crash_texts"
+NO_FRAMES = "none"
+"""The producer of texts that look like stacks and are none."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A frame that a person found in a text: `line` is the 1-based one that it begins on.
+
+    `placeable`: what of it leads to its source where XLA and JAX are indexed: `path`, `symbol`, `binary` or `none`.
+    """
+
+    line: int
+    function: str
+    place: str | None
+    module: str = ""
+    placeable: str = "none"
+
+    @property
+    def told(self) -> tuple[str, str | None, str]:
+        """What the text says of the frame."""
+        return self.function, self.place, self.module
+
+
+@dataclass(frozen=True)
+class CrashText:
+    """A text, where its form is described, and its frames."""
+
+    producer: str
+    name: str
+    form: str
+    text: str
+    frames: tuple[Counted, ...]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a reading got right. `wrong` are the frames that are not there, or are there with other words."""
+
+    recognised: tuple[tuple[Counted, TextFrame], ...]
+    missed: tuple[Counted, ...]
+    wrong: tuple[TextFrame, ...]
+
+
+def corpus() -> list[CrashText]:
+    """Every text, in the order of their names. Raises ValueError where a text and its count do not belong together."""
+    texts = {path.with_suffix("") for path in FOLDER.glob("*/*.txt")}
+    counts = {path.with_suffix("") for path in FOLDER.glob("*/*.json")}
+    if texts != counts:
+        raise ValueError(f"a text without its count, or the reverse: {sorted(texts ^ counts)}")
+    return [_read(path) for path in sorted(texts)]
+
+
+def _read(path: Path) -> CrashText:
+    count = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    text = path.with_suffix(".txt").read_bytes().decode("utf-8")
+    frames = tuple(Counted(**frame) for frame in count["frames"])
+    if any(frame.placeable not in ("path", "symbol", "binary", "none") for frame in frames):
+        raise ValueError(f"{path.name}: what a frame is placeable by is path, symbol, binary or none")
+    if any(not 0 < frame.line <= text.count("\n") for frame in frames):
+        raise ValueError(f"{path.name}: a frame is counted on a line that is not there")
+    return CrashText(path.parent.name, path.name, count["form"], text, frames)
+
+
+def told_by(frame: TextFrame) -> tuple[str, str | None, str]:
+    """What a reader took the text to say of a frame."""
+    place = f"{frame.place.path}:{frame.place.line}" if frame.place is not None else None
+    return frame.function, place, frame.module
+
+
+def judge(
+    found: Iterable[TextFrame], counted: Iterable[Counted], line_of: Callable[[int], int] = lambda line: line
+) -> Judged:
+    """Hold what was found against what was counted; `line_of` a 1-based line of the text, where it is in the read one.
+
+    A mere `file:line` claims to be no frame of a stack: it counts only where one was counted that says no more.
+    """
+    waiting: dict[tuple[int, tuple[str, str | None, str]], list[Counted]] = {}
+    for frame in counted:
+        waiting.setdefault((line_of(frame.line), frame.told), []).append(frame)
+    recognised, wrong = [], []
+    for each in found:
+        same = waiting.get((each.first_line + 1, told_by(each)))
+        if same:
+            recognised.append((same.pop(0), each))
+        elif each.format is not Format.PLAIN:
+            wrong.append(each)
+    missed = tuple(frame for left in waiting.values() for frame in left)
+    return Judged(tuple(recognised), missed, tuple(wrong))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """How a program or a terminal changes a text on its way: `change` is its every line's, in order."""
+
+    name: str
+    change: Callable[[str], str] = lambda line: line
+    line_break: str = "\n"
+    begins_with: str = ""
+
+    def of(self, text: str) -> str:
+        """The text, changed."""
+        lines = text.removesuffix("\n").split("\n")
+        return self.begins_with + "".join(self.change(line) + self.line_break for line in lines)
+
+    def line_of(self, line: int) -> int:
+        """Where a 1-based line of the text is in the changed one."""
+        return (line - 1) * self.line_break.count("\n") + 1 + self.begins_with.count("\n")
+
+
+def _behind(prefix: str) -> Callable[[str], str]:
+    return lambda line: prefix + line
+
+
+def _coloured(line: str) -> str:
+    """Each word in a colour of its own, as tools that highlight do."""
+    return "\x1b[1;31m\x1b[K" + line.replace(" at ", " \x1b[35mat\x1b[m ").replace(":", "\x1b[0m:\x1b[36m") + "\x1b[m"
+
+
+VARIANTS: Sequence[Variant] = (
+    Variant("as it is"),
+    *(
+        Variant(name, _behind(prefix))
+        for name, prefix in (
+            ("glog", "I0101 12:00:00.123456   123 file.cc:12] "),
+            ("absl", "E0000 00:00:1700000000.123456    4242 file.cc:12] "),
+            ("time and level", "2026-11-22T10:00:00.123Z ERROR "),
+            ("Python's logging", "2026-11-22 10:00:00,123 ERROR    trainer.loop: "),
+            ("syslog", "Nov 22 10:00:00 host prog[123]: "),
+            ("docker compose", "worker-1  | "),
+            ("kubectl", "2026-11-22T10:00:00.1234567Z "),
+            ("a level", "[ERROR] "),
+            ("pytest", "E   "),
+            ("torchrun", "[rank0]: "),
+            ("torchrun's tee", "[default0]:"),
+            ("ray", "(pid=123) "),
+            ("an actor of ray", "(Trainer pid=123, ip=10.0.0.7) "),
+            ("kubectl of glog", "2026-11-22T10:00:00.1234567Z E0101 12:00:00.123456 123 file.cc:12] "),
+            ("tab", "\t"),
+        )
+    ),
+    Variant("colours", _coloured),
+    Variant("CRLF", line_break="\r\n"),
+    Variant("blank lines", line_break="\n\n"),
+    Variant("blank lines with CRLF", line_break="\r\n\r\n"),
+    Variant("below other stacks", begins_with=(
+        'Traceback (most recent call last):\n  File "/other.py", line 1, in other\n    call()\nValueError: other\n'
+        "I0101 12:00:00.123456 123 file.cc:12] the log goes on\n"
+    )),
+)  # fmt: skip
+"""What a text goes through before it is read; `Variant.line_of` says where its lines are then."""
+
+OTHERS = {"below other stacks": Counter({("other", "/other.py:1", ""): 1})}
+"""The frames that a variant adds."""

@@ -1,0 +1,114 @@
+"""Every crash text of the corpus, also as logs and terminals change it: each frame is found, and nothing else is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from framedex.interchange import Format, TextFrame, read
+from framedex.interchange.escapes import without_escapes
+from framedex.interchange.stream import NotedLog
+from tests.crash_corpus import NO_FRAMES, OTHERS, VARIANTS, CrashText, Judged, Variant, corpus, judge, told_by
+
+CORPUS = corpus()
+
+
+def _id(value: CrashText | Variant) -> str:
+    return value.name if isinstance(value, Variant) else f"{value.producer}/{value.name}"
+
+
+def _without_others(frames: Sequence[TextFrame], variant: Variant) -> list[TextFrame]:
+    """The frames that are the text's own."""
+    others = OTHERS.get(variant.name, Counter()).copy()
+    own = []
+    for frame in frames:
+        if others[told_by(frame)]:
+            others[told_by(frame)] -= 1
+        else:
+            own.append(frame)
+    assert not others.total()
+    return own
+
+
+def _complaint(judged: Judged) -> list[str]:
+    missed = [f"line {frame.line} missed: {frame.told}" for frame in judged.missed]
+    wrong = [f"line {frame.first_line + 1} wrong: {frame.format} {told_by(frame)}" for frame in judged.wrong]
+    return missed + wrong
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=_id)
+@pytest.mark.parametrize("text", CORPUS, ids=_id)
+def test_every_frame_is_found_and_nothing_else(text: CrashText, variant: Variant) -> None:
+    reading = read(without_escapes(variant.of(text.text)))
+    frames = _without_others(list(reading.frames()), variant)
+    assert _complaint(judge(frames, text.frames, variant.line_of)) == []
+    assert not reading.problems
+
+
+@pytest.mark.parametrize("text", CORPUS, ids=_id)
+def test_the_parts_of_a_frame_are_its_words(text: CrashText) -> None:
+    lines = text.text.split("\n")
+    for frame in read(text.text).frames():
+        words = {part.kind.value: lines[part.line][part.start : part.end] for part in frame.parts}
+        assert all(0 <= part.start < part.end <= len(lines[part.line]) for part in frame.parts)
+        assert list(frame.parts) == sorted(frame.parts, key=lambda part: (part.line, part.start))
+        if frame.place is not None and "path" in words:
+            assert words["path"] == frame.place.path
+            assert int(words["line"]) == frame.place.line
+        if "module" in words:
+            assert words["module"] == frame.module
+        if "address" in words:
+            assert int(words["address"], 16) in (frame.address, frame.offset)
+
+
+class _Seen:
+    """Notes nothing, and keeps what was to be noted."""
+
+    def __init__(self) -> None:
+        self.frames: list[TextFrame] = []
+
+    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+        return None
+
+    def found(self, frames: Sequence[TextFrame]) -> bytes:
+        self.frames.extend(frames)
+        return b""
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=_id)
+@pytest.mark.parametrize("text", CORPUS, ids=_id)
+def test_a_log_that_streams_tells_the_same_frames(text: CrashText, variant: Variant) -> None:
+    seen = _Seen()
+    log = NotedLog(seen)
+    content = variant.of(text.text).encode()
+    assert b"".join([*log.take(content), *log.end()]) == content
+
+    frames = {told_by(frame) for frame in seen.frames}
+    counted = {frame.told for frame in text.frames}
+    # Of `<signal handler called>` there is nothing to note.
+    assert {told for told in counted - frames if not told[0].startswith("<")} == set()
+    # Where a frame has several lines, the first may be all that is known of it when it is noted.
+    parts = {(function, None, module) for function, _, module in counted} | {
+        (function, None, "") for function, *_ in counted
+    }
+    others = set(OTHERS.get(variant.name, ()))
+    stacks = {told_by(frame) for frame in seen.frames if frame.format is not Format.PLAIN}
+    assert stacks - counted - parts - others == set()
+
+
+def test_all_texts_in_one_log_are_read_as_each_alone() -> None:
+    between = "I0101 12:00:00.123456 123 file.cc:12] the log goes on\n"
+    alone = Counter(told_by(frame) for text in CORPUS for frame in _stacked(text.text))
+    together = Counter(told_by(frame) for frame in _stacked(between.join(text.text for text in CORPUS)))
+    assert together == alone
+
+
+def _stacked(text: str) -> list[TextFrame]:
+    return [frame for frame in read(text).frames() if frame.format is not Format.PLAIN]
+
+
+def test_the_corpus_says_where_its_forms_are_from_and_has_texts_without_frames() -> None:
+    assert all(text.form for text in CORPUS)
+    assert all(bool(text.frames) != (text.producer == NO_FRAMES) for text in CORPUS)
