@@ -8,6 +8,7 @@ build/fuzz/found then, the command that runs it again is printed, and the exit c
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import shutil
@@ -19,13 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.fuzz import native
-from tests.fuzz.targets import NAMES
+from tests.fuzz.targets import NAMES, PROGRAM_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 CRASHES = ROOT / "tests" / "fuzz" / "crashes"
 BUILD = ROOT / "build" / "fuzz"
 LARGEST_CORPUS = 64 << 10  # bytes of a target's files in the repository
+MOST_INPUTS = 100
 
 _LIMITS = ("-timeout=10", "-rss_limit_mb=4096")
 
@@ -95,10 +97,15 @@ def minimise(name: str) -> None:
     shutil.rmtree(merged, ignore_errors=True)
     merged.mkdir(parents=True)
     inputs = [str(folder) for folder in (CORPUS / name, BUILD / "corpus" / name) if folder.is_dir()]
-    subprocess.run(
-        [*command(name), "-merge=1", *_LIMITS, str(merged), *inputs], cwd=ROOT, check=True, capture_output=True
-    )
+    # libFuzzer starts itself anew for this, by the first of its arguments alone.
+    again = BUILD / f"{name}.sh"
+    again.write_text(f'#!/bin/sh\nexec {shlex.join(command(name))} "$@"\n', encoding="utf-8")
+    again.chmod(0o755)
+    merging = [*command(name), "-merge=1", *_LIMITS, str(merged), *inputs]
+    environment = {**os.environ, PROGRAM_VARIABLE: str(again)}
+    subprocess.run(merging, cwd=ROOT, check=True, capture_output=True, env=environment)
     kept = sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name))
+    kept = kept[:: len(kept) // MOST_INPUTS + 1]  # of every size some
     shutil.rmtree(CORPUS / name, ignore_errors=True)
     (CORPUS / name).mkdir(parents=True)
     room = LARGEST_CORPUS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import FunctionType
 
 import atheris
 
-from tests.fuzz.targets import Target, load
+from tests.fuzz.targets import PROGRAM_VARIABLE, Target, load
 
 _OURS = ("framedex", "fuzzed_mock_tpu")
 
@@ -20,7 +21,7 @@ def main(name: str, options: list[str]) -> None:
     target = load(name)
     _warm_up(target, name)
     _instrument()
-    atheris.Setup([name, f"-max_len={target.LONGEST}", *options], target.run)
+    atheris.Setup([os.environ.get(PROGRAM_VARIABLE, name), f"-max_len={target.LONGEST}", *options], target.run)
     atheris.Fuzz()
 
 

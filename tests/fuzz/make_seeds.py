@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from framedex.interchange.hlo import HloText
 from framedex.model import ExtractedFile, SourceMapInfo
 from framedex.sourcemap.records import encode_file, encode_header
 from framedex.sources.extraction import extract_files
@@ -100,8 +99,8 @@ def crash_texts() -> Seeds:
     for path in sorted(STACKS.glob("*.*")):
         if path.suffix in (".txt", ".json", ".mlir"):
             yield path.read_bytes()[:6000]
-    for trigger in HloText.triggers:
-        yield trigger.encode()
+    for path in sorted((ROOT / "tests" / "fixtures" / "crash_texts").rglob("*.txt")):
+        yield path.read_bytes()[:3000]
 
 
 def ffi_calls() -> Seeds:

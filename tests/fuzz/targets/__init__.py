@@ -8,6 +8,9 @@ from typing import Protocol
 
 NAMES = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
 
+PROGRAM_VARIABLE = "FRAMEDEX_FUZZ_PROGRAM"
+"""Names the program that libFuzzer is to start anew when it merges corpora."""
+
 
 class Target(Protocol):
     """A module of this folder. `run` raises where the parser breaks a promise, and nothing otherwise."""
