@@ -5,6 +5,7 @@
 # make test-editors  set up a real VS Code, and test its extension in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
 # make sanitize  run the recorder under sanitizers and valgrind
+# make fuzz [SECONDS=60] [TARGETS="captures settings"]  fuzz every parser of foreign bytes, SECONDS in all (CONTRIBUTING.md)
 # make format  rewrite the sources in the project's style
 
 VENV := .venv
@@ -12,7 +13,7 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo seed-trace test quick check pytest test-editors screenshots sanitize format clean
+.PHONY: demo seed-trace test quick check pytest test-editors screenshots sanitize fuzz format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -60,6 +61,10 @@ screenshots: $(VENV)/set-up-dev
 
 sanitize: $(VENV)/set-up-dev
 	@scripts/sanitize
+
+fuzz: $(VENV)/set-up-dev
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check 'atheris>=3.0'
+	@$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),60) $(TARGETS)
 
 format: $(VENV)/set-up-dev
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .

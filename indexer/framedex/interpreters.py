@@ -69,6 +69,11 @@ def own_code(code: str, opened: Iterable[Path] = ()) -> list[str]:
     return [sys.executable, _ISOLATED, "-c", start + code]
 
 
+def bare_code(code: str) -> list[str]:
+    """The command that runs code which needs the standard library alone; arguments for it go behind."""
+    return [sys.executable, _ISOLATED, "-S", "-c", code]
+
+
 def ask(python: str, program: str) -> Any:
     """What a program prints as JSON that an interpreter runs to tell about itself and its packages.
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -27,7 +28,12 @@ def visible(text: str) -> str:
 
 def restore(text: str) -> str:
     """The text that `printable` was given."""
-    return _ESCAPE.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16)), text)
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(escape: re.Match[str]) -> str:
+    point = int(escape[1] or escape[2] or escape[3], 16)
+    return chr(point) if point <= sys.maxunicode else escape[0]  # which `printable` never writes
 
 
 def _visible(character: str, following: str = "") -> str:

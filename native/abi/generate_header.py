@@ -20,6 +20,10 @@ def header(abi: Abi) -> str:
             "#include <stdint.h>",
             "#ifdef __cplusplus",
             'extern "C" {',
+            # Of a type of its own, so that a value which a newer caller has is no undefined behaviour.
+            "#define FRAMEDEX_ENUM(name) enum name : int",
+            "#else",
+            "#define FRAMEDEX_ENUM(name) enum name",
             "#endif",
             f"#define PJRT_API_MAJOR {abi.major}",
             f"#define PJRT_API_MINOR {abi.minor}",
@@ -56,7 +60,7 @@ def _offsets(fields: tuple[Field, ...], base: int) -> Iterator[tuple[str, int]]:
 def _enums(abi: Abi) -> Iterator[str]:
     for name, values in abi.enums.items():
         members = ", ".join(f"{member} = {value}" for member, value in values.items())
-        yield f"typedef enum {name} {{ {members} }} {name};"
+        yield f"typedef FRAMEDEX_ENUM({name}) {{ {members} }} {name};"
 
 
 def _forward_declarations(abi: Abi) -> Iterator[str]:

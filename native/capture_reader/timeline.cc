@@ -8,6 +8,16 @@ namespace {
 // Anchors closer than this say little about the speed of the clock.
 constexpr uint64_t kSpacing = 1000000;
 
+// Far beyond any clock, and so that the difference of two is a number: what damaged records say may be anything.
+constexpr int64_t kLatest = int64_t{1} << 62;
+
+int64_t clamped(double nanoseconds) {
+  return static_cast<int64_t>(std::clamp(nanoseconds, -static_cast<double>(kLatest), static_cast<double>(kLatest)));
+}
+
+// What wrapped around below zero is negative.
+int64_t clamped(uint64_t nanoseconds) { return std::clamp(static_cast<int64_t>(nanoseconds), -kLatest, kLatest); }
+
 bool is_earlier(const ClockRecord& a, const ClockRecord& b) { return a.time < b.time; }
 
 }  // namespace
@@ -25,18 +35,17 @@ void Timeline::finish() {
 }
 
 int64_t Timeline::nanoseconds(uint64_t time) const {
-  if (anchors_.size() < 2) {
-    if (anchors_.empty()) return static_cast<int64_t>(time);
-    return static_cast<int64_t>(anchors_[0].nanoseconds) + static_cast<int64_t>(time - anchors_[0].time);
-  }
+  if (anchors_.empty()) return clamped(time);
+  if (anchors_.size() < 2) return clamped(anchors_[0].nanoseconds + (time - anchors_[0].time));
   // The stretch that holds the time; the first and the last reach on to both sides.
   auto next = std::upper_bound(anchors_.begin() + 1, anchors_.end() - 1, ClockRecord{time, 0}, is_earlier);
   const ClockRecord& from = *(next - 1);
   const ClockRecord& to = *next;
-  if (to.time <= from.time) return static_cast<int64_t>(from.nanoseconds);
+  if (to.time <= from.time) return clamped(from.nanoseconds);
   double speed = static_cast<double>(to.nanoseconds - from.nanoseconds) / static_cast<double>(to.time - from.time);
   auto ticks = static_cast<int64_t>(time - from.time);
-  return static_cast<int64_t>(from.nanoseconds) + static_cast<int64_t>(static_cast<double>(ticks) * speed);
+  int64_t passed = clamped(static_cast<double>(ticks) * speed);
+  return std::clamp(clamped(from.nanoseconds) + passed, -kLatest, kLatest);
 }
 
 }  // namespace framedex::capture

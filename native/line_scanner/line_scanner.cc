@@ -148,11 +148,12 @@ Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const
       continue;
     }
     if (state >= first_with_any_) return undecided;
+    if (!line.words.empty() && position < line.words.back().end) continue;  // another needle in the same word
     Range word{position, position + 1};
     while (word.begin > begin && !is_blank(text[word.begin - 1])) --word.begin;
     while (word.end < stop && !is_blank(text[word.end])) ++word.end;
     if (word.end - word.begin > kLongestWord || line.words.size() == kMostWords) return undecided;
-    if (line.words.empty() || line.words.back().begin != word.begin) line.words.push_back(word);
+    line.words.push_back(word);
   }
   return line;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/struct_size.h"
+#include "pjrt/element_size.h"
 #include "pjrt_c_api.h"
 #include "pjrt_enumerators.h"
 #include "recorder/recorder.h"
@@ -23,11 +24,6 @@ void enumeration(recorder::ArgumentWriter& writer, uint16_t field, Enum value) {
     writer.integer(field, static_cast<int64_t>(value));
   }
 }
-
-// Bits that one element takes in host memory, where types of less than a byte are kept one to a byte; 0: no data.
-int element_bits(PJRT_Buffer_Type type);
-// Size in bytes of a dense array in host memory.
-int64_t dense_bytes(PJRT_Buffer_Type type, const int64_t* dims, size_t rank);
 
 // Writes a list of named values as one text, `name=value, name=[1,2]`.
 void named_values(recorder::ArgumentWriter& writer, uint16_t field, const PJRT_NamedValue* values, size_t count);

@@ -1,6 +1,7 @@
 // Reads .eh_frame: DWARF 4, section 6.4, and the Linux Standard Base's notes on augmentation and pointer encodings.
 #include "recorder/frame_rule.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -22,44 +23,47 @@ constexpr uint64_t kReturnAddress = 16;
 constexpr uint8_t kOpBreg6 = 0x76;  // DW_OP_breg6: rbp plus an offset
 constexpr uint8_t kOpDeref = 0x06;
 
+// Reads bytes front to back. Beyond their end there are zeros, and `is_broken` says so.
 class Cursor {
  public:
-  Cursor(const uint8_t* begin, const uint8_t* end) : position_(begin), end_(end) {}
+  explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
 
-  bool at_end() const { return position_ >= end_; }
-  const uint8_t* position() const { return position_; }
-  void skip(uint64_t bytes) { position_ += bytes; }
+  bool at_end() const { return bytes_.empty(); }
+  bool is_broken() const { return broken_; }
+  std::string_view rest() const { return bytes_; }
+  std::string_view take(uint64_t size) {
+    if (size > bytes_.size()) {
+      broken_ = true;
+      size = bytes_.size();
+    }
+    std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
 
   template <typename Value>
   Value read() {
-    Value value;
-    std::memcpy(&value, position_, sizeof(value));
-    position_ += sizeof(value);
+    Value value{};
+    std::string_view taken = take(sizeof(value));
+    if (taken.size() == sizeof(value)) std::memcpy(&value, taken.data(), sizeof(value));
     return value;
   }
+  // Bits beyond the 64th are dropped.
   uint64_t unsigned_leb() {
-    uint64_t value = 0;
-    for (unsigned shift = 0;; shift += 7) {
-      uint8_t byte = *position_++;
-      value |= uint64_t{byte & 0x7Fu} << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
+    unsigned shift = 0;
+    uint8_t last = 0;
+    return leb(&shift, &last);
   }
   int64_t signed_leb() {
-    int64_t value = 0;
     unsigned shift = 0;
-    uint8_t byte;
-    do {
-      byte = *position_++;
-      value |= static_cast<int64_t>(uint64_t{byte & 0x7Fu} << shift);
-      shift += 7;
-    } while ((byte & 0x80) != 0);
-    if (shift < 64 && (byte & 0x40) != 0) value |= -(int64_t{1} << shift);
-    return value;
+    uint8_t last = 0;
+    uint64_t value = leb(&shift, &last);
+    if (shift < 64 && (last & 0x40) != 0) value |= ~uint64_t{0} << shift;
+    return static_cast<int64_t>(value);
   }
   std::string_view text() {
-    std::string_view value(reinterpret_cast<const char*>(position_));
-    position_ += value.size() + 1;
+    std::string_view value = take(std::min(bytes_.find('\0'), bytes_.size()));
+    take(1);
     return value;
   }
   // Skips a pointer of a DW_EH_PE encoding.
@@ -72,7 +76,7 @@ class Cursor {
         signed_leb();
         break;
       default:
-        skip(encoded_size(encoding));
+        take(encoded_size(encoding));
     }
   }
   static uint64_t encoded_size(uint8_t encoding) {
@@ -87,8 +91,18 @@ class Cursor {
   }
 
  private:
-  const uint8_t* position_;
-  const uint8_t* end_;
+  uint64_t leb(unsigned* shift, uint8_t* last) {
+    uint64_t value = 0;
+    do {
+      *last = read<uint8_t>();
+      if (*shift < 64) value |= uint64_t{*last & 0x7Fu} << *shift;
+      *shift += 7;
+    } while ((*last & 0x80) != 0);
+    return value;
+  }
+
+  std::string_view bytes_;
+  bool broken_ = false;
 };
 
 // Where a register's value in the caller is found.
@@ -101,7 +115,7 @@ struct RegisterRule {
 struct Row {
   uint64_t cfa_register = 0;
   int64_t cfa_offset = 0;
-  const uint8_t* cfa_expression = nullptr;
+  std::string_view cfa_expression;  // empty: register plus offset
   RegisterRule rbp;
   RegisterRule return_address;
 };
@@ -112,39 +126,36 @@ struct CommonEntry {
   uint8_t pointer_encoding = 0;
   bool has_augmentation = false;
   bool is_signal_frame = false;
-  Cursor instructions{nullptr, nullptr};
+  std::string_view instructions;
 };
 
-CommonEntry read_common_entry(const uint8_t* entry) {
-  CommonEntry common;
-  Cursor cursor(entry, nullptr);
-  auto length = cursor.read<uint32_t>();
-  const uint8_t* end = cursor.position() + length;
-  cursor.skip(4);  // CIE id
+// False where the entry ends within itself.
+bool read_common_entry(std::string_view entry, CommonEntry* common) {
+  Cursor cursor(entry);
+  cursor.take(4);  // CIE id
   auto version = cursor.read<uint8_t>();
   std::string_view augmentation = cursor.text();
-  if (version >= 4) cursor.skip(2);  // sizes of an address and of a segment selector
-  common.code_alignment = cursor.unsigned_leb();
-  common.data_alignment = cursor.signed_leb();
+  if (version >= 4) cursor.take(2);  // sizes of an address and of a segment selector
+  common->code_alignment = cursor.unsigned_leb();
+  common->data_alignment = cursor.signed_leb();
   if (version == 1) {
-    cursor.skip(1);
+    cursor.take(1);
   } else {
     cursor.unsigned_leb();
   }
-  const uint8_t* instructions = cursor.position();
   if (!augmentation.empty() && augmentation[0] == 'z') {
-    common.has_augmentation = true;
-    uint64_t size = cursor.unsigned_leb();
-    instructions = cursor.position() + size;
+    common->has_augmentation = true;
+    Cursor data(cursor.take(cursor.unsigned_leb()));
     for (char item : augmentation.substr(1)) {
-      if (item == 'R') common.pointer_encoding = cursor.read<uint8_t>();
-      if (item == 'L') cursor.skip(1);
-      if (item == 'P') cursor.skip_encoded(cursor.read<uint8_t>());
-      if (item == 'S') common.is_signal_frame = true;
+      if (item == 'R') common->pointer_encoding = data.read<uint8_t>();
+      if (item == 'L') data.take(1);
+      if (item == 'P') data.skip_encoded(data.read<uint8_t>());
+      if (item == 'S') common->is_signal_frame = true;
     }
+    if (data.is_broken()) return false;
   }
-  common.instructions = Cursor(instructions, end);
-  return common;
+  common->instructions = cursor.rest();
+  return !cursor.is_broken();
 }
 
 // Runs call frame instructions up to an address.
@@ -156,10 +167,11 @@ class RowMachine {
   Row row;
 
   // False where an instruction is not understood. `initial` is the row that the common entry left, for `restore`.
-  bool run(Cursor cursor, const Row& initial) {
+  bool run(std::string_view instructions, const Row& initial) {
+    Cursor cursor(instructions);
     while (!cursor.at_end() && !passed_) {
       auto opcode = cursor.read<uint8_t>();
-      if (!step(opcode, cursor, initial)) return false;
+      if (!step(opcode, cursor, initial) || cursor.is_broken()) return false;
     }
     return true;
   }
@@ -172,7 +184,7 @@ class RowMachine {
         advance(low);
         return true;
       case 2:
-        set(low, {RegisterRule::kAtCfa, static_cast<int64_t>(cursor.unsigned_leb()) * common_.data_alignment});
+        set(low, {RegisterRule::kAtCfa, scaled(cursor.unsigned_leb())});
         return true;
       case 3:
         restore(low, initial);
@@ -197,7 +209,7 @@ class RowMachine {
         return true;
       case 0x05: {  // offset_extended
         uint64_t number = cursor.unsigned_leb();
-        set(number, {RegisterRule::kAtCfa, static_cast<int64_t>(cursor.unsigned_leb()) * common_.data_alignment});
+        set(number, {RegisterRule::kAtCfa, scaled(cursor.unsigned_leb())});
         return true;
       }
       case 0x06:  // restore_extended
@@ -227,38 +239,37 @@ class RowMachine {
       case 0x0C:  // def_cfa
         row.cfa_register = cursor.unsigned_leb();
         row.cfa_offset = static_cast<int64_t>(cursor.unsigned_leb());
-        row.cfa_expression = nullptr;
+        row.cfa_expression = {};
         return true;
       case 0x0D:  // def_cfa_register
         row.cfa_register = cursor.unsigned_leb();
-        row.cfa_expression = nullptr;
+        row.cfa_expression = {};
         return true;
       case 0x0E:  // def_cfa_offset
         row.cfa_offset = static_cast<int64_t>(cursor.unsigned_leb());
         return true;
       case 0x0F:  // def_cfa_expression
-        row.cfa_expression = cursor.position();
-        cursor.skip(cursor.unsigned_leb());
-        return true;
+        row.cfa_expression = cursor.take(cursor.unsigned_leb());
+        return !row.cfa_expression.empty();
       case 0x10:    // expression
       case 0x16: {  // val_expression
         uint64_t number = cursor.unsigned_leb();
-        cursor.skip(cursor.unsigned_leb());
+        cursor.take(cursor.unsigned_leb());
         set(number, {RegisterRule::kOther, 0});
         return true;
       }
       case 0x11: {  // offset_extended_sf
         uint64_t number = cursor.unsigned_leb();
-        set(number, {RegisterRule::kAtCfa, cursor.signed_leb() * common_.data_alignment});
+        set(number, {RegisterRule::kAtCfa, scaled(static_cast<uint64_t>(cursor.signed_leb()))});
         return true;
       }
       case 0x12:  // def_cfa_sf
         row.cfa_register = cursor.unsigned_leb();
-        row.cfa_offset = cursor.signed_leb() * common_.data_alignment;
-        row.cfa_expression = nullptr;
+        row.cfa_offset = scaled(static_cast<uint64_t>(cursor.signed_leb()));
+        row.cfa_expression = {};
         return true;
       case 0x13:  // def_cfa_offset_sf
-        row.cfa_offset = cursor.signed_leb() * common_.data_alignment;
+        row.cfa_offset = scaled(static_cast<uint64_t>(cursor.signed_leb()));
         return true;
       case 0x15: {  // val_offset_sf
         uint64_t number = cursor.unsigned_leb();
@@ -274,6 +285,10 @@ class RowMachine {
     }
   }
 
+  // Damaged factors may be of any size: what is too large wraps around.
+  int64_t scaled(uint64_t factor) const {
+    return static_cast<int64_t>(factor * static_cast<uint64_t>(common_.data_alignment));
+  }
   void advance(uint64_t units) {
     location_ += units * common_.code_alignment;
     passed_ = location_ > target_;
@@ -297,20 +312,25 @@ class RowMachine {
 };
 
 // GCC's prologue for a realigned stack: the CFA is the word at rbp plus an offset. False for other expressions.
-bool is_word_at_rbp(const uint8_t* expression, int64_t* offset) {
-  Cursor cursor(expression, nullptr);
-  uint64_t size = cursor.unsigned_leb();
-  const uint8_t* end = cursor.position() + size;
-  if (size < 3 || cursor.read<uint8_t>() != kOpBreg6) return false;
+bool is_word_at_rbp(std::string_view expression, int64_t* offset) {
+  Cursor cursor(expression);
+  if (cursor.read<uint8_t>() != kOpBreg6) return false;
   *offset = cursor.signed_leb();
-  return cursor.position() + 1 == end && *cursor.position() == kOpDeref;
+  return cursor.read<uint8_t>() == kOpDeref && cursor.at_end() && !cursor.is_broken();
+}
+
+// What follows the length that an entry begins with.
+std::string_view body_of_entry(const char* entry) {
+  uint32_t length;
+  std::memcpy(&length, entry, sizeof(length));
+  return {entry + sizeof(length), length};
 }
 
 FrameRule rule_of_row(const Row& row) {
   if (row.return_address.kind == RegisterRule::kUndefined) return FrameRule::end();
   if (row.return_address.kind != RegisterRule::kAtCfa || row.return_address.offset != -8) return FrameRule::exotic();
   int64_t cfa_offset = row.cfa_offset;
-  bool is_indirect = row.cfa_expression != nullptr;
+  bool is_indirect = !row.cfa_expression.empty();
   if (is_indirect && !is_word_at_rbp(row.cfa_expression, &cfa_offset)) return FrameRule::exotic();
   if (!is_indirect && row.cfa_register != kRbp && row.cfa_register != kRsp) return FrameRule::exotic();
   bool saves_rbp = row.rbp.kind == RegisterRule::kAtCfa;
@@ -334,28 +354,37 @@ FrameRule FrameRule::standard(bool cfa_from_rbp, bool cfa_is_indirect, int64_t c
   return FrameRule(bits);
 }
 
-FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator) {
-  UnwindBases bases{};
-  // The call is at the byte before: a call that does not return may be the last instruction of its function.
-  uintptr_t target = return_address - 1;
-  auto* entry = static_cast<const uint8_t*>(_Unwind_Find_FDE(reinterpret_cast<void*>(target), &bases));
-  if (entry == nullptr) return FrameRule::unknown();
-  Cursor cursor(entry, nullptr);
-  auto length = cursor.read<uint32_t>();
-  const uint8_t* end = cursor.position() + length;
-  const uint8_t* back = cursor.position();
-  CommonEntry common = read_common_entry(back - cursor.read<int32_t>());
-  if (common.is_signal_frame) return FrameRule::exotic();
-  cursor.skip(2 * Cursor::encoded_size(common.pointer_encoding));  // where the function begins, and its size
-  if (common.has_augmentation) cursor.skip(cursor.unsigned_leb());
+FrameRule rule_of_entry(const UnwindEntry& entry, uintptr_t begin, uintptr_t target) {
+  CommonEntry common;
+  if (!read_common_entry(entry.common, &common) || common.is_signal_frame) return FrameRule::exotic();
+  Cursor cursor(entry.function);
+  cursor.take(4);                                                  // how far back the common entry is
+  cursor.take(2 * Cursor::encoded_size(common.pointer_encoding));  // where the function begins, and its size
+  if (common.has_augmentation) cursor.take(cursor.unsigned_leb());
+  if (cursor.is_broken()) return FrameRule::exotic();
 
-  auto begin = reinterpret_cast<uintptr_t>(bases.function);
   RowMachine initial(common, begin, UINT64_MAX);
   if (!initial.run(common.instructions, Row{})) return FrameRule::exotic();
   RowMachine machine(common, begin, target);
   machine.row = initial.row;
-  if (!machine.run(Cursor(cursor.position(), end), initial.row)) return FrameRule::exotic();
-  FrameRule rule = rule_of_row(machine.row);
+  if (!machine.run(cursor.rest(), initial.row)) return FrameRule::exotic();
+  return rule_of_row(machine.row);
+}
+
+FrameRule compute_rule(uintptr_t return_address, uintptr_t evaluator) {
+  UnwindBases bases{};
+  // The call is at the byte before: a call that does not return may be the last instruction of its function.
+  uintptr_t target = return_address - 1;
+  auto* found = static_cast<const char*>(_Unwind_Find_FDE(reinterpret_cast<void*>(target), &bases));
+  if (found == nullptr) return FrameRule::unknown();
+  UnwindEntry entry;
+  entry.function = body_of_entry(found);
+  int32_t back;
+  if (entry.function.size() < sizeof(back)) return FrameRule::exotic();
+  std::memcpy(&back, entry.function.data(), sizeof(back));
+  entry.common = body_of_entry(entry.function.data() - back);
+  auto begin = reinterpret_cast<uintptr_t>(bases.function);
+  FrameRule rule = rule_of_entry(entry, begin, target);
   return evaluator != 0 && begin == evaluator ? rule.with_evaluator_mark() : rule;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace framedex::recorder {
 
@@ -56,6 +57,15 @@ class FrameRule {
   // Bits 0-7 flags, 8-31 CFA offset, 32-55 offset of the saved rbp, 63 the frame pointer form.
   uint64_t bits_;
 };
+
+// An entry of .eh_frame that covers a function, and the one that it shares with others; both without their lengths.
+struct UnwindEntry {
+  std::string_view common;
+  std::string_view function;
+};
+
+// The rule at `target`, an address in the function that begins at `begin`. Exotic where the entry cannot be read.
+FrameRule rule_of_entry(const UnwindEntry& entry, uintptr_t begin, uintptr_t target);
 
 // The rule at a return address, worked out from its unwind entry. `evaluator` is the start of
 // _PyEval_EvalFrameDefault, 0 if unknown. Asks the loader: not for the path of a repeated stack.

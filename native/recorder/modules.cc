@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdio>
@@ -32,20 +33,7 @@ bool covers(const dl_phdr_info& object, uintptr_t address) {
   return false;
 }
 
-std::string build_id(const dl_phdr_info& object, const ElfW(Phdr) & notes) {
-  const char* note = reinterpret_cast<const char*>(object.dlpi_addr + notes.p_vaddr);
-  const char* end = note + notes.p_memsz;
-  while (note + sizeof(ElfW(Nhdr)) <= end) {
-    ElfW(Nhdr) header;
-    std::memcpy(&header, note, sizeof(header));
-    const char* name = note + sizeof(header);
-    const char* description = name + (header.n_namesz + 3) / 4 * 4;
-    bool is_gnu = header.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0;
-    if (header.n_type == NT_GNU_BUILD_ID && is_gnu) return {description, header.n_descsz};
-    note = description + (header.n_descsz + 3) / 4 * 4;
-  }
-  return {};
-}
+size_t padded_note(uint32_t size) { return (size_t{size} + 3) / 4 * 4; }
 
 std::string resolved_path(const char* name) {
   std::array<char, PATH_MAX> path;
@@ -63,7 +51,10 @@ int visit(dl_phdr_info* object, size_t, void* argument) {
   for (size_t i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr) & segment = object->dlpi_phdr[i];
     if (segment.p_type == PT_LOAD) module.size = std::max<uint64_t>(module.size, segment.p_vaddr + segment.p_memsz);
-    if (segment.p_type == PT_NOTE && module.build_id.empty()) module.build_id = build_id(*object, segment);
+    if (segment.p_type == PT_NOTE && module.build_id.empty()) {
+      const auto* notes = reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr);
+      module.build_id = build_id_in({notes, segment.p_memsz});
+    }
   }
   return 1;
 }
@@ -76,6 +67,21 @@ uint64_t fnv1a(uint64_t hash, const char* bytes, size_t size) {
 }
 
 }  // namespace
+
+std::string build_id_in(std::string_view notes) {
+  ElfW(Nhdr) header;
+  while (notes.size() >= sizeof(header)) {
+    std::memcpy(&header, notes.data(), sizeof(header));
+    notes.remove_prefix(sizeof(header));
+    std::string_view name = notes.substr(0, header.n_namesz);
+    notes.remove_prefix(std::min(padded_note(header.n_namesz), notes.size()));
+    if (header.n_descsz > notes.size()) break;
+    bool is_gnu = name == std::string_view("GNU", 4);
+    if (header.n_type == NT_GNU_BUILD_ID && is_gnu) return std::string(notes.substr(0, header.n_descsz));
+    notes.remove_prefix(std::min(padded_note(header.n_descsz), notes.size()));
+  }
+  return {};
+}
 
 bool find_module(uintptr_t address, ModuleInfo* module) {
   Search search{address, module};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "recorder/export.h"
 
@@ -18,6 +19,9 @@ struct ModuleInfo {
 // Finds the module of an address. False for code outside every module (JIT). Takes the loader's lock: not for the path
 // of a repeated stack.
 bool find_module(uintptr_t address, ModuleInfo* module);
+
+// The GNU build-id among ELF notes, raw bytes; empty where there is none, or what there is ends within itself.
+std::string build_id_in(std::string_view notes);
 
 // How many objects have been unloaded so far: when it changes, addresses may mean something else.
 uint64_t unload_count();

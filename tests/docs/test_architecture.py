@@ -28,6 +28,10 @@ NATIVE_NEEDS = {
     "tpu_legacy": {"recorder", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {"capture_reader", "extractor", "extractor/preprocessing", "line_scanner", "recorder"},
     "examples": set[str](),
+    "fuzz": {
+        *("capture_reader", "extractor", "extractor/cpp", "extractor/preprocessing", "extractor/source"),
+        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine", "recorder"),
+    },
 }
 # The rooms within a big one: each may include those before it, and what stands beside them may include all.
 NATIVE_ROOMS = {
@@ -142,6 +146,7 @@ def test_interpreters_are_started_in_one_place() -> None:
     }
     assert started == {
         "indexer/framedex/interpreters.py: command",
+        "indexer/framedex/index/seal.py: [*command, os.path.realpath(file)]",
         "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
         "indexer/framedex/commands/open.py: [program, *command[1:]]",  # the user's editor
         "indexer/framedex/commands/launch.py: [what.python, *what.arguments]",  # the user's program

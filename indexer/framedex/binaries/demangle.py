@@ -28,6 +28,9 @@ _Demangler = Callable[[str], "str | None"]
 
 _LONGEST = 1 << 16  # a longer name is not worth the demangler's time; the longest of libjax_common.so has 16 k
 
+# No space or control character is part of one, and what was no UTF-8 (a surrogate here) no demangler takes.
+_MANGLED = re.compile(r"_{1,3}Z[^\x00-\x20\x7f\ud800-\udfff]+")
+
 # What compilers append to a function's name when they split, clone or promote it.
 _CLONE = re.compile(
     r"(?:\.(?:cold|hot|unlikely|warm|isra|part|constprop|llvm|lto_priv|localalias|__uniq|_omp_fn|specialized|resume|destroy|cleanup)"
@@ -38,7 +41,7 @@ _CLONE = re.compile(
 def demangle(mangled: str) -> str:
     """The C++ name of a symbol without compiler suffixes; names that are not mangled C++ only lose their suffixes."""
     plain = without_suffix(mangled)
-    if not plain.startswith(("_Z", "__Z", "___Z")) or len(plain) > _LONGEST:
+    if len(plain) > _LONGEST or not _MANGLED.fullmatch(plain):
         return plain
     for demangler in _demanglers():
         text = demangler(plain)

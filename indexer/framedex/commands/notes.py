@@ -122,7 +122,8 @@ def _shows_file(found: Found) -> bool:
         return False
     try:
         return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)
-    except FileNotFoundError:  # of a relative path, and the folder that we were in has been deleted
+    except (FileNotFoundError, ValueError):
+        # Of a relative path, and the folder that we were in has been deleted; or of no path that a file can have.
         return False
 
 

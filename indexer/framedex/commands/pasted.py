@@ -69,7 +69,8 @@ class Finder:
     def find(self, text: str) -> Place:
         """The place here that a text means. Raises FramedexError that says what was tried, or what it may be."""
         plain = _without_escapes(text)
-        written = [text, restore(text), os.path.expanduser(text), plain.strip()]  # noqa: PTH111
+        home = text if "\0" in text else os.path.expanduser(text)  # noqa: PTH111
+        written = [text, restore(text), home, plain.strip()]
         if not written[-1]:
             raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
         if written[-1].startswith(("http://", "https://")):

@@ -38,7 +38,7 @@ _SCALARS = {
     "float": "f32",
     "double": "f64",
 }
-_SHAPE = re.compile(r"([a-z]\w*)\[([\d,]*)\]")
+_SHAPE = re.compile(r"(?<!\w)([a-z]\w*)\[([\d,]*)\]")
 
 
 def signature_of(type_arguments: Sequence[str]) -> Signature:

@@ -14,11 +14,12 @@ import fcntl
 import os
 import stat
 import subprocess
-import sys
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from framedex.interpreters import bare_code
 
 CHEAP = 8 << 20
 """Bytes of an index that are summed whenever a writer is done: a few milliseconds. Larger ones where a run says so."""
@@ -109,8 +110,9 @@ _SUM = (
 
 def _checksum_elsewhere(file: Path) -> int:
     """The same, in a process of its own: a server that kept open whatever it once summed would run out of files."""
-    command = [sys.executable, "-I", "-S", "-c", _SUM, os.path.realpath(file)]
-    return int(subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout)
+    command = bare_code(_SUM)
+    done = subprocess.run([*command, os.path.realpath(file)], check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    return int(done.stdout)
 
 
 _OPEN: dict[str, tuple[tuple[int, int], int]] = {}

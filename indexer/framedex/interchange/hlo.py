@@ -14,7 +14,7 @@ from framedex.interchange.strings import unescaped
 
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _ROW = re.compile(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
-_FIELD = re.compile(r'(?P<key>\w+)=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
+_FIELD = re.compile(r'(?<!\w)(?P<key>\w{1,64})=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
 _BODY = re.compile(
     r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)"
 )

@@ -23,7 +23,9 @@ _PYTHON = re.compile(
     r"#(?P<number>\d{1,6}) Frame 0x[0-9a-f]+, for file (?P<path>[^,]+), line (?P<line>\d{1,9}), "
     r"in (?P<function>[^\s(]+)"
 )
-_RUNTIME_ERROR = re.compile(r"(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: ")
+_RUNTIME_ERROR = re.compile(
+    r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
+)
 _REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
 _FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
 _THREAD = re.compile(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
@@ -195,7 +197,7 @@ def _runtime_error(number: int, line: str) -> Piece | None:
     frame = TextFrame(
         Format.SANITIZER,
         number,
-        match.start(),
+        match.start("path"),
         number,
         match.end("column"),
         parts(number, match),

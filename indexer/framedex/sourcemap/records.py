@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Any
+from urllib.parse import urlsplit
 
 from framedex.model import DefinitionRow, ExtractedFile, SourceMapInfo
 
@@ -43,10 +44,18 @@ def decode_header(header: dict[str, Any]) -> SourceMapInfo:
     dirty, tool = header.get("dirty"), header.get("tool")
     _check(isinstance(component, str) and _COMPONENT.fullmatch(component), "the name of the component is none")
     _check(isinstance(commit, str) and _COMMIT.fullmatch(commit), "the commit is none")
-    is_address = isinstance(repository, str) and len(repository) < 1000 and _REPOSITORY.fullmatch(repository)
-    _check(repository is None or is_address, "the repository is no address")
+    _check(repository is None or _is_address(repository), "the repository is no address")
     _check(isinstance(dirty, bool) and isinstance(tool, str) and len(tool) < 100, "its header is incomplete")
     return SourceMapInfo(str(component), repository, str(commit), bool(dirty), str(tool))
+
+
+def _is_address(text: object) -> bool:
+    if not isinstance(text, str) or len(text) >= 1000 or not _REPOSITORY.fullmatch(text):
+        return False
+    try:
+        return bool(urlsplit(text).hostname)
+    except ValueError:  # brackets that hold no address
+        return False
 
 
 def encode_file(file: ExtractedFile) -> list[object]:

@@ -49,7 +49,10 @@ class PathMap:
         while before:
             after = self._after.get(before)
             if after is not None:
-                path = os.path.realpath(after / recorded[len(before) :].lstrip("/"))
+                try:
+                    path = os.path.realpath(after / recorded[len(before) :].lstrip("/"))
+                except ValueError:  # a zero byte, half of a surrogate pair: the path of no file
+                    return None
                 return path if found_file(path) else None
             parent = os.path.dirname(before)  # noqa: PTH120 - recorded paths may be no valid Path text
             if parent == before:

@@ -354,7 +354,10 @@ void CppExtraction::add_site(std::optional<CallSite> site) {
       found_.definitions.push_back(std::move(initializer));
     }
     definition = initializer_;
-    found_.definitions[definition].end_line = site->line;
+    // The outer of two operators comes first, and may stand on a later line.
+    Definition& initializer = found_.definitions[definition];
+    initializer.line = std::min(initializer.line, site->line);
+    initializer.end_line = std::max(initializer.end_line, site->line);
   }
   found_.definitions[definition].calls.push_back(std::move(*site));
 }

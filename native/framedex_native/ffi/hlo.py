@@ -17,7 +17,10 @@ _NAME, _OPCODE, _SHAPE, _METADATA, _CUSTOM_CALL_TARGET = 1, 2, 3, 7, 28
 _INSTRUCTION_ID, _OPERANDS, _CALLED, _BACKEND_CONFIG, _FRONTEND_ATTRIBUTES = 35, 36, 38, 43, 68
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME = 2, 3, 4, 15
 _VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
+_LONGEST_VARINT = 10  # bytes
+_DEEPEST_TUPLE = 100
 _MAXIMUM_DEPTH = 500
+_MOST_INSTRUCTIONS = 1_000_000  # that are looked at; computations of a damaged module may call each other without end
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def read_program(module: bytes) -> Program:
     computations = {c.integer(_COMPUTATION_ID): c for c in message.messages(_COMPUTATIONS)}
     reader = _Reader(computations, _schedules(message), _StackFrames(message))
     entry = computations.get(message.integer(_ENTRY_COMPUTATION))
-    calls = tuple(reader.custom_calls(entry, 0)) if entry is not None else ()
+    calls = tuple(reader.custom_calls(entry)) if entry is not None else ()
     return Program(message.text(_MODULE_NAME), calls)
 
 
@@ -112,23 +115,35 @@ class _Reader:
     schedules: Mapping[int, tuple[int, ...]]
     stack_frames: _StackFrames
     _decoded: dict[int, dict[int, _Message]] = field(default_factory=dict)
+    _seen: int = 0  # instructions
 
-    def custom_calls(self, computation: _Message, depth: int) -> Iterator[CustomCall]:
+    def custom_calls(self, entry: _Message) -> Iterator[CustomCall]:
         """In the order of the schedule, going into the computations that an instruction calls where it stands."""
-        if depth > _MAXIMUM_DEPTH:
-            return
+        entered = {id(entry): self._steps(entry)}  # from the entry inwards; none calls itself but in a damaged module
+        while entered:
+            step = next(entered[next(reversed(entered))], None)
+            if step is None:
+                entered.popitem()
+            elif isinstance(step, CustomCall):
+                yield step
+            elif len(entered) < _MAXIMUM_DEPTH and id(step) not in entered:
+                entered[id(step)] = self._steps(step)
+
+    def _steps(self, computation: _Message) -> Iterator[CustomCall | _Message]:
+        """The custom calls of a computation, and the computations that it calls."""
         instructions = self._instructions(computation)
         order = self.schedules.get(computation.integer(_COMPUTATION_ID)) or tuple(instructions)
         for number in order:
+            self._seen += 1
             instruction = instructions.get(number)
+            if self._seen > _MOST_INSTRUCTIONS:
+                return
             if instruction is None:
                 continue
             if instruction.text(_OPCODE) == "custom-call":
                 yield self._custom_call(instruction, instructions)
-            for called in _calls_in_order(instruction):
-                inner = self.computations.get(called)
-                if inner is not None:
-                    yield from self.custom_calls(inner, depth + 1)
+            called = map(self.computations.get, _calls_in_order(instruction))
+            yield from (inner for inner in called if inner is not None)
 
     def _instructions(self, computation: _Message) -> dict[int, _Message]:
         key = computation.integer(_COMPUTATION_ID)
@@ -177,11 +192,12 @@ _DTYPE_NAMES = (
 _DTYPES = dict(enumerate(_DTYPE_NAMES.split()))
 
 
-def _shape(shape: _Message) -> str:
+def _shape(shape: _Message, depth: int = 0) -> str:
     """As runs are recorded: `f32[4,8]`, the members of a tuple separated by commas."""
     dtype = _DTYPES.get(shape.integer(2), f"dtype{shape.integer(2)}")
     if dtype == "tuple":
-        return ", ".join(_shape(member) for member in shape.messages(4))
+        inner = shape.messages(4) if depth < _DEEPEST_TUPLE else ()
+        return ", ".join(_shape(member, depth + 1) for member in inner)
     return f"{dtype}[{','.join(map(str, shape.integers(3)))}]"
 
 
@@ -219,14 +235,15 @@ def _varints(data: bytes) -> Iterator[int]:
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
+    """An integer and where it ends. Raises IndexError where there is none."""
+    value = 0
+    for shift in range(0, 7 * _LONGEST_VARINT, 7):
         byte = data[position]
         value |= (byte & 0x7F) << shift
         position += 1
-        shift += 7
         if byte < 0x80:
             return value, position
+    raise IndexError
 
 
 _EMPTY = _Message(b"")

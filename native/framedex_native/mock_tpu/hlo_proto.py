@@ -3,6 +3,8 @@
 The field numbers are of xla/service/hlo.proto (HloModuleProto, HloModuleProtoWithConfig, HloInputOutputAliasProto),
 xla/xla.proto (HloModuleConfigProto) and xla/xla_data.proto (ProgramShapeProto, ShapeProto,
 LayoutProto, TileProto). https://protobuf.dev/programming-guides/encoding
+
+What is no such module raises ValueError.
 """
 
 from __future__ import annotations
@@ -23,7 +25,11 @@ _TUPLE = 13
 _MINOR_TO_MAJOR, _TILES, _MEMORY_SPACE = 1, 6, 8
 _TILE_DIMENSIONS = 1
 _HOST_MEMORY_SPACE = 5  # xla::Layout::kHostMemorySpace
-_VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
+_VARINT, _LENGTH_DELIMITED = 0, 2
+_FIXED = {1: 8, 5: 4}  # bytes by wire type
+_LONGEST_VARINT = 10  # bytes
+_DEEPEST_TUPLE = 100
+_DAMAGED = "the serialised HLO module is damaged"
 
 
 def module_with_config(
@@ -77,15 +83,21 @@ def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[
     return changed
 
 
-def _shape(shape: bytes, values: Iterator[Value]) -> bytes:
+def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
     """The shape of the next value, or a tuple of the shapes of the next ones, with their layouts."""
+    if depth > _DEEPEST_TUPLE:
+        raise ValueError(_DAMAGED)
     fields = list(_fields(shape))
     if any(field.number == _ELEMENT_TYPE and field.integer == _TUPLE for field in fields):
         return b"".join(
-            _message(_TUPLE_SHAPES, _shape(field.content, values)) if field.number == _TUPLE_SHAPES else field.encoded
+            _message(_TUPLE_SHAPES, _shape(field.content, values, depth + 1))
+            if field.number == _TUPLE_SHAPES
+            else field.encoded
             for field in fields
         )
-    value = next(values)
+    value = next(values, None)
+    if value is None:
+        raise ValueError(_DAMAGED)
     return b"".join(
         _message(_LAYOUT, _layout(field.content, value)) if field.number == _LAYOUT else field.encoded
         for field in fields
@@ -139,22 +151,28 @@ def _fields(message: bytes) -> Iterator[_Field]:
         if wire_type == _LENGTH_DELIMITED:
             size, position = _read_varint(message, position)
             content = message[position : position + size]
+            if len(content) < size:
+                raise ValueError(_DAMAGED)
             position += size
             yield _Field(number, message[start:position], content=content)
         elif wire_type == _VARINT:
             integer, position = _read_varint(message, position)
             yield _Field(number, message[start:position], integer=integer)
-        else:
-            position += {_FIXED64: 8, _FIXED32: 4}[wire_type]
+        elif wire_type in _FIXED and position + _FIXED[wire_type] <= len(message):
+            position += _FIXED[wire_type]
             yield _Field(number, message[start:position])
+        else:
+            raise ValueError(_DAMAGED)
 
 
 def _read_varint(message: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
+    value = 0
+    for shift in range(0, 7 * _LONGEST_VARINT, 7):
+        if position >= len(message):
+            break
         byte = message[position]
         value |= (byte & 0x7F) << shift
         position += 1
-        shift += 7
         if byte < 0x80:
             return value, position
+    raise ValueError(_DAMAGED)

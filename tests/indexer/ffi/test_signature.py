@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from framedex.ffi import Problem
@@ -100,3 +102,12 @@ def test_a_target_of_another_platform_is_told_from_one_of_none() -> None:
     assert "registered for CUDA, cpu" in elsewhere.text
     assert "platform='tpu'" in elsewhere.remedy
     assert "any platform" in explain_problem(Problem("norm", "Host", (), (), "")).text
+
+
+@pytest.mark.parametrize("unit", ["a", "operator", "1a", "a[", "[1,"])
+def test_what_a_run_was_given_is_read_in_linear_time(unit: str) -> None:
+    """A damaged capture may give any text; quadratic work would take a quarter of a minute."""
+    begin = time.process_time()
+    given = unit * (60_000 // len(unit))
+    mismatches(NORM, {"arguments": given, "results": given, "attributes": given})
+    assert time.process_time() - begin < 1.0

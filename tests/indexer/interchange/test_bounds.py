@@ -10,7 +10,7 @@ import pytest
 
 from framedex.binaries.spellings import spelled
 from framedex.interchange import detect, read
-from framedex.interchange.lines import LONGEST_LINE
+from framedex.interchange.lines import LONGEST_LINE, readers
 from framedex.releases.stated import StatedReleases
 from tests.crash_corpus import corpus
 
@@ -93,6 +93,20 @@ def test_time_grows_with_the_length_of_what_states_a_release(unit: str) -> None:
     begin = time.process_time()
     StatedReleases("\n".join([text, text[:4000]] * 4))
     assert time.process_time() - begin < 1.0
+
+
+@pytest.mark.parametrize("filling", ["a", " ", "(", "a/", "0x", '"'])
+def test_time_grows_with_what_follows_the_beginning_of_a_frame(filling: str) -> None:
+    """Behind every trigger of every reader, as that stands and behind a number."""
+    length = LONGEST_LINE // 2
+    slow = []
+    for trigger in dict.fromkeys(trigger for reader in readers() for trigger in reader.triggers):
+        for begin in (trigger, f"#0 {trigger}"):
+            text = f"{begin}{filling * (length // len(filling))}"
+            started = time.process_time()
+            read(text)
+            slow += [begin] * (time.process_time() - started > 0.5)
+    assert slow == []
 
 
 def test_a_line_of_megabytes_is_passed_over_and_said() -> None:

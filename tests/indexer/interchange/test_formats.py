@@ -283,6 +283,20 @@ def test_aliases_that_lead_in_a_circle_end() -> None:
     assert all(len(frame.outward) <= 2 for frame in read(text).frames())
 
 
+def test_frames_behind_a_place_are_those_of_their_own_format() -> None:
+    """A compiler's or a log's line names a place, and the stack of a sanitizer follows at once."""
+    reading = read(
+        "/src/a.cc:12: note: here\n"
+        "    #0 0x55b5ecf3af71 in shop::ring(int) /src/shop.cc:33:22\n"
+        "    #1 0x55b5ecf3afba in main /src/main.cc:8:3\n"
+    )
+    assert [(frame.format, frame.function) for frame in reading.frames()] == [
+        (Format.PLAIN, ""),
+        (Format.SANITIZER, "shop::ring(int)"),
+        (Format.SANITIZER, "main"),
+    ]
+
+
 OPEN_STACKS = {
     "gdb": "#0  0x00007f00 in f ()\n",
     "gdb, wrapped": "#0  0x00007f00 in f (argument=1,\n",

@@ -139,6 +139,7 @@ def test_paths_that_lead_elsewhere_are_refused(file: Path, path: object) -> None
         {"repository": "file:///etc"},
         {"repository": "https://user:secret@example.org/x"},
         {"repository": "javascript:alert(1)"},
+        {"repository": "https://[example.org/x"},
         {"dirty": "no"},
         {"tool": 1},
     ],

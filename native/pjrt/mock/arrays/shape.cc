@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "pjrt/traced_call.h"
+#include "pjrt/element_size.h"
 
 namespace framedex::mock {
 

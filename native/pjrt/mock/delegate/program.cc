@@ -1,7 +1,7 @@
 #include "pjrt/mock/delegate/program.h"
 
+#include "pjrt/element_size.h"
 #include "pjrt/mock/delegate/encoding.h"
-#include "pjrt/traced_call.h"
 
 namespace framedex::mock {
 namespace {

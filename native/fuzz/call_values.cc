@@ -1,0 +1,13 @@
+// The values of a call, damaged in any way, become JSON or are refused.
+#include "capture_reader/arguments_json.h"
+#include "fuzz/input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const std::vector<std::string> names = {"client", "device", "a \"quoted\" name", "", "shape"};
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  framedex::JsonObject object;
+  framedex::capture::add_values(framedex::capture::Body(bytes), names, &object);
+  std::string json = object.finish();
+  framedex::fuzz::require(json.front() == '{' && json.back() == '}');
+  return 0;
+}

@@ -1,0 +1,194 @@
+#include "fuzz/capture_folder.h"
+
+#include <fstream>
+#include <map>
+
+#include "recorder/capture_format.h"
+
+namespace framedex::fuzz {
+namespace {
+
+using capture::kSegmentSize;
+
+// Enough for two segments of each stream; more would only be slow.
+constexpr size_t kLargestStream = 2 * kSegmentSize;
+
+std::string name_of(uint8_t number) {
+  if (number % 8 == 0) return "process.fdx";
+  std::string thread = "thread-" + std::to_string(number % 4);
+  return thread + (number % 8 < 4 ? ".fdx" : ".ring.fdx");
+}
+
+capture::StreamKind kind_of(const std::string& name) {
+  if (name == "process.fdx") return capture::StreamKind::kProcess;
+  return name.find(".ring.") != std::string::npos ? capture::StreamKind::kRing : capture::StreamKind::kThread;
+}
+
+// The number in a stream's name, 0 for process.fdx.
+uint32_t number_in(const std::string& name) {
+  return name == "process.fdx" ? 0 : static_cast<uint32_t>(name[std::strlen("thread-")] - '0');
+}
+
+class Stream {
+ public:
+  Stream() = default;
+  // The second bit of `clock` asks for format version 1, which is still read.
+  Stream(const std::string& name, uint8_t stop_reasons, uint8_t clock)
+      : is_old_((clock & 2) != 0), is_ring_(kind_of(name) == capture::StreamKind::kRing) {
+    auto unit = static_cast<capture::ClockKind>(clock % 2);
+    if (is_old_) {
+      begin(old_header(name, stop_reasons, unit));
+      return;
+    }
+    capture::StreamHeader header{};
+    std::memcpy(header.magic, capture::kMagic, sizeof(header.magic));
+    header.version = capture::kVersion;
+    header.kind = kind_of(name);
+    header.capture = 7;
+    header.number = number_in(name);
+    header.clock = unit;
+    header.thread_id = name.size();
+    std::memcpy(header.thread_name, "fuzzed", 6);
+    header.check = key_ = header.expected_check();
+    header.stop_reasons = capture::seal(key_, offsetof(capture::StreamHeader, stop_reasons), stop_reasons);
+    header.verified = capture::seal(key_, offsetof(capture::StreamHeader, verified), 0);
+    header.different = capture::seal(key_, offsetof(capture::StreamHeader, different), 0);
+    begin(header);
+    note_end();
+  }
+
+  // A record that does not fit its segment begins the next one, as the writer has it.
+  void add_record(uint8_t kind, std::string_view body) {
+    std::string padded(body);
+    padded.resize(capture::padded(body.size()));
+    if (bytes_.size() % kSegmentSize + padded.size() + 16 > kSegmentSize) end_segment();
+    if (is_old_) {
+      capture::version_1::RecordHeader header{static_cast<uint32_t>(sizeof(header) + padded.size()),
+                                              static_cast<capture::RecordKind>(kind), capture::version_1::kRecordMark};
+      append(header);
+    } else {
+      bool begins = bytes_.size() % kSegmentSize == (bytes_.size() < kSegmentSize ? sizeof(capture::StreamHeader) : 0);
+      bool is_number = static_cast<capture::RecordKind>(kind) == capture::RecordKind::kSegment && padded.size() >= 8;
+      if (is_ring_ && begins && is_number) std::memcpy(&segment_, padded.data(), sizeof(segment_));
+      append(checked(kind, padded.size() / 8 + 1, padded));
+    }
+    bytes_ += padded;
+    note_end();
+  }
+  void add_bytes(std::string_view bytes) { bytes_ += bytes; }
+  void end_segment() {
+    size_t rest = kSegmentSize - bytes_.size() % kSegmentSize;
+    if (!is_old_ && rest >= sizeof(capture::RecordHeader) && rest % 8 == 0) {
+      append(checked(static_cast<uint8_t>(capture::RecordKind::kPadding), rest / 8, {}));
+    }
+    bytes_.resize((bytes_.size() + kSegmentSize - 1) / kSegmentSize * kSegmentSize);
+    segment_ = bytes_.size() / kSegmentSize;
+    note_end();
+  }
+  void end_early() { ended_ = true; }
+  void damage(uint32_t place, uint8_t byte) {
+    if (!bytes_.empty()) bytes_[bytes_.size() - 1 - place % bytes_.size()] = static_cast<char>(byte);
+  }
+  bool is_full() const { return ended_ || bytes_.size() >= kLargestStream; }
+
+  std::string finished() const {
+    std::string bytes = bytes_;
+    if (!ended_) bytes.append(sizeof(capture::RecordHeader), '\0');  // as where nothing was written yet
+    return bytes;
+  }
+
+ private:
+  static capture::version_1::StreamHeader old_header(const std::string& name, uint8_t stop_reasons,
+                                                     capture::ClockKind clock) {
+    capture::version_1::StreamHeader header{};
+    std::memcpy(header.magic, capture::kMagic, sizeof(header.magic));
+    header.version = capture::version_1::kVersion;
+    header.kind = kind_of(name);
+    header.thread_id = name.size();
+    header.stop_reasons = stop_reasons;
+    header.clock = clock;
+    std::memcpy(header.thread_name, "fuzzed", 6);
+    return header;
+  }
+
+  template <typename Struct>
+  void append(const Struct& value) {
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  template <typename Header>
+  void begin(const Header& header) {
+    bytes_.clear();
+    append(header);
+  }
+  capture::RecordHeader checked(uint8_t kind, size_t words, const std::string& body) const {
+    capture::RecordHeader header{static_cast<capture::RecordKind>(kind), static_cast<uint16_t>(words), 0};
+    header.check = capture::record_check(key_, position(), header.start(), body.data(), body.size() / 8);
+    return header;
+  }
+  uint64_t position() const { return segment_ * kSegmentSize + bytes_.size() % kSegmentSize; }
+  // What the header says of how far the stream is written.
+  void note_end() {
+    if (is_old_) return;
+    uint64_t written = position();
+    uint64_t begun = capture::seal(key_, offsetof(capture::StreamHeader, segments_begun), segment_ + 1);
+    std::memcpy(&bytes_[offsetof(capture::StreamHeader, written)], &written, sizeof(written));
+    std::memcpy(&bytes_[offsetof(capture::StreamHeader, segments_begun)], &begun, sizeof(begun));
+  }
+
+  std::string bytes_;
+  bool is_old_ = false;
+  bool is_ring_ = false;
+  bool ended_ = false;
+  uint64_t key_ = 0;
+  uint64_t segment_ = 0;  // the number of the one that is written
+};
+
+void apply(uint8_t item, Input& input, Stream& stream) {
+  if (item == 1) {
+    auto kind = input.number<uint8_t>();
+    stream.add_record(kind, input.take(input.number<uint16_t>()));
+  } else if (item == 2) {
+    stream.add_bytes(input.take(input.number<uint16_t>()));
+  } else if (item == 3) {
+    stream.end_segment();
+  } else if (item == 4) {
+    stream.end_early();
+  } else {
+    uint32_t place = input.number<uint16_t>();
+    place |= uint32_t{input.number<uint8_t>()} << 16;
+    stream.damage(place, input.number<uint8_t>());
+  }
+}
+
+}  // namespace
+
+void CaptureFolder::write(Input input) {
+  std::map<std::string, Stream> streams;
+  Stream* current = &streams.emplace("process.fdx", Stream("process.fdx", 0, 0)).first->second;
+  while (!input.at_end()) {
+    auto item = static_cast<uint8_t>(input.number<uint8_t>() % 6);
+    if (item == 0) {
+      std::string name = name_of(input.number<uint8_t>());
+      auto stop_reasons = input.number<uint8_t>();
+      auto clock = input.number<uint8_t>();
+      current = &(streams[name] = Stream(name, stop_reasons, clock));
+    } else if (current->is_full()) {
+      break;
+    } else {
+      apply(item, input, *current);
+    }
+  }
+  for (uint8_t number = 0; number < 8; ++number) {
+    std::string name = name_of(number);
+    std::string path = path_ + "/" + name;
+    auto stream = streams.find(name);
+    if (stream == streams.end()) {
+      std::remove(path.c_str());
+      continue;
+    }
+    std::string bytes = stream->second.finished();
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+}
+
+}  // namespace framedex::fuzz

@@ -1,0 +1,45 @@
+// The bytes of one fuzzer's run, taken front to back.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace framedex::fuzz {
+
+// What is taken beyond the end is zeros, or shorter than asked for.
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
+
+  bool at_end() const { return bytes_.empty(); }
+  std::string_view rest() const { return bytes_; }
+
+  std::string_view take(size_t size) {
+    std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(taken.size());
+    return taken;
+  }
+  // Little endian.
+  template <typename Number>
+  Number number() {
+    Number value{};
+    std::string_view taken = take(sizeof(value));
+    std::memcpy(&value, taken.data(), taken.size());
+    return value;
+  }
+  // A copy with a size of two bytes before it: of its own, so that a sanitizer sees its end.
+  std::string text() { return std::string(take(number<uint16_t>())); }
+
+ private:
+  std::string_view bytes_;
+};
+
+// Ends the run as a crash, if a promise of the code under test is broken.
+inline void require(bool holds) {
+  if (!holds) __builtin_trap();
+}
+
+}  // namespace framedex::fuzz

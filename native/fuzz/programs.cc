@@ -1,0 +1,10 @@
+// A serialised executable's description is read whole or refused.
+#include "fuzz/input.h"
+#include "pjrt/mock/delegate/program.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  framedex::mock::Program program;
+  framedex::mock::read_description(bytes, program);
+  return 0;
+}

@@ -1,0 +1,173 @@
+"""Build the fuzzers and run them: `make fuzz SECONDS=60 [TARGETS="captures settings"]`
+
+SECONDS are those of all fuzzers together, two at a time; what is built before takes less than a minute. One target for
+an hour: `make fuzz SECONDS=3600 TARGETS=captures`. A line tells what each did. An input that breaks a promise lies in
+build/fuzz/found then, the command that runs it again is printed, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.fuzz import native
+from tests.fuzz.targets import NAMES, PROGRAM_VARIABLE
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "tests" / "fuzz" / "corpus"
+CRASHES = ROOT / "tests" / "fuzz" / "crashes"
+BUILD = ROOT / "build" / "fuzz"
+LARGEST_CORPUS = 64 << 10  # bytes of a target's files in the repository
+MOST_INPUTS = 100
+
+_LIMITS = ("-timeout=10", "-rss_limit_mb=4096")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a fuzzer did. `output` are the last lines that it wrote, `input` what it stopped at."""
+
+    name: str
+    executions: int
+    covered: int
+    added: int
+    slowest: int
+    output: str
+    input: Path | None
+    has_failed: bool
+
+    def line(self) -> str:
+        """The same in a line."""
+        crashes = "1 crash" if self.has_failed else "0 crashes"
+        work = f"{self.executions:>10,} executions, {self.covered:>6,} edges and features, {self.added:>5,} new inputs"
+        slow = f", slowest {self.slowest} s" if self.slowest else ""
+        return f"fuzz: {self.name:<18} {work}, {crashes}{slow}"
+
+
+LSP_MESSAGES = "lsp_messages"  # which has its own driver: a server is a process with a state
+
+
+def command(name: str) -> list[str]:
+    """What runs a target; inputs, and options of libFuzzer, come behind it."""
+    if name == LSP_MESSAGES:
+        return [sys.executable, "-m", f"tests.fuzz.{LSP_MESSAGES}", "60"]
+    if name in NAMES:
+        return [sys.executable, "-m", "tests.fuzz.libfuzzer", name]
+    return [str(native.program(name)), "-max_len=16384"]
+
+
+def fuzz(name: str, seconds: int) -> Run:
+    """Fuzz one target; what it learns stays in build/fuzz/corpus."""
+    learnt, found = BUILD / "corpus" / name, BUILD / "found" / name
+    for folder in (learnt, found):
+        folder.mkdir(parents=True, exist_ok=True)
+    inputs = [str(folder) for folder in (learnt, CORPUS / name, CRASHES / name) if folder.is_dir()]
+    options = [f"-max_total_time={seconds}", *_LIMITS, "-print_final_stats=1", f"-artifact_prefix={found}/"]
+    log = BUILD / f"{name}.log"
+    if name == LSP_MESSAGES:
+        return _lsp_messages(seconds, log)
+    with log.open("wb") as output:
+        done = subprocess.run(
+            [*command(name), *options, *inputs], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+        )
+    return _read(name, log.read_text(encoding="utf-8", errors="replace"), done.returncode != 0)
+
+
+def _lsp_messages(seconds: int, log: Path) -> Run:
+    arguments = [sys.executable, "-m", f"tests.fuzz.{LSP_MESSAGES}", str(seconds)]
+    with log.open("wb") as output:
+        done = subprocess.run(arguments, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    text = log.read_text(encoding="utf-8", errors="replace")
+    sent = int((re.findall(r"(\d[\d,]*) messages", text) or ["0"])[-1].replace(",", ""))
+    return Run(LSP_MESSAGES, sent, 0, 0, 0, "\n".join(text.splitlines()[-40:]), None, done.returncode != 0)
+
+
+def minimise(name: str) -> None:
+    """Keep of what was learnt, and of what is in the repository, the smallest inputs that cover the same."""
+    merged = BUILD / "merged" / name
+    shutil.rmtree(merged, ignore_errors=True)
+    merged.mkdir(parents=True)
+    inputs = [str(folder) for folder in (CORPUS / name, BUILD / "corpus" / name) if folder.is_dir()]
+    # libFuzzer starts itself anew for this, by the first of its arguments alone.
+    again = BUILD / f"{name}.sh"
+    again.write_text(f'#!/bin/sh\nexec {shlex.join(command(name))} "$@"\n', encoding="utf-8")
+    again.chmod(0o755)
+    merging = [*command(name), "-merge=1", *_LIMITS, str(merged), *inputs]
+    environment = {**os.environ, PROGRAM_VARIABLE: str(again)}
+    subprocess.run(merging, cwd=ROOT, check=True, capture_output=True, env=environment)
+    kept = sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name))
+    kept = kept[:: len(kept) // MOST_INPUTS + 1]  # of every size some
+    shutil.rmtree(CORPUS / name, ignore_errors=True)
+    (CORPUS / name).mkdir(parents=True)
+    room = LARGEST_CORPUS
+    for path in kept:
+        room -= path.stat().st_size
+        if room >= 0:
+            shutil.copy(path, CORPUS / name)
+
+
+def _read(name: str, log: str, has_failed: bool) -> Run:
+    def last(pattern: str) -> int:
+        return int((re.findall(pattern, log) or ["0"])[-1])
+
+    written = re.findall(r"Test unit written to (\S+)", log)
+    return Run(
+        name,
+        last(r"stat::number_of_executed_units: +(\d+)"),
+        last(r" ft: (\d+)"),
+        last(r"stat::new_units_added: +(\d+)"),
+        last(r"stat::slowest_unit_time_sec: +(\d+)"),
+        "\n".join(log.splitlines()[-40:]),
+        Path(written[-1]) if written else None,
+        has_failed,
+    )
+
+
+def _tell(runs: Iterable[Run]) -> bool:
+    is_clean = True
+    for run in runs:
+        print(run.line(), flush=True)
+        if run.has_failed:
+            is_clean = False
+            again = [*command(run.name), *([str(run.input.relative_to(ROOT))] if run.input else [])]
+            print(run.output)
+            print(f"fuzz: again: {shlex.join(again)}")
+    return is_clean
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60, help="of all fuzzers together (60)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many run at once (2)")
+    parser.add_argument("--minimise", action="store_true", help="instead, make tests/fuzz/corpus of what was learnt")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="all of them, if none is named")
+    asked = parser.parse_args(arguments)
+    known = [*native.NAMES, *NAMES, *([LSP_MESSAGES] if (ROOT / "tests/fuzz/lsp_messages.py").is_file() else [])]
+    if unknown := [name for name in asked.targets if name not in known]:
+        parser.error(f"there is no target {unknown[0]}; there are {', '.join(known)}")
+    targets = asked.targets or known
+    try:
+        native.build([name for name in targets if name in native.NAMES], BUILD)
+    except native.BuildError as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return 1
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        if asked.minimise:
+            list(pool.map(minimise, [name for name in targets if name != LSP_MESSAGES]))
+            return 0
+        seconds = max(asked.seconds * min(asked.jobs, len(targets)) // len(targets), 1)
+        return 0 if _tell(pool.map(lambda name: fuzz(name, seconds), targets)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""Run a Python target under atheris, with libFuzzer's options: `python -m tests.fuzz.libfuzzer TARGET OPTION...`"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from types import FunctionType
+
+import atheris
+
+from tests.fuzz.targets import PROGRAM_VARIABLE, Target, load
+
+_OURS = ("framedex", "fuzzed_mock_tpu")
+
+
+def main(name: str, options: list[str]) -> None:
+    """Instrument what is ours, and fuzz."""
+    target = load(name)
+    _warm_up(target, name)
+    _instrument()
+    atheris.Setup([os.environ.get(PROGRAM_VARIABLE, name), f"-max_len={target.LONGEST}", *options], target.run)
+    atheris.Fuzz()
+
+
+def _warm_up(target: Target, name: str) -> None:
+    """Have what is imported late imported before it is instrumented."""
+    for path in (Path(__file__).parent / "corpus" / name).glob("*"):
+        with suppress(Exception):  # which the fuzzer comes upon itself
+            target.run(path.read_bytes())
+
+
+def _instrument() -> None:
+    """Atheris's own hook for imports does not see modules that an editable installation finds."""
+    functions = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
+    for function in functions:
+        if (function.__module__ or "").startswith(_OURS):
+            atheris.instrument_func(function)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

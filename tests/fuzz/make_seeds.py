@@ -1,0 +1,366 @@
+"""Make the inputs that the fuzzers begin with, of what is ours: `python -m tests.fuzz.make_seeds FOLDER`
+
+What is in tests/fuzz/corpus came of them and of long runs, minimised with `python -m tests.fuzz --minimise`.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.sourcemap.records import encode_file, encode_header
+from framedex.sources.extraction import extract_files
+
+ROOT = Path(__file__).parents[2]
+STACKS = ROOT / "tests" / "fixtures" / "stacks"
+Seeds = Iterator[bytes]
+
+
+def captures() -> Seeds:
+    """Two calls with a merged stack, with their thread's stream and as a ring."""
+
+    def record(kind: int, body: bytes) -> bytes:
+        return bytes((1, kind)) + struct.pack("<H", len(body)) + body
+
+    def stream(number: int, *records: bytes, version: int = 2) -> bytes:
+        return bytes((0, number, 0, 1 if version == 2 else 3)) + b"".join(records)
+
+    code = main.__code__.co_linetable
+    module = record(2, struct.pack("<IIIIQQ", 1, 7, 4, 0, 0x1000, 0x2000) + bytes(32) + b"/lib.so" + b"\1\2\3\4")
+    old_module = record(2, struct.pack("<IIIIQQ", 1, 7, 4, 0, 0x1000, 0x2000) + b"/lib.so" + b"\1\2\3\4")
+    thread = record(13, struct.pack("<II", 1, 0)) + record(14, struct.pack("<QQ", 10, 5))
+    function = record(3, struct.pack("<II", 5, 2) + b"PJRT\0PJRT_Client_Compile\0client\0options\0")
+    handler = record(11, struct.pack("<IIQ", 5, 1, 0x40))
+    description = record(12, b'ffi\0{"a": 1}\0')
+    clocks = record(9, struct.pack("<QQ", 0, 0)) + record(9, struct.pack("<QQ", 10**9, 2 * 10**9))
+    codes = record(4, struct.pack("<IiIIII", 1, 40, 5, 4, len(code), 0) + b"/a.py" + b"main" + code)
+    frames = record(5, struct.pack("<IIIIQ", 1, 0, 1, 0, 0x44)) + record(5, struct.pack("<IIIIQ", 2, 1, 1, 1, 12))
+    stack = record(6, struct.pack("<IIIIIII", 1, 0, 2, 1, 1, 2, 2))
+    values = next(call_values())
+    calls = record(7, struct.pack("<QQII", 1, 1000, 5, 1) + values) + record(8, struct.pack("<QQiI", 1, 2000, 3, 0))
+    calls += record(7, struct.pack("<QQII", 2, 3000, 6, 9))
+    process = stream(0, module, thread, function, handler, description, clocks)
+    definitions = stream(1, codes, frames, stack)
+    yield process + definitions + calls
+    ring = record(10, struct.pack("<Q", 2)) + calls + b"\3" + record(10, struct.pack("<Q", 1)) + calls
+    yield process + definitions + stream(5, ring)
+    old = stream(0, old_module, function, handler, clocks, version=1)
+    yield old + stream(1, codes, frames, stack, version=1) + calls
+    yield process + definitions + calls + b"\4" + b"\5\x10\0\0\xff"
+
+
+def call_values() -> Seeds:
+    """One value of each kind."""
+    header = struct.Struct("<HBBI")
+    word = struct.pack("<q", -5)
+    kinds = {1: (1, word), 2: (1, struct.pack("<d", 0.5)), 4: (1, word), 5: (3, b'a"b'.ljust(8, b"\0"))}
+    kinds |= {6: (2, word * 2), 7: (2, word * 2), 8: (1, word), 9: (0, b""), 10: (7, b""), 11: (1, b"")}
+    kinds |= {12: (5, struct.pack("<5q", 2, 1, 2, 3, 4))}
+    yield b"".join(header.pack(kind % 6, kind, 0, count) + payload for kind, (count, payload) in kinds.items())
+
+
+def location_tables() -> Seeds:
+    """Those of functions of this file."""
+    for function in (captures, call_values, main):
+        yield struct.pack("<iQ", 40, 12) + function.__code__.co_linetable
+
+
+def unwind_tables() -> Seeds:
+    """A function with a frame pointer, and a realigned one."""
+    common = b"\0\0\0\0" + b"\x01zR\0" + b"\x01\x78\x10" + b"\x01\x1b" + b"\x0c\x07\x08\x90\x01\0\0"
+    pushed = b"\x41\x0e\x10\x86\x02\x43\x0d\x06" + b"\x0a\x0c\x07\x08\x0b"
+    realigned = b"\x41\x0c\x0a\x00\x10\x06\x02\x76\x00\x0f\x03\x76\x78\x06"
+    for instructions in (pushed, realigned):
+        function = b"\x1c\0\0\0" + b"\0\x10\0\0" + b"\x40\0\0\0" + b"\0" + instructions
+        yield struct.pack("<QI", 0x1000, 0x20) + struct.pack("<H", len(common)) + common + function
+
+
+def elf_notes() -> Seeds:
+    """A property, then a build-id."""
+    yield b"".join(
+        struct.pack("<III", 4, len(content), kind) + b"GNU\0" + content
+        for kind, content in ((5, bytes(16)), (3, bytes(range(20))))
+    )
+
+
+def log_lines() -> Seeds:
+    """The same as texts of stacks."""
+    yield from crash_texts()
+
+
+def crash_texts() -> Seeds:
+    """The texts of the tests, and their parts."""
+    for path in sorted(STACKS.glob("*.*")):
+        if path.suffix in (".txt", ".json", ".mlir"):
+            yield path.read_bytes()[:6000]
+    for path in sorted((ROOT / "tests" / "fixtures" / "crash_texts").rglob("*.txt")):
+        yield path.read_bytes()[:3000]
+
+
+def ffi_calls() -> Seeds:
+    """Two arguments, one result, one attribute of each kind."""
+    buffer = b"\x01" + b"\x0b\x02" + struct.pack("<qq", 4, 8)
+    name = struct.pack("<H", 3) + b"eps"
+    attributes = b"\x04" + name + b"\x01\x0b" + bytes(8) + name + b"\x03" + name + name + b"\x02\x00"
+    yield b"\x02" + buffer * 2 + b"\x01" + buffer + attributes
+
+
+def topologies() -> Seeds:
+    """Names with options, and a serialized one."""
+    yield b"\x00\x00\x00\x00v5e:2x4"
+    yield b"\x00\x01" + bytes(4) + b"\x00\x00" + b"\x02\x01" + b"v4:2x2x2"
+    text = b"v5e 2 4 1 2 2 1 0 0 0 1 1 0 default"
+    anything = b"\x0a\x29type.googleapis.com/framedex.Topology\x12" + bytes([len(text)]) + text
+    anything = anything.replace(b"\x29", bytes([len(b"type.googleapis.com/framedex.Topology")]), 1)
+    yield b"\x01" + b"\x12\x03tpu" + b"\x4a" + bytes([len(anything)]) + anything
+
+
+def mock_settings() -> Seeds:
+    """A machine, and rules of failure."""
+    yield b"v5p:2x2x4\n\n2\n4\n1\n1000000\nPJRT_Client_Compile:3+=INTERNAL:no;device:2@100ms"
+    yield b"v4\n8\n\n2\n\n\nevent:PJRT_Buffer_ReadyEvent:1=ABORTED;device:1@5executes=UNAVAILABLE"
+
+
+def programs() -> Seeds:
+    """A program of one parameter and one result."""
+
+    def text(value: bytes) -> bytes:
+        return struct.pack("<q", len(value)) + value
+
+    def integers(*values: int) -> bytes:
+        return struct.pack(f"<{len(values) + 1}q", len(values), *values)
+
+    value = (
+        struct.pack("<q", 11) + integers(2, 3) + integers(1, 0) + integers(1)[:8] + integers(8, 128) + text(b"device")
+    )
+    values = struct.pack("<q", 1) + value
+    start = text(b"jit_f") + struct.pack("<qq", 1, 1) + integers(0) + integers(0) + text(b"assigned")
+    donated = struct.pack("<qqq", 1, 0, 0)
+    counts = struct.pack("<q", 1) + text(b"flops")
+    rest = text(b"optimized") + counts + struct.pack("<d", 6.0) + counts + struct.pack("<q", 24)
+    yield start + values * 2 + donated + rest + text(b"fingerprint") + struct.pack("<q", 0)
+
+
+def cpp_sources() -> Seeds:
+    """Files of our own, and what is hard in others'."""
+    for path in sorted((ROOT / "native").rglob("*.*")):
+        if path.suffix in (".cc", ".h") and path.stat().st_size < 2500:
+            yield path.read_bytes()
+    for test in sorted((ROOT / "tests/indexer/sources").glob("test_*.py")):
+        yield from _texts_in(test)
+
+
+def python_sources() -> Seeds:
+    """Programs of our own."""
+    for path in sorted((ROOT / "tests/programs").glob("*.py")):
+        if path.stat().st_size < 2000:
+            yield path.read_bytes()
+
+
+def interface_files() -> Seeds:
+    """What the tests of such files have."""
+    yield from _texts_in(ROOT / "tests/indexer/sources/test_interface_files.py")
+
+
+def source_maps() -> Seeds:
+    """Two files of our own."""
+    info = SourceMapInfo("xla", "https://example.org/xla", "0" * 40, False, "framedex 0.1.0")
+    header = {"format": "framedex source map", "version": 1, **encode_header(info)}
+    paths = [str(ROOT / "native/capture_reader" / name) for name in ("line_table.cc", "timeline.cc")]
+    files = sorted(extract_files(paths), key=lambda file: file.path)
+    lines: list[object] = [header, *(_as_mapped(file) for file in files)]
+    lines.append({"files": len(files), "definitions": sum(len(file.definitions) for file in files)})
+    yield b"l" + b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
+
+
+def _as_mapped(file: ExtractedFile) -> list[object]:
+    return [Path(file.path).name, *encode_file(file)[1:]]
+
+
+def hlo_protos() -> Seeds:
+    """A module with a custom call, its stack frames, an alias and a shape."""
+
+    def message(number: int, content: bytes) -> bytes:
+        return (
+            bytes((number << 3 & 0x7F | 2 | (0x80 if number > 15 else 0),))
+            + (bytes((number >> 4,)) if number > 15 else b"")
+            + bytes((len(content),))
+            + content
+        )
+
+    def integer(number: int, value: int) -> bytes:
+        tag = number << 3
+        return (bytes((tag,)) if number < 16 else bytes((tag & 0x7F | 0x80, tag >> 7))) + bytes((value,))
+
+    shape = (
+        integer(2, 11) + message(3, b"\x02\x03") + message(5, message(1, b"\x01\x00") + message(6, message(1, b"\x08")))
+    )
+    called = message(1, b"call") + message(2, b"custom-call") + message(3, shape) + message(28, b"target")
+    called += message(7, message(2, b"op") + integer(15, 1)) + integer(35, 1) + message(38, b"\x01") + integer(36, 1)
+    computation = message(2, called) + integer(5, 1)
+    frames = message(1, b"a.py") + message(2, b"f") + message(3, integer(1, 1) + integer(2, 1) + integer(3, 7))
+    frames += message(4, integer(1, 1))
+    program = message(1, shape) + message(2, integer(2, 13) + message(4, shape))
+    schedule = message(1, integer(1, 1) + message(2, message(1, b"\x01")))
+    alias = message(1, message(1, b"\x00") + integer(2, 0) + message(3, b"\x00"))
+    yield (
+        message(1, b"jit_f") + message(3, computation) + integer(6, 1) + message(7, schedule)
+        + message(4, program) + message(8, alias) + message(17, frames)
+    )  # fmt: skip
+
+
+def settings() -> Seeds:
+    """Every key, in each of the three places."""
+    own = """sources = ["../xla", "~/jax"]
+index = "i.db"
+[links]
+xla = "https://example.org/{commit}/{path}#L{line}"
+"../jax" = "https://example.org/{path}"
+[[path-map]]
+from = "/build"
+to = "../xla"
+[editor]
+code-lens = true
+limit = 5
+"""
+    yield b"f" + own.encode()
+    yield b"p[tool.framedex]\nsources = ['a']\n[tool.framedex.editor]\nfold-glue = false\n"
+    values = {
+        "sources": ["a"],
+        "pathMap": [],
+        "path-map": [{"from": "/b", "to": "c"}],
+        "links": {"xla": "http://{path}"},
+    }
+    yield json.dumps({**values, "index": "i", "editor": {"limit": 1}}).encode()
+
+
+def elf_files() -> Seeds:
+    """A library with and without debug lines, and a stripped one."""
+    source = "namespace shop { __attribute__((noinline)) int ring(int p) { volatile int q = p; return q * 2; } }\n"
+    source += 'extern "C" int sell(int p) { return shop::ring(p) + shop::ring(p + 1); }\n'
+    for options in (["-g1"], ["-s"], ["-Wl,--build-id"]):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "shop.cc").write_text(source)
+            command = [
+                "g++",
+                "-O1",
+                "-shared",
+                "-fPIC",
+                "-nostdlib",
+                *options,
+                "-Wl,-z,noseparate-code",
+                "-Wl,-z,norelro",
+            ]
+            subprocess.run([*command, "-o", "shop.so", "shop.cc"], cwd=folder, check=True)
+            yield (Path(folder) / "shop.so").read_bytes()
+
+
+def machine_code() -> Seeds:
+    """A call, a jump over it, a return."""
+    yield bytes.fromhex("554889e5bf01000000e80a000000750548c3e8f0ffffff5dc3ff15100000000f1f00c3")
+
+
+def symbol_names() -> Seeds:
+    """Mangled, demangled by two demanglers, and the arguments of a handler's type."""
+    names = """N4xla3ffi7HandlerILi3EE4CallEPK17XLA_FFI_CallFrame
+absl::StatusOr<int> ns::(anonymous namespace)::Foo<int>::bar<long>(char*) const::{lambda(int)#2}::operator()(int)
+void (*name(int))(char)
+a::operator<< <int>(std::basic_string<char, std::char_traits<char>, std::allocator<char> > const&) [clone .cold]
+ns::$_4::operator()(char) const
+xla::ffi::internal::ArgTag<xla::ffi::Buffer<(xla::ffi::DataType)11, 2ul> >
+xla::ffi::internal::AttrTag<xla::ffi::Span<float const> >
+f32[4,8], s32[] eps=1e-05, mode="fast"
+x::y::operator std::vector<int>() const
+_M_invoke.isra.0.cold.5"""
+    for name in names.splitlines():
+        yield name.encode()
+
+
+def pasted_texts() -> Seeds:
+    """Paths, links and frames."""
+    texts = """here.py:3:4
+/build/here.py:3
+file:///tmp/a%20b.py#L12-L20
+  File "here.py", line 3, in f
+shop::Till::ring(int) const
+source_file="here.py" source_line=3
+#1  0x00007f in f (x=1) at here.py:3
+https://example.org/a.py
+a.py(3)
+~nobody/x.py:1
+\\x41\\U0001f600"""
+    for text in texts.splitlines():
+        yield text.encode()
+
+
+def paths() -> Seeds:
+    """Recorded paths, rules and addresses."""
+    tree = "xla/pjrt/pjrt_client.h\nxla/pjrt/c/api.cc\nxla/a.proto\na.td\n"
+    for recorded in (
+        "/proc/self/cwd/external/+repos+xla/xla/pjrt/c/api.cc",
+        "/env/site-packages/jax/_src/api.py",
+        "bazel-out/k8-opt/bin/xla/a.pb.h",
+        "/tmp/cpython-3.12/Python/ceval.c",
+    ):
+        yield f"{recorded}\n/build\nhttps://gitlab.example.org/x\nxla::PjRtClient::Make\n{tree}".encode()
+
+
+def moved_lines() -> Seeds:
+    """A file with lines added, gone and doubled."""
+    old = [f"line {n % 7}" for n in range(60)]
+    yield "\n".join(old).encode() + b"\0" + "\n".join([*old[5:30], "new", *old[28:]]).encode()
+
+
+def capture_metadata() -> Seeds:
+    """What the recorder and the launcher write."""
+    launcher = json.dumps({"packages": {"jax": "0.10.2"}})
+    values = {
+        "started_unix_ns": 1,
+        "started_clock_ns": 2,
+        "pid": 1,
+        "host": "h",
+        "python": "3.11.7",
+        "launcher": launcher,
+    }
+    yield json.dumps({"format": "framedex-capture", "version": 1, **values}).encode()
+
+
+def recorded_values() -> Seeds:
+    """Arguments of a call."""
+    values = {"type": "PJRT_Buffer_Type_F32", "dims": [2, 3], "bytes": 24, "address": "0x1", "error_message": "no"}
+    yield json.dumps(values).encode()
+    yield json.dumps({"arguments": "f32[2]", "results": "s32[]", "attributes": 'a="b"'}).encode()
+    yield b"a\\x41 \x1b[0m \\u202e"
+
+
+def _texts_in(test: Path) -> Seeds:
+    """The texts between triple quotes in a test."""
+    for number, text in enumerate(test.read_text(encoding="utf-8").split('"""')):
+        if number % 2 and "\n" in text.strip() and len(text) < 3000:
+            yield text.encode()
+
+
+SEEDS = (
+    captures, call_values, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls, topologies,
+    mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, hlo_protos, settings, elf_files,
+    machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata, recorded_values,
+)  # fmt: skip
+
+
+def main(folder: Path) -> None:
+    """Write them all."""
+    for make in SEEDS:
+        target = folder / make.__name__
+        target.mkdir(parents=True, exist_ok=True)
+        for number, seed in enumerate(make()):
+            (target / f"seed-{number}").write_bytes(seed)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,40 @@
+"""A capture's metadata: any file is metadata, or refused with a message."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from framedex.captures import read_capture
+from framedex.captures.state import capture_state, is_over
+from framedex.errors import FramedexError
+from framedex.releases import find_builds
+from framedex_native import _native
+from tests.fuzz.inputs import scratch
+
+LONGEST = 4096
+
+
+def run(data: bytes) -> None:
+    """The file as it is, and the values in it as those of a capture of this version."""
+    folder = scratch() / "capture"
+    folder.mkdir(exist_ok=True)
+    _read(folder, data)
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(values, dict):
+        values |= {"format": "framedex-capture", "version": _native.FORMAT_VERSIONS[-1]}
+        _read(folder, json.dumps(values).encode())
+
+
+def _read(folder: Path, data: bytes) -> None:
+    (folder / "capture.json").write_bytes(data)
+    try:
+        capture = read_capture(folder)
+        capture_state(folder), is_over(folder)
+    except FramedexError as error:
+        assert str(error)
+        return
+    find_builds(capture)

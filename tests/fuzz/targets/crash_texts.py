@@ -1,0 +1,72 @@
+"""Stacks in texts: reading never raises, frames lie within the text, and a log that streams is read as the whole is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from framedex.interchange import read
+from framedex.interchange.escapes import without_escapes
+from framedex.interchange.model import Format, TextFrame
+from framedex.interchange.stream import NotedLog
+from tests.fuzz.inputs import text_of
+
+LONGEST = 1 << 16
+
+
+def run(data: bytes) -> None:
+    """Read the text whole, and as a log that arrives in pieces."""
+    text = text_of(data)
+    lines = text.split("\n")
+    frames = list(read(text).frames())
+    for frame in frames:
+        assert 0 <= frame.first_line <= frame.last_line < len(lines), frame
+        assert 0 <= frame.start <= len(lines[frame.first_line]) and frame.end <= len(lines[frame.last_line]), frame
+        for part in frame.parts:
+            assert 0 <= part.start <= part.end <= len(lines[part.line]), part
+    assert _streamed(data, len(data) or 1, _Silent()) == data, "a log came out changed"
+    notes = _Telling()
+    noted = _streamed(data, len(data) or 1, notes)
+    assert noted == _streamed(data, 61, _Telling()), "what is noted depends on the pieces that a log arrives in"
+    if _is_plain(text):
+        missing = {_told(frame) for frame in frames if frame.format not in _WHOLE_ONLY} - notes.told
+        assert not missing, f"only read as a whole: {missing}"
+
+
+# Frames of several lines, of which a log tells the first line before the rest is there.
+_WHOLE_ONLY = (Format.GDB, Format.MLIR, Format.PY_SPY_JSON, Format.PYSTACK)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a log tells the same: nothing is written over or coloured, and there are no aliases, which come last."""
+    return "\r" not in text and "#loc" not in text and without_escapes(text) == text
+
+
+def _told(frame: TextFrame) -> tuple[object, ...]:
+    return frame.format, frame.function, frame.place, frame.address
+
+
+class _Silent:
+    """Notes that say nothing."""
+
+    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+        return None
+
+    def found(self, frames: Sequence[TextFrame]) -> bytes:
+        return b""
+
+
+class _Telling(_Silent):
+    """Notes that tell the frames apart."""
+
+    def __init__(self) -> None:
+        self.told: set[tuple[object, ...]] = set()
+
+    def found(self, frames: Sequence[TextFrame]) -> bytes:
+        self.told.update(map(_told, frames))
+        return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
+
+
+def _streamed(data: bytes, size: int, notes: _Silent) -> bytes:
+    log = NotedLog(notes)
+    pieces = [piece for at in range(0, len(data), size) for piece in log.take(data[at : at + size])]
+    return b"".join((*pieces, *log.end()))

@@ -1,0 +1,26 @@
+"""ELF files: damaged ones give less, and sentences that say so."""
+
+from __future__ import annotations
+
+from framedex.binaries import Binary
+from tests.fuzz.inputs import scratch
+
+LONGEST = 1 << 15
+_MOST = 64  # addresses that are looked up
+
+
+def run(data: bytes) -> None:
+    """Look up the functions of a binary, and addresses around them."""
+    path = scratch() / "binary.so"
+    path.write_bytes(data)
+    binary = Binary.open(path)
+    symbols = binary._symbols
+    starts = [int(start) for start in symbols._starts[:_MOST]] if symbols is not None else []
+    addresses = [0, 1, 0x1000, 1 << 63, (1 << 64) - 1, *starts, *(start + 5 for start in starts)]
+    for found in binary.resolve(addresses):
+        assert all(symbol.name is not None and symbol.line >= 0 for symbol in found)
+    for address in addresses:
+        binary.code_around(address)
+        binary.function_at(address)
+        binary.ffi_handler(address)
+    assert all(isinstance(problem, str) for problem in binary.problems)

@@ -1,0 +1,40 @@
+"""Serialised HLO modules: what cannot be read of one is not there; the mock refuses it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from pathlib import Path
+
+import framedex_native
+from framedex_native.ffi.hlo import read_program
+
+LONGEST = 1 << 14
+
+
+def _mock_part(name: str) -> types.ModuleType:
+    """A module of the mock's Python half, whose package would import JAX."""
+    folder = Path(framedex_native.__file__).parent / "mock_tpu"
+    package = "fuzzed_mock_tpu"
+    if package not in sys.modules:
+        module = types.ModuleType(package)
+        module.__path__ = [str(folder)]
+        sys.modules[package] = module
+    return importlib.import_module(f"{package}.{name}")
+
+
+hlo_proto = _mock_part("hlo_proto")
+program = _mock_part("program")
+
+
+def run(data: bytes) -> None:
+    """Read a module for the custom calls in it, and as the mock does."""
+    for call in read_program(data).custom_calls:
+        assert isinstance(call.target, str) and len(call.frames) <= 500
+    value = program.Value(11, [2, 3], [1, 0], [[8, 128]], "pinned_host")
+    try:
+        hlo_proto.donations(data)
+        hlo_proto.module_with_config(data, [value] * 3, [value], (1, 1))
+    except ValueError:
+        pass  # refused

@@ -1,0 +1,22 @@
+"""Two states of a file: every line of one has a place in the other, and equal lines lead back."""
+
+from __future__ import annotations
+
+from framedex.sources.moving import map_lines
+from tests.fuzz.inputs import text_of
+
+LONGEST = 1 << 13
+
+
+def run(data: bytes) -> None:
+    """The old text, a zero byte, the new one."""
+    old, _, new = text_of(data).partition("\0")
+    lines = map_lines(old, new)
+    before, after = ([line.removesuffix("\r") for line in text.split("\n")] for text in (old, new))
+    for number in range(len(before)):
+        moved = lines.forward(number + 1)
+        assert 1 <= moved.line <= len(after)
+        if not moved.is_gone:
+            assert after[moved.line - 1] == before[number]
+            back = lines.backward(moved.line)
+            assert (back.line, back.is_gone) == (number + 1, False)

@@ -1,0 +1,42 @@
+"""Recorded paths: where they are here, what they are of, and their public addresses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from framedex.releases import Build, public_url, published, url_template
+from framedex.settings import PathRule
+from framedex.sourcemap.records import _is_address
+from framedex.sources.locate import TreeFiles
+from framedex.sources.pathmap import PathMap, files_below, find_here
+from tests.fuzz.inputs import Input, scratch
+
+LONGEST = 4096
+_BUILDS = [
+    Build("xla", "0.10.2", "5a9e73cb", "/env/site-packages/jaxlib"),
+    Build("jax", "0.10.2", "jax-v0.10.2", "/env/site-packages/jax"),
+    Build("cpython", "3.12.1", "v3.12.1", "/usr/lib/python3.12"),
+]
+
+
+def run(data: bytes) -> None:
+    """Lines: a recorded path, the `from` of a rule, a repository's address, a symbol; then paths of a tree."""
+    taken = Input(data)
+    recorded, before, repository, symbol = (taken.line() for _ in range(4))
+    tree = TreeFiles([line for line in (taken.line() for _ in range(16)) if line])
+    rules = PathMap([PathRule(before, scratch()), PathRule("/build", Path("/nowhere"))])
+    find_here(recorded, rules, tree)
+    files_below(recorded, [str(scratch())])
+    tree.likely_to_define(symbol, recorded)
+    if (found := published(recorded, _BUILDS)) is not None:
+        url = public_url(found.component, found.path, 1, found.revision)
+        assert url is not None and urlsplit(url).hostname == "github.com" and url.isprintable()
+    _check_template(repository, recorded)
+
+
+def _check_template(repository: str, path: str) -> None:
+    """Addresses that a source map may have, which were checked before."""
+    if _is_address(repository):
+        url = public_url("own", path, 1, "abc", {"own": url_template(repository)})
+        assert url is not None and url.startswith(("https://", "http://"))

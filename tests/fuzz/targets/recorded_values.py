@@ -1,0 +1,32 @@
+"""The values of a call, as a capture has them, in words."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+from framedex.plaintext import printable, restore
+from framedex.words import arguments_long, arguments_short
+from tests.fuzz.inputs import text_of
+
+LONGEST = 4096
+
+
+def run(data: bytes) -> None:
+    """A JSON object, or any text."""
+    text = text_of(data)
+    shown = printable(text)
+    assert _is_plain(shown) and restore(shown) == text
+    restore(text)
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(values, dict):
+        for words in (arguments_short(values), arguments_long(values)):
+            assert _is_plain(words), words
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing in a text is hidden, or obeyed by a terminal. Wide spaces are neither."""
+    return all(character.isprintable() or unicodedata.category(character) == "Zs" for character in text)

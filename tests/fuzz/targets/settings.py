@@ -1,0 +1,39 @@
+"""Settings: whatever stands in framedex.toml, pyproject.toml or an editor's own, something holds, with sentences."""
+
+from __future__ import annotations
+
+import json
+
+from framedex.releases import public_url
+from framedex.settings import Settings
+from framedex_server.settings import EditorSettings
+from tests.fuzz.inputs import scratch
+
+LONGEST = 4096
+
+
+def run(data: bytes) -> None:
+    """The first byte says which of the three the rest is."""
+    folder = scratch()
+    if data[:1] == b"{":
+        settings, problems = _of_editor(data)
+    else:
+        name = "pyproject.toml" if data[:1] == b"p" else "framedex.toml"
+        (folder / name).write_bytes(data[1:])
+        settings, problems = Settings.load(folder)
+        (folder / name).unlink()
+    _, more = EditorSettings.of(settings)
+    assert all(isinstance(problem, str) and problem for problem in (*problems, *more))
+    for path in (*settings.sources, *(rule.after for rule in settings.path_map), *filter(None, [settings.index])):
+        assert path.is_absolute() and "\0" not in str(path)
+    for component in settings.links:
+        url = public_url(component, "a b/c?.py\udc80", 3, "v1", settings.links)
+        assert url is not None and url.isprintable() and " " not in url
+
+
+def _of_editor(data: bytes) -> tuple[Settings, list[str]]:
+    try:
+        values = json.loads(data)
+    except (ValueError, RecursionError):
+        return Settings(), []
+    return Settings.from_mapping(values, scratch(), "The editor's settings")
