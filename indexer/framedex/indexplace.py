@@ -10,8 +10,9 @@ import os
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.userfolders import user_folder
 
-_USERS_OWN = (("XDG_DATA_HOME", ".local/share"), ("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"))
+_USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def may_be_index(path: Path, project: Path) -> bool:
@@ -19,7 +20,8 @@ def may_be_index(path: Path, project: Path) -> bool:
     real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(project))
     if real.is_relative_to(inside):
         return True
-    return real.suffix == ".db" and any(real.is_relative_to(folder) for folder in _users_own())
+    folders = filter(None, map(user_folder, _USERS_OWN))
+    return real.suffix == ".db" and any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)
 
 
 def check_index_place(path: Path) -> None:
@@ -30,11 +32,3 @@ def check_index_place(path: Path) -> None:
             f"{path} leads to {os.path.realpath(path)}, which is outside of {project}: no index is written there.",
             f"Name it yourself if you want it there: `framedex --index {os.path.realpath(path)} index`.",
         )
-
-
-def _users_own() -> list[Path]:
-    """The folders for programs' data of the XDG Base Directory Specification, as links lead."""
-    home = Path("~").expanduser()
-    named = ((os.environ.get(variable, ""), home / usual) for variable, usual in _USERS_OWN)
-    folders = [Path(value) if os.path.isabs(value) else usual for value, usual in named]  # noqa: PTH117
-    return [Path(os.path.realpath(folder)) for folder in folders]

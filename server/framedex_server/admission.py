@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.errors import FramedexError
+from framedex.userfolders import user_folder
 
 LONGEST_HEADER = 1024
 """Bytes of one line of a message's header."""
@@ -149,11 +150,10 @@ _REMEDY = "Set XDG_RUNTIME_DIR to a folder of your own, or serve on a Unix socke
 def _own_folder() -> Path:
     """A folder that nobody else can write: below $XDG_RUNTIME_DIR, else below the user's cache."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(runtime) and os.path.isdir(runtime):  # noqa: PTH112, PTH117 - texts of the environment
-        parent = Path(runtime)
-    else:
-        parent = Path(cache) if os.path.isabs(cache) else Path("~/.cache").expanduser()  # noqa: PTH117
+    has_runtime = os.path.isabs(runtime) and os.path.isdir(runtime)  # noqa: PTH112, PTH117 - texts of the environment
+    parent = Path(runtime) if has_runtime else user_folder("XDG_CACHE_HOME")
+    if parent is None:
+        raise FramedexError("There is no folder for the token: no home folder is known.", _REMEDY)
     folder = parent / "framedex"
     try:
         folder.mkdir(0o700, parents=True, exist_ok=True)

@@ -14,6 +14,8 @@ from pathlib import Path
 from threading import Lock
 
 from framedex.model import BinaryState
+from framedex.regularfile import open_regular, read_regular_text
+from framedex.userfolders import user_folder
 
 _MOST_KEPT = 1_000
 
@@ -23,7 +25,8 @@ class Contents:
 
     def __init__(self, kept_in: Path | None = None) -> None:
         """Keeps them in a file, by default that of the user; one that cannot be read or written is done without."""
-        self._path = kept_in or _cache_folder() / "contents.json"
+        cache = user_folder("XDG_CACHE_HOME")
+        self._path = kept_in or (cache / "framedex" / "contents.json" if cache else None)
         self._digests: dict[str, str] | None = None
         self._lock = Lock()
 
@@ -35,7 +38,7 @@ class Contents:
         if known := self.known(path, state):
             return known
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             return ""
@@ -62,7 +65,7 @@ class Contents:
     def _load(self) -> dict[str, str]:
         if self._digests is None:
             try:
-                kept = json.loads(self._path.read_text(encoding="utf-8"))
+                kept = json.loads(read_regular_text(self._path)) if self._path else {}
             except (OSError, ValueError, RecursionError):
                 kept = {}
             pairs = kept.items() if isinstance(kept, dict) else ()
@@ -70,6 +73,8 @@ class Contents:
         return self._digests
 
     def _save(self, digests: dict[str, str]) -> None:
+        if self._path is None:
+            return
         self._path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, unfinished = tempfile.mkstemp(dir=self._path.parent)
         try:
@@ -93,7 +98,3 @@ def state_of(path: Path) -> BinaryState | None:
 def _key(path: Path, state: BinaryState) -> str:
     times = f"{state.modified_ns:x}-{state.changed_ns:x}"
     return f"{state.size:x}-{state.inode:x}-{times} {os.fsencode(path).hex()}"
-
-
-def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "framedex"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from framedex.binaries.elf import Elf
 from framedex.regularfile import open_regular
+from framedex.userfolders import user_folder
 
 _SYSTEM = Path("/usr/lib/debug")
 _CHUNK = 1 << 20
@@ -22,7 +23,7 @@ def find_debug_file(path: Path, elf: Elf, system: Path = _SYSTEM) -> Path | None
     """The debug file that belongs to a binary, None where there is none; its build-id or checksum is compared."""
     build_id = elf.build_id
     if build_id:
-        for candidate in (system / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", _cached(build_id)):
+        for candidate in (system / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *_cached(build_id)):
             if _has_build_id(candidate, build_id):
                 return candidate
     link = elf.debug_link
@@ -32,10 +33,10 @@ def find_debug_file(path: Path, elf: Elf, system: Path = _SYSTEM) -> Path | None
     return next((c for c in _beside(path, name, system) if c != path and _has_checksum(c, checksum)), None)
 
 
-def _cached(build_id: str) -> Path:
-    folder = os.environ.get("DEBUGINFOD_CACHE_PATH")
-    default = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "debuginfod_client"
-    return (Path(folder) if folder else default) / build_id / "debuginfo"
+def _cached(build_id: str) -> list[Path]:
+    named, cache = os.environ.get("DEBUGINFOD_CACHE_PATH"), user_folder("XDG_CACHE_HOME")
+    folder = Path(named) if named else cache and cache / "debuginfod_client"
+    return [folder / build_id / "debuginfo"] if folder else []
 
 
 def _beside(path: Path, name: str, system: Path) -> Iterator[Path]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from framedex.model import BinaryState
+from framedex.regularfile import read_regular_text
 from framedex_native import _native
 
 CONTENTS_FILE = "contents.json"
@@ -37,7 +38,7 @@ def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str])
 def read_contents(capture: Path) -> Mapping[str, str]:
     """The digests that were written, for `content_of`; none where there is nothing that can be read."""
     try:
-        document = json.loads((capture / CONTENTS_FILE).read_text(encoding="utf-8"))
+        document = json.loads(read_regular_text(capture / CONTENTS_FILE))
         entries: Iterable[tuple[object, object]] = document["sha256"].items()
     except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return {}

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.regularfile import open_regular
 
 _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
@@ -49,12 +50,14 @@ def parse_place(text: str) -> Place:
 
 def checked(place: Place) -> Place:
     """The same place in a file here. It is told if the file has not that line; editors go to the last one."""
+    if place.line is None or place.line <= 1:
+        return place
     try:
-        content = place.path.read_bytes() if place.line is not None and place.line > 1 else b""
+        with open_regular(place.path) as file:
+            last = sum(1 for _ in zip(file, range(place.line), strict=False))
     except (OSError, ValueError):
         return place
-    last = content.count(b"\n") + (not content.endswith(b"\n"))
-    if content and place.line is not None and place.line > last + 1:
+    if last and place.line > last + 1:
         from framedex import words
         from framedex.commands.console import note
 

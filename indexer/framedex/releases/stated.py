@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.regularfile import open_regular
+
 _NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?"
 _FREEZE = re.compile(rf"(?:^|\s)(?P<package>[A-Za-z][\w.-]*)==(?P<version>{_NUMBER})(?=\s|$)")
 _KNOWN = re.compile(
@@ -143,7 +145,7 @@ def _distribution(site: str, package: str) -> str | None:
 def _own(folder: str, package: str) -> str | None:
     """What the version.py of a package in a source tree says."""
     try:
-        with Path(folder, "version.py").open("rb") as file:
+        with open_regular(Path(folder, "version.py")) as file:
             found = _VERSION.search(file.read(_LARGEST).decode(errors="replace"))
     except (OSError, ValueError):
         return None

@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from threading import Lock
 
 from framedex.model import Definition, Language
+from framedex.regularfile import read_regular
 from framedex.sources.files import FoundFile, found_file, language_of
 from framedex.sources.names import short_name
 
@@ -154,7 +155,7 @@ def outline_of(path: str, known: Callable[[str], Known | None] = lambda path: No
     if file is None or file.size > _LARGEST:
         return None
     try:
-        content = Path(path).read_bytes()
+        content = read_regular(Path(path))
     except OSError:
         return None
     language = language_of(path)

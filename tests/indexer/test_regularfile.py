@@ -1,0 +1,33 @@
+"""What a folder, a capture or a text names may be a pipe that nobody writes: nobody waits for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Contents
+from framedex.captures.contents import CONTENTS_FILE, read_contents
+from framedex.commands.files import Place, checked
+from framedex.releases.stated import FileReleases
+from framedex.sources.outline import outline_of
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "nothing"),
+    [
+        ("library.so", lambda pipe: Contents(pipe.with_name("kept")).of(pipe), ""),
+        ("kept.json", lambda pipe: Contents(pipe).of(pipe.with_name("library.so")), ""),
+        (CONTENTS_FILE, lambda pipe: read_contents(pipe.parent), {}),
+        ("version.py", lambda pipe: FileReleases().of(str(pipe.with_name("array.py"))), None),
+        ("source.py", lambda pipe: outline_of(str(pipe)), None),
+        ("source.cc", lambda pipe: checked(Place(pipe, 12, None)).line, 12),
+    ],
+)
+def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Path], object], nothing: object) -> None:
+    folder = tmp_path / "jax"
+    folder.mkdir()
+    os.mkfifo(folder / name)
+    assert read(folder / name) == nothing
