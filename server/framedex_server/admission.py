@@ -23,6 +23,7 @@ from typing import Any
 
 from framedex.errors import FramedexError
 from framedex.userfolders import user_folder
+from framedex_server.framing import content_length
 
 LONGEST_HEADER = 1024
 """Bytes of one line of a message's header."""
@@ -32,7 +33,6 @@ MOST_HEADERS = 8
 LARGEST_FIRST = 1 << 22
 """Bytes of a first message: the longest `initialize` of an editor has some 50,000."""
 
-_LENGTH = re.compile(rb"content-length: *([0-9]{1,9}) *", re.IGNORECASE)
 _TYPE = re.compile(rb"content-type: *[^\0]*", re.IGNORECASE)
 _SERVER_NOT_INITIALIZED = -32002  # the LSP specification, ErrorCodes
 
@@ -82,10 +82,10 @@ async def _first_body(reader: StreamReader) -> bytes:
         line = read.removesuffix(b"\n").removesuffix(b"\r")
         if not line and length is not None:
             return await reader.readexactly(length)
-        match = _LENGTH.fullmatch(line)
-        if match:
-            length = int(match[1])
-        if len(line) > LONGEST_HEADER or not (match or _TYPE.fullmatch(line)):
+        told = content_length(line)
+        if told is not None:
+            length = told
+        if len(line) > LONGEST_HEADER or (told is None and not _TYPE.fullmatch(line)):
             raise RefusedError(f"{line[:60]!r} is no header of the protocol")
         if length is not None and length > LARGEST_FIRST:
             raise RefusedError(f"a first message of {length:,} bytes")

@@ -7,13 +7,18 @@ server. What is no header of a length that can be is passed over, so that the ne
 from __future__ import annotations
 
 import re
-from asyncio import StreamReader
 from typing import BinaryIO, Protocol
 
 LARGEST = 1 << 30
 """Bytes of a message: the largest text that an editor opens is a fraction of it."""
 
 _LENGTH = re.compile(rb"content-length: *([0-9]{1,10}) *", re.IGNORECASE)
+
+
+def content_length(line: bytes) -> int | None:
+    """The length in bytes that a line of a header gives its message; None for any other line."""
+    match = _LENGTH.fullmatch(line)
+    return int(match[1]) if match else None
 
 
 def canonical(line: bytes) -> bytes:
@@ -23,8 +28,8 @@ def canonical(line: bytes) -> bytes:
     text = line.strip(b"\r\n")
     if not text:
         return b"\r\n"
-    match = _LENGTH.fullmatch(text)
-    return b"Content-Length: %d\r\n" % int(match[1]) if match and int(match[1]) <= LARGEST else b"X-Other: \r\n"
+    length = content_length(text)
+    return b"Content-Length: %d\r\n" % length if length is not None and length <= LARGEST else b"X-Other: \r\n"
 
 
 class Framed:
@@ -42,8 +47,8 @@ class Framed:
         return self._source.read(count)
 
 
-class Lines(Protocol):
-    """Where bytes come from that are waited for."""
+class AwaitedBytes(Protocol):
+    """Where bytes come from that are waited for: a StreamReader, or what stands in front of one."""
 
     async def readline(self) -> bytes:
         """As StreamReader has it."""
@@ -55,7 +60,7 @@ class Lines(Protocol):
 class FramedStream:
     """What comes from a connection."""
 
-    def __init__(self, source: StreamReader | Lines) -> None:
+    def __init__(self, source: AwaitedBytes) -> None:
         self._source = source
 
     async def readline(self) -> bytes:

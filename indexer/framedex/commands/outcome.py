@@ -6,14 +6,14 @@ import os
 import resource
 import shlex
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 from pathlib import Path
 
-from framedex.captures import Stops, captures_below, count_records, read_metadata
+from framedex.captures import RecordCounts, Stops, captures_below, count_records, read_metadata
 from framedex.commands.files import absolute, working_folder
 from framedex.commands.plugins import Plugin
 from framedex.commands.recorder_report import Told
@@ -25,8 +25,11 @@ from framedex.words import count
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the program ended (`status` negative: by that signal), the captures it made, the plug-in it was given, the
-    folder for captures that the user named, and what the recorders of its processes told."""
+    """How a program ended, and what there is of it.
+
+    `status` is negative where a signal ended it. `captures` are those it made, `plugin` what it was given, `output` the
+    folder for captures that the user named, `told` what the recorders of its processes told.
+    """
 
     status: int
     captures: tuple[Path, ...]
@@ -36,7 +39,8 @@ class Outcome:
 
     def summary(self) -> str:
         """What was recorded and what to type next, or why there is nothing; before it, a line for what is missing."""
-        return "\n".join([*self._missing(), self._recorded()])
+        counts = [count_records(capture) for capture in self.captures]
+        return "\n".join([*self._missing(counts), self._recorded(counts)])
 
     def raise_signal(self) -> None:
         """End this process by the signal that ended the program, without a second core file."""
@@ -45,13 +49,12 @@ class Outcome:
             signal.signal(-self.status, signal.SIG_DFL)
         os.kill(os.getpid(), -self.status)
 
-    def _recorded(self) -> str:
+    def _recorded(self, counts: Sequence[RecordCounts]) -> str:
         ended = f"the program was ended by {signal.Signals(-self.status).name}; " if self.status < 0 else ""
         if os.environ.get("FRAMEDEX_RECORD") == "0":
             return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
         if not self.captures:
             return f"{ended}nothing was recorded: {self._why_nothing()}"
-        counts = [count_records(capture) for capture in self.captures]
         calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
         where = printable(_short(self.captures[0]))
         more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
@@ -59,8 +62,8 @@ class Outcome:
             return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
         return f"{ended}recorded {calls:,} calls on {count(threads, 'thread')} in {where}{more}. Next: {self._next()}"
 
-    def _missing(self) -> Iterator[str]:
-        stops = reduce(or_, (count_records(capture).stops for capture in self.captures), Stops())
+    def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
+        stops = reduce(or_, (each.stops for each in counts), Stops())
         if stops:
             yield f"NOT ALL CALLS ARE RECORDED. {stops.sentence} {stops.remedy}"
         if self.captures and self.told.failures:

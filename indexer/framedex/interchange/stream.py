@@ -11,8 +11,8 @@ from typing import Protocol
 
 from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
 from framedex.interchange.model import Format, Reader, TextFrame
-from framedex.interchange.recall import Recall
 from framedex.interchange.text.escapes import without_escapes
+from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
 
 _LONGEST_BYTES = 4 * LONGEST_LINE

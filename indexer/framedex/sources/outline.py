@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from threading import Lock
 
 from framedex.model import Definition, Language
+from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.sources.files import FoundFile, found_file, language_of
 from framedex.sources.names import short_name
@@ -28,7 +29,7 @@ Known = tuple[int, int, bool, Sequence[Named]]
 """What an index has of a file: mtime (ns) and size when it was read, whether all of it could be, its definitions."""
 
 _LARGEST = 16 << 20  # bytes; of a larger file nothing is checked
-_OF_A_PATH, _OF_A_DEFINITION, _OF_A_LINE = 500, 400, 60  # bytes
+_OF_A_DEFINITION, _OF_A_LINE = 400, 60  # bytes
 _MOST_ABOVE = 200  # lines of decorators
 _ABOVE_NAME = 2  # lines of a template's head, attributes and a return type, which compilers count to a function
 _UNNAMED = re.compile(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
@@ -78,12 +79,7 @@ class Outline:
     @property
     def weight(self) -> int:
         """Roughly the memory that it takes, in bytes."""
-        return (
-            _OF_A_PATH
-            + _OF_A_DEFINITION * len(self.definitions or ())
-            + _OF_A_LINE * len(self.silent)
-            + 8 * len(self.texts)
-        )
+        return _OF_A_DEFINITION * len(self.definitions or ()) + _OF_A_LINE * len(self.silent) + 8 * len(self.texts)
 
     def fit(self, function: str, line: int, language: Language | None, source: str = "") -> Fit:
         """Whether the function of a frame, empty if the text names none, can have been at a line.
@@ -177,9 +173,7 @@ class Outlines:
 
     def __init__(self, most: int = 32 << 20) -> None:
         """`most` is roughly the memory, in bytes, that outlines may take."""
-        self._most = most
-        self._weight = 0
-        self._kept: dict[str, tuple[FoundFile, Outline | None]] = {}
+        self._kept: Recall[str, tuple[FoundFile, Outline | None]] = Recall(most)
         self._lock = Lock()
 
     def of(self, path: str, known: Callable[[str], Known | None] = lambda path: None) -> Outline | None:
@@ -190,11 +184,7 @@ class Outlines:
             return kept[1] if file is not None and kept is not None else None
         outline = outline_of(path, known)
         with self._lock:
-            self._weight += outline.weight if outline is not None else _OF_A_PATH
-            if self._weight > self._most:
-                self._kept.clear()
-                self._weight = 0
-            self._kept[path] = file, outline
+            self._kept.keep(path, (file, outline), outline.weight if outline is not None else 0)
         return outline
 
 

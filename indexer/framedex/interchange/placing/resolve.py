@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
-from framedex.interchange.recall import Recall
 from framedex.model import How, Language, Location, NativeSymbol, is_local
+from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from framedex.interchange.recall import Recall
 from framedex.model import How, Language, Location, Stale, is_local
+from framedex.recall import Recall
 from framedex.releases.stated import FileReleases, StatedReleases
 from framedex.sources.outline import Fit, Outline, Outlines, outline_of_content, outline_of_map
 
