@@ -76,7 +76,7 @@ std::string build_id_in(std::string_view notes) {
     std::string_view name = notes.substr(0, header.n_namesz);
     notes.remove_prefix(std::min(padded_note(header.n_namesz), notes.size()));
     if (header.n_descsz > notes.size()) break;
-    bool is_gnu = name == std::string_view("GNU", 4);
+    bool is_gnu = name == std::string_view("GNU\0", 4);
     if (header.n_type == NT_GNU_BUILD_ID && is_gnu) return std::string(notes.substr(0, header.n_descsz));
     notes.remove_prefix(std::min(padded_note(header.n_descsz), notes.size()));
   }
