@@ -7,7 +7,6 @@ there unless whoever runs it names its path.
 from __future__ import annotations
 
 import os
-import shutil
 
 
 def absolute_folders(search_path: str) -> list[str]:
@@ -19,5 +18,7 @@ def program_on_path(name: str, search_path: str | None = None) -> str | None:
     """The absolute path of the program that a name stands for; None where there is none. A path stays as it is."""
     if os.path.dirname(name):  # noqa: PTH120 - no Path: a trailing slash counts
         return name
+    import shutil  # with every format of archives: most who import this start nothing
+
     folders = absolute_folders(os.environ.get("PATH", os.defpath) if search_path is None else search_path)
     return shutil.which(name, path=os.pathsep.join(folders)) if folders else None

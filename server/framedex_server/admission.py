@@ -8,11 +8,9 @@ editor can send it. Until then nothing is handed on.
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 import re
-import secrets
 import stat
 from asyncio import IncompleteReadError, StreamReader, StreamWriter
 from collections.abc import Iterator
@@ -64,9 +62,11 @@ async def admit(reader: StreamReader, writer: StreamWriter, token: str | None) -
     """
     body = await _first_body(reader)
     if token is not None:
+        from secrets import compare_digest
+
         message = _understood(body)
         given = _token_in(message)
-        if given is None or not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
+        if given is None or not compare_digest(given.encode("utf-8", "replace"), token.encode()):
             if isinstance(message.get("id"), int | str):
                 _refuse(writer, message["id"])
             raise RefusedError(f"no right token came with {message.get('method')!r:.60}")
@@ -141,6 +141,8 @@ def token_file(port: int, token: str) -> Iterator[Path]:
 
 def new_token() -> str:
     """A token that nobody guesses."""
+    import secrets  # which loads OpenSSL: a server without a port starts without it
+
     return secrets.token_urlsafe(32)
 
 

@@ -8,7 +8,14 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ("framedex.binaries", "framedex.index", "framedex.model", "framedex.objects", "framedex.sources")
+PACKAGES = (
+    "framedex.binaries",
+    "framedex.index",
+    "framedex.model",
+    "framedex.objects",
+    "framedex.releases",
+    "framedex.sources",
+)
 
 
 @pytest.mark.parametrize("package", PACKAGES)

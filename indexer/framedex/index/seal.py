@@ -13,13 +13,10 @@ import errno
 import fcntl
 import os
 import stat
-import subprocess
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from framedex.interpreters import bare_code
 
 CHEAP = 8 << 20
 """Bytes of an index that are summed whenever a writer is done: a few milliseconds. Larger ones where a run says so."""
@@ -82,7 +79,7 @@ def was_changed(index: Path) -> bool:
                 return False
             is_same = seal.size == before.st_size and seal.checksum == _checksum_elsewhere(index)
             after = index.stat()
-        except (OSError, ValueError, subprocess.SubprocessError):
+        except (OSError, ValueError):
             return False
         # A writer that began meanwhile has emptied the seal first.
         if _text(index) == text and (before.st_mtime_ns, before.st_size) == (after.st_mtime_ns, after.st_size):
@@ -109,10 +106,16 @@ _SUM = (
 
 
 def _checksum_elsewhere(file: Path) -> int:
-    """The same, in a process of its own: a server that kept open whatever it once summed would run out of files."""
-    command = bare_code(_SUM)
-    done = subprocess.run([*command, os.path.realpath(file)], check=True, capture_output=True, stdin=subprocess.DEVNULL)
-    return int(done.stdout)
+    """The same, in a process of its own: a server that kept open whatever it once summed would run out of files.
+
+    Raises OSError or ValueError where that process fails.
+    """
+    import subprocess  # hardly any question comes this far, and each one would pay for it
+
+    from framedex.interpreters import bare_code
+
+    command = [*bare_code(_SUM), os.path.realpath(file)]
+    return int(subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).stdout)
 
 
 _OPEN: dict[str, tuple[tuple[int, int], int]] = {}
