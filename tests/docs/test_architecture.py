@@ -39,6 +39,9 @@ NATIVE_ROOMS = {
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
 
+INTERCHANGE_ROOMS = ("text", "readers", "placing")
+BESIDE_ROOMS = ("lines", "detect", "stream")
+
 
 def imports(file: Path) -> Iterator[str]:
     """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
@@ -92,6 +95,15 @@ def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
         needed = {name.split(".")[1] for name in imports(file) if name.startswith("framedex.")}
         needs.setdefault(room, set()).update(needed - {room})
     assert list(TopologicalSorter(needs).static_order())
+
+
+def test_rooms_of_interchange_need_only_those_before_them() -> None:
+    interchange = INDEXER / "interchange"
+    for number, room in enumerate(INTERCHANGE_ROOMS):
+        files = list((interchange / room).rglob("*.py"))
+        assert files
+        later = tuple(f"framedex.interchange.{other}." for other in (*INTERCHANGE_ROOMS[number + 1 :], *BESIDE_ROOMS))
+        assert [name for file in files for name in imports(file) if name.startswith(later)] == []
 
 
 def test_native_rooms_include_what_they_may() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from framedex.binaries import Contents
 from framedex.captures.contents import CONTENTS_FILE, read_contents
-from framedex.commands.files import Place, checked
+from framedex.commands.files import Place, noted_if_short
 from framedex.releases.stated import FileReleases
 from framedex.sources.outline import outline_of
 
@@ -23,7 +23,7 @@ from framedex.sources.outline import outline_of
         (CONTENTS_FILE, lambda pipe: read_contents(pipe.parent), {}),
         ("version.py", lambda pipe: FileReleases().of(str(pipe.with_name("array.py"))), None),
         ("source.py", lambda pipe: outline_of(str(pipe)), None),
-        ("source.cc", lambda pipe: checked(Place(pipe, 12, None)).line, 12),
+        ("source.cc", lambda pipe: noted_if_short(Place(pipe, 12, None)).line, 12),
     ],
 )
 def test_a_pipe_is_read_as_nothing(tmp_path: Path, name: str, read: Callable[[Path], object], nothing: object) -> None:

@@ -134,10 +134,11 @@ def index_path_here(given: Path | None, settings: Settings) -> Path:
 
     Raises FramedexError as `known_index` does, and where links lead out of the project.
     """
-    return checked_place(known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db", given, settings)
+    path = known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
+    return checked_index_place(path, given, settings)
 
 
-def checked_place(path: Path, given: Path | None, settings: Settings) -> Path:
+def checked_index_place(path: Path, given: Path | None, settings: Settings) -> Path:
     """The path of an index, to write it. Raises FramedexError where links lead one that nobody named elsewhere."""
     if path not in (given, settings.index):
         check_index_place(path)

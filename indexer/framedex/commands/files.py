@@ -48,8 +48,8 @@ def parse_place(text: str) -> Place:
     return Place(Path(text), None, None) if match is None else _place(match["path"], match)
 
 
-def checked(place: Place) -> Place:
-    """The same place in a file here. It is told if the file has not that line; editors go to the last one."""
+def noted_if_short(place: Place) -> Place:
+    """The same place in a file here, with a note where the file has not that line: editors go to the last one."""
     if place.line is None or place.line <= 1:
         return place
     try:

@@ -15,7 +15,7 @@ import click
 
 from framedex.commands.editor_choice import chosen_editor
 from framedex.commands.editors import can_tell_lines, editor_command, only_asks
-from framedex.commands.files import Place, checked, parse_place
+from framedex.commands.files import Place, noted_if_short, parse_place
 from framedex.errors import FramedexError
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
@@ -52,7 +52,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     if not (is_enough and os.path.isfile(wanted.path)):  # noqa: PTH113 - Path.is_file raises where it may not look
         wanted = _looked_for(place, around, index_path)
     else:
-        checked(wanted)
+        noted_if_short(wanted)
     editor = chosen_editor(os.environ)
     if wanted.line is not None and not can_tell_lines(editor):
         from framedex.commands.console import note

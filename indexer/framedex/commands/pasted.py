@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from framedex.commands.console import known_index, load_settings_here, note, note_if_changed, print_error
 from framedex.commands.elsewhere import files_elsewhere, source_folders
-from framedex.commands.files import Place, checked, parse_place
+from framedex.commands.files import Place, noted_if_short, parse_place
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
@@ -78,9 +78,9 @@ class Finder:
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
             if _is_file(place.path):
-                return checked(place)
+                return noted_if_short(place)
         if named.line is not None and len(found := self._elsewhere(str(named.path))) == 1:
-            return checked(replace(named, path=Path(found[0])))
+            return noted_if_short(replace(named, path=Path(found[0])))
         self._releases = StatedReleases(plain)
         frames = _frames(plain)
         if not frames:

@@ -15,7 +15,7 @@ import click
 
 from framedex import words
 from framedex.commands.console import (
-    checked_place,
+    checked_index_place,
     index_path_here,
     known_index,
     load_settings_here,
@@ -162,7 +162,7 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
     settings = load_settings_here()
     path = known_index(index_path, settings)
     if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
-        with Store(checked_place(path, index_path, settings), patience()) as store:
+        with Store(checked_index_place(path, index_path, settings), patience()) as store:
             folder = os.path.realpath(root)
             if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
                 yield store

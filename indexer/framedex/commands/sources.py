@@ -12,7 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.console import (
-    checked_place,
+    checked_index_place,
     index_path_here,
     json_option,
     load_settings_here,
@@ -107,7 +107,7 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
     settings, _ = settings_here()
-    with Store(checked_place(path, ctx.obj, settings)) as store:
+    with Store(checked_index_place(path, ctx.obj, settings)) as store:
         with store.transaction():
             for component in maps:
                 store.sources.remove_map(component)

@@ -114,8 +114,11 @@ def _checksum_elsewhere(file: Path) -> int:
 
     from framedex.interpreters import bare_code
 
-    command = [*bare_code(_SUM), os.path.realpath(file)]
-    return int(subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL).stdout)
+    command = bare_code(_SUM)
+    done = subprocess.run(
+        [*command, os.path.realpath(file)], check=False, capture_output=True, stdin=subprocess.DEVNULL
+    )
+    return int(done.stdout)
 
 
 _OPEN: dict[str, tuple[tuple[int, int], int]] = {}

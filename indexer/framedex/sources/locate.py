@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from framedex.binaries.names import ANONYMOUS, LAMBDA, parse_name
 
@@ -37,7 +37,7 @@ class TreeFiles:
         wanted = recorded.split("/")
         for pattern, source in _GENERATED:
             wanted[-1] = pattern.sub(source, wanted[-1])
-        tails = [(_common_tail(path.split("/"), wanted), path) for path in self._by_name.get(wanted[-1], ())]
+        tails = [(common_tail(path.split("/"), wanted), path) for path in self._by_name.get(wanted[-1], ())]
         longest = max((length for length, _ in tails), default=0)
         return [path for length, path in tails if length == longest]
 
@@ -50,18 +50,18 @@ class TreeFiles:
         found = [path for path in self.named(recorded) if path.rpartition("/")[2] == wanted[-1]]
         if len(found) != 1:
             return None
-        length = _common_tail(found[0].split("/"), wanted)
+        length = common_tail(found[0].split("/"), wanted)
         return found[0] if length > 1 or length == len(wanted) else None
 
     def ending_in(self, recorded: str) -> list[str]:
         """The files whose paths end in the whole of `recorded`."""
         wanted = recorded.split("/")
-        return [path for path in self.named(recorded) if _common_tail(path.split("/"), wanted) == len(wanted)]
+        return [path for path in self.named(recorded) if common_tail(path.split("/"), wanted) == len(wanted)]
 
     def alike(self, recorded: str) -> list[str]:
         """The files that have the longest common tail, several of them, where that is more than the name."""
         wanted = recorded.split("/")
-        return [path for path in self.named(recorded) if _common_tail(path.split("/"), wanted) > 1]
+        return [path for path in self.named(recorded) if common_tail(path.split("/"), wanted) > 1]
 
     def likely_to_define(self, symbol: str, unit: str) -> list[str]:
         """The files that may define a function, the likelier first: its translation unit, that one's header, and the
@@ -78,7 +78,8 @@ class TreeFiles:
         return list(found)
 
 
-def _common_tail(path: list[str], wanted: list[str]) -> int:
+def common_tail(path: Sequence[str], wanted: Sequence[str]) -> int:
+    """How many names two paths, as lists of names, have in common at their ends."""
     length = 0
     for left, right in zip(reversed(path), reversed(wanted), strict=False):
         if left != right:

@@ -12,11 +12,14 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.model import How, Language, Location, Stale, is_local
 from framedex.recall import Recall
+from framedex.regularfile import read_regular
 from framedex.releases.stated import FileReleases, StatedReleases
+from framedex.sources.locate import common_tail
 from framedex.sources.outline import Fit, Outline, Outlines, outline_of_content, outline_of_map
 
 if TYPE_CHECKING:
@@ -260,19 +263,12 @@ def _fit(outline: Outline, said: Said) -> Fit:
 
 def _common_tail(path: str, wanted: str) -> int:
     """How many names two paths have in common at their ends; what stands before a source map's colon is no folder."""
-    left, right = path.replace(":", "/").split("/"), wanted.split("/")
-    length = 0
-    for one, other in zip(reversed(left), reversed(right), strict=False):
-        if one != other:
-            break
-        length += 1
-    return length
+    return common_tail(path.replace(":", "/").split("/"), wanted.split("/"))
 
 
 def _content(path: str) -> str:
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - odd paths
-            return _text(file.read())
+        return _text(read_regular(Path(path)))
     except OSError:
         return ""
 
