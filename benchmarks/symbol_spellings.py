@@ -26,7 +26,7 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
 from framedex.index import Index
 from framedex.interchange import Format, TextFrame
-from framedex.interchange.resolve import Found, Resolver
+from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import Language
 
 NAMESPACES = ("xla", "tsl", "jax", "pjrt", "jaxlib", "stream_executor", "ifrt")

@@ -23,7 +23,7 @@ call made on another thread stands in sections of their own, headed `dispatched 
 told of it is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a
 section for the Python stack of each `ffi_call` that it may be of, headed `ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
-`framedex.interchange.trace` reads it.
+`framedex.interchange.readers.trace` reads it.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from framedex.commands.console import json_option, note, print_json, print_lines
 from framedex.commands.logs import NO_INDEX, opened_resolver, standard_input, unreadable
 from framedex.commands.terminal import Line, Span, place_line, text_line
 from framedex.interchange.detect import read
-from framedex.interchange.escapes import without_escapes
 from framedex.interchange.model import TextStack
-from framedex.interchange.quoted import quoted_source
-from framedex.interchange.resolve import Found, Resolver
+from framedex.interchange.placing.quoted import quoted_source
+from framedex.interchange.placing.resolve import Found, Resolver
+from framedex.interchange.text.escapes import without_escapes
 from framedex.plaintext import printable
 from framedex.releases.stated import StatedReleases
 

@@ -14,7 +14,7 @@ from framedex.commands.console import known_index, load_settings_here, note_if_c
 from framedex.commands.elsewhere import source_folders
 from framedex.commands.files import absolute
 from framedex.errors import FramedexError
-from framedex.interchange.resolve import Binaries, Resolver
+from framedex.interchange.placing.resolve import Binaries, Resolver
 from framedex.plaintext import printable
 from framedex.releases.stated import StatedReleases
 from framedex.settings import Settings

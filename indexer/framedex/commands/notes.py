@@ -8,8 +8,8 @@ from itertools import chain
 
 from framedex.commands.terminal import Line, Span, Terminal, paint, place_line, source_is_here
 from framedex.interchange.model import Format, PartKind, TextFrame
+from framedex.interchange.placing.resolve import Found
 from framedex.interchange.recall import Recall
-from framedex.interchange.resolve import Found
 from framedex.model import How, Location
 from framedex.releases.stated import StatedReleases
 

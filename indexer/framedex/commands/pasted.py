@@ -28,7 +28,7 @@ from framedex.tracetext import location_labels
 if TYPE_CHECKING:
     from framedex.index import NameLookup
     from framedex.interchange import TextFrame
-    from framedex.interchange.resolve import Resolver
+    from framedex.interchange.placing.resolve import Resolver
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
@@ -178,7 +178,7 @@ class Finder:
     @cached_property
     def _resolver(self) -> Resolver:
         from framedex.commands.logs import log_folders
-        from framedex.interchange.resolve import Binaries, Resolver
+        from framedex.interchange.placing.resolve import Binaries, Resolver
 
         return Resolver(
             self._index,
@@ -227,7 +227,7 @@ def _has_last_part(name: str, wanted: str) -> bool:
 def _without_escapes(text: str) -> str:
     if "\x1b" not in text:
         return text
-    from framedex.interchange.escapes import without_escapes
+    from framedex.interchange.text.escapes import without_escapes
 
     return without_escapes(text)
 

@@ -21,7 +21,7 @@ from framedex.commands.notes import SourceNotes
 from framedex.commands.terminal import Terminal
 from framedex.errors import FramedexError
 from framedex.interchange.model import TextFrame
-from framedex.interchange.resolve import Found, Resolver
+from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.interchange.stream import NotedLog
 from framedex.model import Language
 from framedex.releases.stated import StatedReleases

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from framedex.interchange.addresses import LINK
 from framedex.interchange.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
+from framedex.interchange.readers.native.addresses import LINK
 
 MOST_FRAMES = 200_000
 """Frames of a text; with their parts they take some 200 MB."""

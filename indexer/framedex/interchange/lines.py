@@ -10,31 +10,31 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from framedex.interchange.addresses import AddressLines
-from framedex.interchange.at_lines import AtLines
-from framedex.interchange.backtraces import BacktraceLines
-from framedex.interchange.hlo import HloText
-from framedex.interchange.ipython import IPythonText
-from framedex.interchange.jvm_errors import JvmErrors
-from framedex.interchange.kernel import KernelTraces
-from framedex.interchange.minidumps import MinidumpStacks
-from framedex.interchange.mlir import MlirText
 from framedex.interchange.model import Piece, Reader, TextFrame
-from framedex.interchange.numbered import NumberedLines
-from framedex.interchange.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
-from framedex.interchange.places import PlacesInLines
-from framedex.interchange.prefixes import PREFIXES_BEGIN_WITH, is_of_same_source, text_start
-from framedex.interchange.profiles import BpfMaps, PerfScript
-from framedex.interchange.py_spy import PySpyJson, PySpyText
-from framedex.interchange.pytest_text import PytestText
-from framedex.interchange.python_debuggers import PythonDebuggers
-from framedex.interchange.python_text import FileLines
-from framedex.interchange.rich_boxes import RichBoxes
-from framedex.interchange.script_lines import ScriptLines
-from framedex.interchange.symbol_lists import SymbolLists
-from framedex.interchange.trace import TraceText
-from framedex.interchange.valgrind import ValgrindLines
-from framedex.interchange.windows import WindowsStacks
+from framedex.interchange.readers.compiler.hlo import HloText
+from framedex.interchange.readers.compiler.mlir import MlirText
+from framedex.interchange.readers.languages.at_lines import AtLines
+from framedex.interchange.readers.languages.jvm_errors import JvmErrors
+from framedex.interchange.readers.languages.pairs import EuStackPairs, GoPairs, JuliaPairs, RustPairs
+from framedex.interchange.readers.languages.script_lines import ScriptLines
+from framedex.interchange.readers.native.addresses import AddressLines
+from framedex.interchange.readers.native.backtraces import BacktraceLines
+from framedex.interchange.readers.native.kernel import KernelTraces
+from framedex.interchange.readers.native.minidumps import MinidumpStacks
+from framedex.interchange.readers.native.numbered import NumberedLines
+from framedex.interchange.readers.native.profiles import BpfMaps, PerfScript
+from framedex.interchange.readers.native.symbol_lists import SymbolLists
+from framedex.interchange.readers.native.valgrind import ValgrindLines
+from framedex.interchange.readers.native.windows import WindowsStacks
+from framedex.interchange.readers.places import PlacesInLines
+from framedex.interchange.readers.python.debuggers import PythonDebuggers
+from framedex.interchange.readers.python.ipython import IPythonText
+from framedex.interchange.readers.python.py_spy import PySpyJson, PySpyText
+from framedex.interchange.readers.python.pytest_text import PytestText
+from framedex.interchange.readers.python.rich_boxes import RichBoxes
+from framedex.interchange.readers.python.tracebacks import FileLines
+from framedex.interchange.readers.trace import TraceText
+from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, is_of_same_source, text_start
 from framedex.releases.stated import StatedReleases
 from framedex_native._scanner import LineScanner
 

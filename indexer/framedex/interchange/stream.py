@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from framedex.interchange.escapes import without_escapes
 from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
 from framedex.interchange.model import Format, Reader, TextFrame
 from framedex.interchange.recall import Recall
+from framedex.interchange.text.escapes import without_escapes
 from framedex.releases.stated import StatedReleases
 
 _LONGEST_BYTES = 4 * LONGEST_LINE

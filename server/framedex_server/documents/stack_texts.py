@@ -45,7 +45,7 @@ class StackText:
 
     def source_of(self, frame: TextFrame) -> str:
         """The line of source that the text quotes for a frame, empty if it does not."""
-        from framedex.interchange.quoted import quoted_source
+        from framedex.interchange.placing.quoted import quoted_source
 
         return quoted_source(frame, self.lines)
 

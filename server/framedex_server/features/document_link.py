@@ -21,7 +21,7 @@ from framedex_server.features.session import Session
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
-    from framedex.interchange.resolve import Resolver
+    from framedex.interchange.placing.resolve import Resolver
     from framedex.model import Location
 
 MOST_LINKS = 2_000

@@ -20,7 +20,7 @@ from framedex_server.markup import Markup
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
-    from framedex.interchange.resolve import Binaries, Found, Resolver
+    from framedex.interchange.placing.resolve import Binaries, Found, Resolver
     from framedex.model import Location
 
 _MOST_SHOWN = 4
@@ -71,7 +71,7 @@ def resolver(
     session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
 ) -> Resolver:
     """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
-    from framedex.interchange.resolve import Resolver
+    from framedex.interchange.placing.resolve import Resolver
     from framedex.sources.pathmap import PathMap, files_below
 
     path = path_of(uri)

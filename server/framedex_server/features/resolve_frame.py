@@ -22,7 +22,7 @@ from framedex_server.features.session import Session
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
-    from framedex.interchange.resolve import Found
+    from framedex.interchange.placing.resolve import Found
     from framedex.model import Location
 
 LONGEST = 4096

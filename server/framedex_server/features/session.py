@@ -29,7 +29,7 @@ from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange.resolve import Binaries
+    from framedex.interchange.placing.resolve import Binaries
     from framedex.sources.outline import Outlines
 
 Answer = TypeVar("Answer")
@@ -226,7 +226,7 @@ class Session:
     @cached_property
     def binaries(self) -> Binaries:
         """The binaries that frames of logs name."""
-        from framedex.interchange.resolve import Binaries  # reads ELF: most sessions never meet such a frame
+        from framedex.interchange.placing.resolve import Binaries  # reads ELF: most sessions never meet such a frame
 
         return Binaries()
 

@@ -19,7 +19,7 @@ import pytest
 from framedex.commands.notes import SourceNotes
 from framedex.commands.terminal import Terminal
 from framedex.interchange import read
-from framedex.interchange.resolve import Resolver
+from framedex.interchange.placing.resolve import Resolver
 from tests.indexer.privileges import run_without_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pytest
 
 from framedex.interchange import Format, TextFrame, read
-from framedex.interchange.escapes import without_escapes
 from framedex.interchange.stream import NotedLog
+from framedex.interchange.text.escapes import without_escapes
 from tests.crash_corpus import NO_FRAMES, OTHERS, VARIANTS, CrashText, Judged, Variant, corpus, judge, told_by
 
 CORPUS = corpus()

@@ -11,7 +11,7 @@ from elftools.elf.sections import SymbolTableSection
 from framedex.binaries import Binary
 from framedex.index import Index
 from framedex.interchange import read
-from framedex.interchange.resolve import Binaries, Found, Resolver
+from framedex.interchange.placing.resolve import Binaries, Found, Resolver
 from framedex.model import How
 from tests.indexer.recorded import Project
 

@@ -13,7 +13,7 @@ from framedex.binaries.spellings import spelled
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
 from framedex.interchange import Format, TextFrame
-from framedex.interchange.resolve import Resolver
+from framedex.interchange.placing.resolve import Resolver
 from framedex.model import Language
 
 # Each definition's first line ends in a comment with the name that the tests know it by.

@@ -12,8 +12,8 @@ from framedex.ingest import Silence, find_sources
 from framedex.ingest.map_export import export_map
 from framedex.ingest.map_import import import_map
 from framedex.interchange import read
-from framedex.interchange.quoted import quoted_source
-from framedex.interchange.resolve import Found, Resolver
+from framedex.interchange.placing.quoted import quoted_source
+from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import How, Location, SourceMapInfo, Stale
 from framedex.releases.stated import StatedReleases
 from tests.gitrepository import make_checkout

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.spans import matched
 from framedex.model import Language
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.spans import matched
 
 _NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"
 _FRAME = re.compile(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")

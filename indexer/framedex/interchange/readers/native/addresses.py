@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
-from framedex.interchange.native import native_frame, source_spans
-from framedex.interchange.spans import bounds, parts
+from framedex.interchange.readers.native.frames import native_frame, source_spans
+from framedex.interchange.text.spans import bounds, parts
 from framedex.model import Language
 
 _FRAME = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.native import native_frame, opening, source_spans, without_blanks
+from framedex.interchange.readers.native.frames import native_frame, opening, source_spans, without_blanks
 
 _LINE = re.compile(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
 _FRAME = re.compile(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Piece, Place, TextFrame
-from framedex.interchange.spans import parts
+from framedex.interchange.text.spans import parts
 from framedex.model import Language
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.interchange.margins import Margin
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.spans import matched, with_place
+from framedex.interchange.text.margins import Margin
+from framedex.interchange.text.spans import matched, with_place
 from framedex.model import Language
 
 _PERF = re.compile(

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.spans import matched, parts, place
+from framedex.interchange.text.spans import matched, parts, place
 from framedex.model import Language
 
 _FRAME = re.compile(

@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.interchange.native import Span, native_frame
-from framedex.interchange.spans import argument_list, parts, source_at_end
-from framedex.interchange.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
+from framedex.interchange.readers.native.frames import Span, native_frame
+from framedex.interchange.readers.native.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
+from framedex.interchange.text.spans import argument_list, parts, source_at_end
 from framedex.model import Language
 
 _FRAME = re.compile(

@@ -13,7 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from framedex.interchange.model import Format, PartKind, TextFrame
-from framedex.interchange.native import Span, at_offset, native_frame, opening, source_spans, without_blanks
+from framedex.interchange.readers.native.frames import (
+    Span,
+    at_offset,
+    native_frame,
+    opening,
+    source_spans,
+    without_blanks,
+)
 from framedex.model import Language
 
 _BUILD_ID = re.compile(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")

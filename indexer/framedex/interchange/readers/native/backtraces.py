@@ -11,7 +11,14 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.native import Span, at_offset, native_frame, opening, source_spans, without_blanks
+from framedex.interchange.readers.native.frames import (
+    Span,
+    at_offset,
+    native_frame,
+    opening,
+    source_spans,
+    without_blanks,
+)
 
 _AT = re.compile(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
 _BARE = re.compile(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")

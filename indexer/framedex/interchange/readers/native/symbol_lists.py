@@ -11,10 +11,10 @@ import re
 from dataclasses import replace
 from enum import Enum, auto
 
-from framedex.interchange.backtraces import frame_of_glibc
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.native import native_frame, without_blanks
-from framedex.interchange.symbolized import is_symbol
+from framedex.interchange.readers.native.backtraces import frame_of_glibc
+from framedex.interchange.readers.native.frames import native_frame, without_blanks
+from framedex.interchange.readers.native.symbolized import is_symbol
 from framedex.model import Language
 
 _BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.interchange.spans import bounds
-from framedex.interchange.strings import unescaped
+from framedex.interchange.readers.compiler.strings import unescaped
+from framedex.interchange.text.spans import bounds
 
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 _ROW = re.compile(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.interchange.margins import Margin
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.places import PlacesInLines
-from framedex.interchange.spans import matched
+from framedex.interchange.readers.places import PlacesInLines
+from framedex.interchange.text.margins import Margin
+from framedex.interchange.text.spans import matched
 from framedex.model import Language
 
 _HEADING = re.compile(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.spans import matched
 
 _AT = re.compile(r"(?:\t|   )at (?=\S)")
 _LOADERS = re.compile(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.interchange.strings import unescaped
+from framedex.interchange.readers.compiler.strings import unescaped
 
 _TOKEN = re.compile(
     r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))'

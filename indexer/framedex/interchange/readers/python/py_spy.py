@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.interchange.spans import bounds, parts, place
+from framedex.interchange.text.spans import bounds, parts, place
 from framedex.model import Language
 
 _THREAD = re.compile(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')

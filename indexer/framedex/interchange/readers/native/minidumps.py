@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 
-from framedex.interchange.margins import Margin
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.margins import Margin
+from framedex.interchange.text.spans import matched
 from framedex.model import Language
 
 _THREAD = re.compile(r"(?:^|(?<=[\s\]:>|)]))Thread \d+(?: \S.*)? \(crashed\).*$")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
-from framedex.interchange.spans import source_at_end
+from framedex.interchange.text.spans import source_at_end
 from framedex.model import Language
 
 Span = tuple[int, int]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from framedex.interchange.margins import Margin
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.margins import Margin
+from framedex.interchange.text.spans import matched
 from framedex.model import Language
 
 _HEADING = re.compile(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")

@@ -24,7 +24,7 @@ from framedex.releases.stated import StatedReleases
 if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import NameLookup
-    from framedex.interchange.versions import Said, Versions
+    from framedex.interchange.placing.versions import Said, Versions
     from framedex.sources.outline import Outlines
 
 _MOST_CANDIDATES = 16
@@ -120,7 +120,7 @@ class Resolver:
 
         They are held against their files together: a package that one of them contradicts is of another version.
         """
-        from framedex.interchange.versions import Said
+        from framedex.interchange.placing.versions import Said
 
         together = []
         for frame, source in islice(frames, _MOST_TOGETHER):
@@ -133,7 +133,7 @@ class Resolver:
 
     @cached_property
     def _versions(self) -> Versions:
-        from framedex.interchange.versions import Versions  # with the extractor: a log may have no frame
+        from framedex.interchange.placing.versions import Versions  # with the extractor: a log may have no frame
         from framedex.sources.outline import Outlines
 
         return Versions(self._index, self._outlines or Outlines(), self._releases)
@@ -149,7 +149,7 @@ class Resolver:
     ) -> tuple[Location, ...]:
         if place is None or not place.line:
             return ()
-        from framedex.interchange.versions import Said
+        from framedex.interchange.placing.versions import Said
 
         said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._files(place.path, is_shortened) or self._of_equal_tails(said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Piece, TextFrame
-from framedex.interchange.spans import matched
+from framedex.interchange.text.spans import matched
 
 _BEGINS = r"(?:^|(?<=[\s\]|>):]))"
 _RUBY = re.compile(

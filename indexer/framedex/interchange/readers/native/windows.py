@@ -10,8 +10,8 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
-from framedex.interchange.spans import matched
-from framedex.interchange.symbolized import is_symbol
+from framedex.interchange.readers.native.symbolized import is_symbol
+from framedex.interchange.text.spans import matched
 from framedex.model import Language
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"

@@ -1,0 +1,1 @@
+"""From a frame of a text to its source, held against the files that are here."""

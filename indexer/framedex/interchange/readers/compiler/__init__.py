@@ -1,0 +1,1 @@
+"""Places that the compiler keeps in its programs: HLO and MLIR."""

@@ -1,0 +1,1 @@
+"""Stacks of other languages, which stand beside ours in the logs of one job."""
