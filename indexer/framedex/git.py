@@ -1,7 +1,9 @@
 """git in a folder that may be anybody's: its configuration must not make git run anything.
 
 Hooks, file system monitors, and helpers that fetch missing objects are switched off; nothing is locked, written or
-asked for. Filters cannot be: whoever has git look into files overrules them by name.
+asked for. Filters cannot be: whoever has git look into files overrules them by name. Commands for people heed more of
+the configuration than can be listed (`git log` verifies signatures, with a program of the folder's choice): where there
+is one for programs, that is asked.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 from framedex.onpath import program_on_path
 
 _PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
-_OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "protocol.allow": "never"}
+_OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
 _USERS_OWN = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_EXEC_PATH")
 
 
@@ -70,6 +72,8 @@ def _environment(overruled: Mapping[str, str]) -> dict[str, str]:
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
     own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+    # No protocol at all, whatever the folder's `protocol.NAME.allow` says: git before 2.44 fetches otherwise.
+    own["GIT_ALLOW_PROTOCOL"] = ""
     for number, (name, value) in enumerate(overruled.items()):
         own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return kept | own | {"GIT_CONFIG_COUNT": str(len(overruled))}

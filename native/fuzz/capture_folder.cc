@@ -53,6 +53,7 @@ class Stream {
     header.stop_reasons = capture::seal(key_, offsetof(capture::StreamHeader, stop_reasons), stop_reasons);
     header.verified = capture::seal(key_, offsetof(capture::StreamHeader, verified), 0);
     header.different = capture::seal(key_, offsetof(capture::StreamHeader, different), 0);
+    header.missing_calls = capture::seal(key_, offsetof(capture::StreamHeader, missing_calls), 0);
     begin(header);
     note_end();
   }
@@ -129,11 +130,12 @@ class Stream {
   // What the header says of how far the stream is written.
   void note_end() {
     if (is_old_) return;
-    uint64_t written = position();
-    uint64_t begun = capture::seal(key_, offsetof(capture::StreamHeader, segments_begun), segment_ + 1);
-    std::memcpy(&bytes_[offsetof(capture::StreamHeader, written)], &written, sizeof(written));
-    std::memcpy(&bytes_[offsetof(capture::StreamHeader, segments_begun)], &begun, sizeof(begun));
+    put(offsetof(capture::StreamHeader, written), position());
+    put_sealed(offsetof(capture::StreamHeader, segments_begun), segment_ + 1);
+    put_sealed(offsetof(capture::StreamHeader, segments), (bytes_.size() + kSegmentSize - 1) / kSegmentSize);
   }
+  void put_sealed(size_t field, uint64_t value) { put(field, capture::seal(key_, field, value)); }
+  void put(size_t field, uint64_t word) { std::memcpy(&bytes_[field], &word, sizeof(word)); }
 
   std::string bytes_;
   bool is_old_ = false;

@@ -10,10 +10,12 @@ namespace framedex::fuzz {
 // Streams whose headers, marks and checks are right, so that what mutates are the records. The input is a row of items,
 // each begun by one byte; tests/fuzz/capture_folder.py writes and reads the same form:
 //
-//     0 NAME STOPS CLOCK  a new stream: process.fdx, or a thread's, by NAME; bits of stop_reasons; the unit of its
-//     times 1 KIND SIZE BODY    a record; SIZE has two bytes 2 SIZE BYTES        bytes that are no record 3 the rest of
-//     the segment stays empty 4                   the stream ends here, within its segment 5 PLACE BYTE        one byte
-//     of the stream becomes another; PLACE has three bytes, counted from the end
+// - 0 NAME STOPS CLOCK: a new stream, process.fdx or a thread's by NAME; bits of stop_reasons; the unit of its times
+// - 1 KIND SIZE BODY: a record; SIZE has two bytes
+// - 2 SIZE BYTES: bytes that are no record
+// - 3: the rest of the segment stays empty
+// - 4: the stream ends here, within its segment
+// - 5 PLACE BYTE: one byte of the stream becomes another; PLACE has three bytes, counted from the end
 class CaptureFolder {
  public:
   explicit CaptureFolder(std::string path) : path_(std::move(path)) {}

@@ -69,6 +69,7 @@ uint64_t fnv1a(uint64_t hash, const char* bytes, size_t size) {
 }  // namespace
 
 std::string build_id_in(std::string_view notes) {
+  constexpr char kGnu[] = "GNU";  // the names of notes have their zero byte
   ElfW(Nhdr) header;
   while (notes.size() >= sizeof(header)) {
     std::memcpy(&header, notes.data(), sizeof(header));
@@ -76,7 +77,7 @@ std::string build_id_in(std::string_view notes) {
     std::string_view name = notes.substr(0, header.n_namesz);
     notes.remove_prefix(std::min(padded_note(header.n_namesz), notes.size()));
     if (header.n_descsz > notes.size()) break;
-    bool is_gnu = name == std::string_view("GNU\0", 4);
+    bool is_gnu = name == std::string_view(kGnu, sizeof(kGnu));
     if (header.n_type == NT_GNU_BUILD_ID && is_gnu) return std::string(notes.substr(0, header.n_descsz));
     notes.remove_prefix(std::min(padded_note(header.n_descsz), notes.size()));
   }

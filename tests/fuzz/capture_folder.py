@@ -8,6 +8,8 @@ from pathlib import Path
 SEGMENT = 256 * 1024
 _HEADER = struct.Struct("<8sIIQIIQ16s")  # up to its check
 _HEADER_SIZE = 128
+_STOP_REASONS = 80
+_SEALED_ONCE = _STOP_REASONS, 88, 96, 104  # verified, different, missing_calls
 _RECORD = struct.Struct("<HHI")
 _PADDING, _SEGMENT_RECORD = 1, 10
 _OLD_HEADER = struct.Struct("<8sIIQIIQQ16s")  # of version 1
@@ -71,8 +73,10 @@ class _Stream:
         number = 0 if name == "process.fdx" else int(name[len("thread-")])
         fixed = _HEADER.pack(b"FRAMEDEX", 2, kind, 7, number, clock % 2, len(name), b"fuzzed")
         self._key = _finished(_summed(0, 0, len(fixed), fixed + bytes(8)))
-        sealed = struct.pack("<3Q", self._seal(80, stop_reasons), self._seal(88, 0), self._seal(96, 0))
-        self.bytes = bytearray(fixed + struct.pack("<Q", self._key) + bytes(16) + sealed + bytes(24))
+        sealed = (self._seal(field, stop_reasons if field == _STOP_REASONS else 0) for field in _SEALED_ONCE)
+        self.bytes = bytearray(
+            fixed + struct.pack("<Q", self._key) + bytes(16) + struct.pack("<4Q", *sealed) + bytes(16)
+        )
         self._note_end()
 
     @property
@@ -119,8 +123,9 @@ class _Stream:
 
     def _note_end(self) -> None:
         if not self._is_old:
-            ends = self._position & _ALL, self._seal(72, self._segment + 1)
-            struct.pack_into("<2Q", self.bytes, 64, *ends)
+            segments = -(-len(self.bytes) // SEGMENT)
+            struct.pack_into("<2Q", self.bytes, 64, self._position & _ALL, self._seal(72, self._segment + 1))
+            struct.pack_into("<Q", self.bytes, 112, self._seal(112, segments))
 
 
 _ALL = (1 << 64) - 1

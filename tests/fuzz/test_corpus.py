@@ -15,7 +15,7 @@ import pytest
 from framedex.sources import parse_file
 from framedex_native import _native
 from framedex_native._scanner import LineScanner
-from tests.fuzz import native, targets
+from tests.fuzz import make_seeds, native, targets
 from tests.fuzz.capture_folder import unpack
 
 HERE = Path(__file__).parent
@@ -61,6 +61,13 @@ def test_kept_inputs_of_native_parsers_are_read(name: str, tmp_path: Path) -> No
     for path in _inputs(name):
         for read in NATIVE[name]:
             read(path.read_bytes(), tmp_path)
+
+
+def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp_path: Path) -> None:
+    for seed in make_seeds.captures():
+        unpack(seed, tmp_path)
+        problems = _native.read_capture(os.fsencode(tmp_path))["problems"]
+        assert not any("header" in problem for problem in problems), problems
 
 
 @pytest.mark.parametrize("name", targets.NAMES)

@@ -25,7 +25,7 @@ class History:
 
     def earlier(self) -> Iterator[bytes]:
         """The file as it was committed, the latest first; each content once."""
-        commits = self._git.text("log", f"--max-count={_MOST}", "--format=%H", "--", f"./{self._name}") or ""
+        commits = self._git.text("rev-list", f"--max-count={_MOST}", "HEAD", "--", f"./{self._name}") or ""
         seen: set[bytes] = set()
         for commit in commits.split():
             content = self._content(commit)

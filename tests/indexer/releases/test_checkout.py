@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from framedex.git import _environment
 from framedex.model import SourceRoot
 from framedex.releases import Build
 from framedex.releases.checkout import Checkout, read_checkout
 from framedex.releases.roots import state_of_root, without_root
+from framedex.sources.history import History
 from tests.gitrepository import git, make_checkout
 
 XLA = {"xla/pjrt/pjrt_client.h": "class PjRtClient;\n"}
@@ -85,6 +87,55 @@ def test_nothing_that_a_repository_configures_is_run(tmp_path: Path, name: str) 
     assert not trap.exists()
     subprocess.run(["git", "-C", tmp_path, "status"], capture_output=True, check=False)
     assert trap.exists(), "the trap was none"
+
+
+def test_signatures_are_not_verified_with_what_a_repository_names(tmp_path: Path) -> None:
+    """`git log` runs a repository's `gpg.program` where `log.showSignature` says so."""
+    make_checkout(tmp_path, {"made.py": "def f():\n    return 1\n"})
+    trap, run = _trap(tmp_path)
+    signed = tmp_path.parent / f"{tmp_path.name}-signed"
+    head, _, message = git(tmp_path, "cat-file", "commit", "HEAD").partition("\n\n")
+    signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n iQAz\n -----END PGP SIGNATURE-----"
+    signed.write_text(f"{head}\n{signature}\n\n{message}\n")
+    git(tmp_path, "reset", "--soft", git(tmp_path, "hash-object", "-t", "commit", "-w", str(signed)))
+    git(tmp_path, "config", "gpg.program", str(run))
+    git(tmp_path, "config", "log.showSignature", "true")
+    assert list(History(str(tmp_path / "made.py")).earlier()) == [b"def f():\n    return 1\n"]
+    assert not trap.exists()
+    git(tmp_path, "log")
+    assert trap.exists(), "the trap was none"
+
+
+def test_no_protocol_that_a_repository_allows_is_used(tmp_path: Path) -> None:
+    """A partial clone that has `ext::` fetch what is missing; as a git without GIT_NO_LAZY_FETCH sees it."""
+    make_checkout(tmp_path, {"made.py": "def f():\n    return 1\n"})
+    trap, run = _trap(tmp_path)
+    blob = git(tmp_path, "rev-parse", "HEAD:made.py")
+    (tmp_path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for setting, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::{run} x",
+        "protocol.ext.allow": "always",
+    }.items():
+        git(tmp_path, "config", setting, value)
+    environment = {name: value for name, value in _environment({}).items() if name != "GIT_NO_LAZY_FETCH"}
+    assert list(History(str(tmp_path / "made.py")).earlier()) == []
+    show = ["git", "-C", str(tmp_path), "cat-file", "blob", blob]
+    assert subprocess.run(show, env=environment, capture_output=True).returncode != 0
+    assert not trap.exists()
+    del environment["GIT_ALLOW_PROTOCOL"]
+    subprocess.run(show, env=environment, capture_output=True)
+    assert trap.exists(), "the trap was none"
+
+
+def _trap(folder: Path) -> tuple[Path, Path]:
+    """A file that is made by a program, and that program."""
+    trap, run = folder.parent / f"{folder.name}-trap", folder / "evil.sh"
+    run.write_text(f"#!/bin/sh\ntouch {trap}\nexit 1\n")
+    run.chmod(0o755)
+    return trap, run
 
 
 def test_another_users_repository_is_a_problem_with_its_remedy(tmp_path: Path) -> None:

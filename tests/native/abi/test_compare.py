@@ -24,7 +24,7 @@ def header(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The description as a C header in the API's own style, with its macros."""
     folder = tmp_path_factory.mktemp("header")
     subprocess.run([sys.executable, str(ABI_FOLDER / "generate.py"), str(folder)], check=True)
-    text = (folder / "pjrt_c_api.h").read_text()
+    text = re.sub(r"typedef FRAMEDEX_ENUM\((\w+)\)", r"typedef enum \1", (folder / "pjrt_c_api.h").read_text())
     functions = {function["name"]: function for function in ABI["functions"]}
     table = re.compile(r"  \S+ \(\*(\w+)\)\(\w+\*\);")
     types = [f"typedef {entry['returns']} {name}({entry['args']}* args);" for name, entry in functions.items()]

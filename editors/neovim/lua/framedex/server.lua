@@ -18,8 +18,8 @@ local function is_absolute(folder)
   return folder:sub(1, 1) == "/"
 end
 
--- The command with its program in full. An empty or relative entry of the PATH stands for Neovim's working folder, which
--- may be anybody's: no framedex is taken from there.
+-- The command with its program in full. An empty or relative entry of the PATH stands for Neovim's working folder,
+-- which may be anybody's: no framedex is taken from there.
 local function with_path(command)
   if type(command) ~= "table" or command[1]:find("/") then
     return command
