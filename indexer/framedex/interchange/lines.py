@@ -5,7 +5,7 @@ A line belongs first to the stack that is open, then to whatever begins with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -42,41 +42,41 @@ LONGEST_LINE = 1 << 16
 """Code points of a line; longer ones (constants of compiled programs, data) are passed over."""
 
 # In the order in which they are asked; the least particular comes last.
-_READERS: tuple[Callable[[str], Reader], ...] = (
-    lambda text: TraceText(),
-    lambda text: FileLines(),
-    lambda text: AddressLines(),
-    lambda text: MinidumpStacks(),
-    lambda text: EuStackPairs(),
-    lambda text: NumberedLines(),
-    lambda text: PerfScript(),
-    lambda text: BacktraceLines(),
-    lambda text: ValgrindLines(),
-    lambda text: GoPairs(),
-    lambda text: RustPairs(),
-    lambda text: JuliaPairs(),
-    lambda text: SymbolLists(),
-    lambda text: PySpyText(),
-    lambda text: PySpyJson(),
-    lambda text: HloText(),
+_READERS: tuple[type[Reader], ...] = (
+    TraceText,
+    FileLines,
+    AddressLines,
+    MinidumpStacks,
+    EuStackPairs,
+    NumberedLines,
+    PerfScript,
+    BacktraceLines,
+    ValgrindLines,
+    GoPairs,
+    RustPairs,
+    JuliaPairs,
+    SymbolLists,
+    PySpyText,
+    PySpyJson,
+    HloText,
     MlirText,
-    lambda text: IPythonText(),
-    lambda text: RichBoxes(),
-    lambda text: PytestText(),
-    lambda text: PythonDebuggers(),
-    lambda text: AtLines(),
-    lambda text: ScriptLines(),
-    lambda text: WindowsStacks(),
-    lambda text: KernelTraces(),
-    lambda text: BpfMaps(),
-    lambda text: JvmErrors(),
-    lambda text: PlacesInLines(),
+    IPythonText,
+    RichBoxes,
+    PytestText,
+    PythonDebuggers,
+    AtLines,
+    ScriptLines,
+    WindowsStacks,
+    KernelTraces,
+    BpfMaps,
+    JvmErrors,
+    PlacesInLines,
 )
 
 
 def readers(text: str = "") -> list[Reader]:
     """A reader for each family of formats, in the order in which they are asked; `text` is the whole, if known."""
-    return [make(text) for make in _READERS]
+    return [MlirText(text) if kind is MlirText else kind() for kind in _READERS]
 
 
 @cache

@@ -50,18 +50,8 @@ class StatedReleases:
 
     triggers = (
         *("==0.", "==1.", "==2.", ".dist-info", "Successfully installed ", "Python v", "ython: 3.", "ython 3."),
-        *(
-            "jax:",
-            "jaxlib:",
-            "jax 0.",
-            "jaxlib 0.",
-            "jax v",
-            "jaxlib v",
-            "jax-",
-            "jaxlib-",
-            "__version__",
-            "JAX version",
-        ),
+        *("jax:", "jaxlib:", "jax 0.", "jaxlib 0.", "jax v", "jaxlib v", "jax-", "jaxlib-"),
+        *("__version__", "JAX version"),
     )
     """A line without any of these says nothing."""
 
