@@ -152,6 +152,7 @@ VARIANTS: Sequence[Variant] = (
             ("an actor of ray", "(Trainer pid=123, ip=10.0.0.7) "),
             ("kubectl of glog", "2026-11-22T10:00:00.1234567Z E0101 12:00:00.123456 123 file.cc:12] "),
             ("tab", "\t"),
+            ("a quotation", "> "),
         )
     ),
     Variant("colours", _coloured),

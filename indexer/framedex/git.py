@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from framedex.onpath import program_on_path
+from framedex.onpath import absolute_search_path, program_on_path
 
 _PATIENCE = 10.0  # seconds; a status of XLA takes 0.1
 _OFF = {"core.fsmonitor": "", "core.hooksPath": "/dev/null", "log.showSignature": "false"}
@@ -73,7 +73,7 @@ def _environment(overruled: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
     own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
     # No protocol at all, whatever the folder's `protocol.NAME.allow` says: git before 2.44 fetches otherwise.
-    own["GIT_ALLOW_PROTOCOL"] = ""
+    own |= {"GIT_ALLOW_PROTOCOL": "", "PATH": absolute_search_path()}
     for number, (name, value) in enumerate(overruled.items()):
         own |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": value}
     return kept | own | {"GIT_CONFIG_COUNT": str(len(overruled))}

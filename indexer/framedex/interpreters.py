@@ -22,7 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from framedex.onpath import absolute_folders
+from framedex.onpath import absolute_folders, absolute_search_path
 
 _ISOLATED = "-I"
 
@@ -81,8 +81,12 @@ def ask(python: str, program: str) -> Any:
     such interpreter, CalledProcessError where it fails, and ValueError where it prints something else.
     """
     command = [python, _ISOLATED, "-c", _PROBE + program]
-    answer = subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, text=True).stdout
-    return json.loads(answer)
+    # It may be a script that looks for the interpreter (pyenv's are), so its PATH leads nowhere else than ours.
+    environment = {**os.environ, "PATH": absolute_search_path()}
+    done = subprocess.run(
+        command, check=True, capture_output=True, stdin=subprocess.DEVNULL, text=True, env=environment
+    )
+    return json.loads(done.stdout)
 
 
 def _doubtful(opened: Iterable[Path]) -> set[str]:

@@ -22,3 +22,8 @@ def program_on_path(name: str, search_path: str | None = None) -> str | None:
 
     folders = absolute_folders(os.environ.get("PATH", os.defpath) if search_path is None else search_path)
     return shutil.which(name, path=os.pathsep.join(folders)) if folders else None
+
+
+def absolute_search_path() -> str:
+    """The PATH for a command that looks for others by itself, as git and the launchers of pyenv do."""
+    return os.pathsep.join(absolute_folders(os.environ.get("PATH", "")) or absolute_folders(os.defpath))

@@ -62,6 +62,26 @@ def test_a_name_of_a_python_is_not_looked_for_in_the_folder(hostile: HostileFold
     assert "There is no framedex-no-such-python on the PATH" in done.stderr
 
 
+def test_a_launcher_does_not_find_a_python_of_the_folder(hostile: HostileFolder, tmp_path: Path) -> None:
+    """Scripts that look for the interpreter on the PATH, as pyenv's are."""
+    launcher = tmp_path / "launcher"
+    launcher.write_text(f'#!/bin/sh\nexport PATH="$PATH:{Path(sys.executable).parent}"\nexec python3 "$@"\n')
+    launcher.chmod(0o755)
+    query = (
+        "from framedex.interpreters import ask\n"
+        f"print(ask({str(launcher)!r}, 'print(json.dumps(sys.version_info[0]))'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", query],
+        cwd=hostile.folder,
+        env=hostile.environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "3\n", done.stderr
+    assert hostile.ran() == []
+
+
 def test_plugins_are_looked_for_without_running_anything_of_the_folder(hostile: HostileFolder, program: Path) -> None:
     for python in (sys.executable, str(Path(sys.executable).parent / "python")):
         done = framedex(hostile, "run", "--python", python, "--plugin", "no-such-plug-in", str(program))

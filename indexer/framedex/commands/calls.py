@@ -13,7 +13,7 @@ from framedex.commands.console import (
     check_capture_id,
     json_option,
     note,
-    note_early_stop,
+    note_what_is_missing,
     open_index,
     print_json,
     print_lines,
@@ -67,7 +67,7 @@ def calls(
         below = _stacks(index, shown, stack, width) if stack else None
         print_lines(call_lines(shown, captures, width, below))
     of_shown = {call.capture for call in found}
-    note_early_stop(*(capture for capture in captures if capture.id in of_shown))
+    note_what_is_missing(*(capture for capture in captures if capture.id in of_shown))
     if not found:
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
     elif total > len(found):

@@ -92,11 +92,14 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
     return fitting[-1]
 
 
-def note_early_stop(*captures: CaptureRow) -> None:
-    """Note what of these captures is missing because their recording stopped before their programs did."""
+def note_what_is_missing(*captures: CaptureRow) -> None:
+    """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole."""
     for capture in captures:
-        if stop := early_stop(capture.problems):
+        stop = early_stop(capture.problems)
+        if stop:
             note(f"Capture {capture.id} is not whole. {stop}")
+        if any(problem != stop for problem in capture.problems):
+            note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
 
 
 def settings_here() -> tuple[Settings, list[str]]:

@@ -12,7 +12,7 @@ from framedex.commands.console import (
     chosen_capture,
     json_option,
     note,
-    note_early_stop,
+    note_what_is_missing,
     open_index,
     print_json,
     print_lines,
@@ -49,7 +49,7 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     for each in shown:
         lines += [(), *(target_lines(each) if target is None else target_details(each))]
     print_lines(lines)
-    note_early_stop(chosen)
+    note_what_is_missing(chosen)
     if not targets:
         note("No FFI target was registered or called in this capture.")
     elif len(shown) < len(targets) and target is None:

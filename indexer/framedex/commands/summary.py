@@ -13,7 +13,7 @@ from framedex.commands.console import (
     chosen_capture,
     json_option,
     note,
-    note_early_stop,
+    note_what_is_missing,
     open_index,
     print_json,
     print_lines,
@@ -55,7 +55,7 @@ def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: b
     if as_json:
         print_json(summary_document(capture, found))
         return
-    note_early_stop(capture)
+    note_what_is_missing(capture)
     print_lines([capture_heading(capture), *totals_lines(found, by_thread=by_thread)])
     if not found:
         note("No call passes the filter.")

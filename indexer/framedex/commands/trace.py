@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 import click
 
 from framedex import words
-from framedex.commands.console import json_option, note, note_early_stop, open_index, print_json, print_lines
+from framedex.commands.console import json_option, note, note_what_is_missing, open_index, print_json, print_lines
 from framedex.commands.documents import trace_document
 from framedex.commands.files import write_whole
 from framedex.commands.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
@@ -54,7 +54,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
     else:
         print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
         if capture is not None:
-            note_early_stop(capture)
+            note_what_is_missing(capture)
         for path, is_followed in _stale_files(found).items():
             now = "git tells where its lines are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")

@@ -137,7 +137,9 @@ class _Collector:
 def _without_links_to(stacks: Iterable[TextStack]) -> Iterator[TextStack]:
     """The stacks without those links that stand above or below the same frames, printed with their symbols."""
     stacks = list(stacks)
-    printed = {frame.address for stack in stacks if stack.title != LINK for frame in stack.frames}
+    # The link has the addresses of the calls, the frames those that the calls return to.
+    frames = [frame for stack in stacks if stack.title != LINK for frame in stack.frames]
+    printed = {address for frame in frames for address in (frame.address, frame.call_address)}
     for stack in stacks:
         same = sum(frame.address in printed for frame in stack.frames) if stack.title == LINK else 0
         if 2 * same < len(stack.frames) or not same:

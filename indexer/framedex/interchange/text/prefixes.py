@@ -28,6 +28,7 @@ _PREFIX = re.compile(
             r"\[rank\d+\]:(?: |$)|\[default\d+\]:|\[\d+(?:,\d+)?\]<std(?:out|err)>: ?",
             r"\((?:[\w.<>-]+ )?pid=\d+(?:, ip=[\w.:]+)?\)(?: |$)",
             r"<\d{1,3}>",
+            r"(?:> ){1,8}|>$",  # mail and Markdown
             rf"\[ ?{_LEVEL} ?\]:?(?: |$)|##\[error\]",
             rf"\[[\d/.:]+:{_LEVEL}:[\w./-]+\(\d+\)\] ",
             r"\[(?!bt\])[A-Za-z][\w./-]*\](?: |$)|[a-z][\w.-]{0,62}\d:(?: |$)",  # a worker's or a host's name
@@ -36,7 +37,7 @@ _PREFIX = re.compile(
     )
 )
 _MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
-PREFIXES_BEGIN_WITH = frozenset("[(<#" + string.digits + string.ascii_letters)
+PREFIXES_BEGIN_WITH = frozenset("[(<>#" + string.digits + string.ascii_letters)
 """The characters that a prefix may begin with: most lines of stacks are indented."""
 
 _MOST = 4  # one within the other

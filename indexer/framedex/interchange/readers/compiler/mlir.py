@@ -18,6 +18,8 @@ _TOKEN = re.compile(
 )
 _ALIAS = re.compile(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
 _BODY = re.compile(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
+_DIAGNOSTIC = re.compile(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
+# Of `ERROR error: "f"`, as logs write it, the second word may be a logger's name and no part of the line.
 _DEEPEST = 64
 _MOST_OUTWARD = 64
 
@@ -38,7 +40,7 @@ _UNKNOWN = Node("unknown")
 class MlirText:
     """Reads modules. `text` is the whole text, for the aliases at its end; without it they stay unresolved."""
 
-    triggers = ("loc(",)
+    triggers = ("loc(", *(f'{severity}: "' for severity in ("error", "warning", "note", "remark")))
 
     def __init__(self, text: str = "") -> None:
         self._aliases: dict[str, Node] = {}
@@ -52,6 +54,8 @@ class MlirText:
         """The locations on a line."""
         begins = line.strip(" {\r") if line.startswith("module") else None
         if "loc(" not in line:
+            if '":' in line and (diagnostic := self._diagnostic(number, line)) is not None:
+                return Piece(Format.MLIR, (diagnostic,))
             return Piece(Format.MLIR, begins=begins) if begins is not None and line.rstrip().endswith("{") else None
         frames = tuple(self._frames(number, line))
         return Piece(Format.MLIR, frames, begins=begins) if frames or inside else None
@@ -75,19 +79,20 @@ class MlirText:
             position = parser.position
             places = self._places(node, 0)
             if places:
-                name = node.text if node.kind == "name" else ""
-                yield TextFrame(
-                    Format.MLIR,
-                    number,
-                    start,
-                    number,
-                    min(position + 1, len(line)),
-                    tuple(parser.parts),
-                    function=places[0].function,
-                    place=places[0],
-                    outward=tuple(places[1:]),
-                    labels=(name,) if name and name != places[0].function else (),
-                )
+                yield _frame((number, start, min(position + 1, len(line))), parser, node, places)
+
+    def _diagnostic(self, number: int, line: str) -> TextFrame | None:
+        """The location behind `error: `, as the exceptions of MLIR's Python bindings print it: without `loc(`."""
+        match = _DIAGNOSTIC.search(line)
+        if match is None:
+            return None
+        parser = _Parser(line, match.end(), number=number)
+        node = parser.location()
+        places = self._places(node, 0)
+        is_sure = node.kind != "file" or (bool(places) and places[0].column > 0)
+        if not places or not is_sure or not line.startswith(":", parser.position):
+            return None
+        return _frame((number, match.end(), parser.position), parser, node, places)
 
     def _places(self, node: Node, depth: int) -> list[Place]:
         """The places of a location, innermost first."""
@@ -110,6 +115,20 @@ class MlirText:
             self._known[name] = []  # what a circle of aliases finds
             self._known[name] = self._places(self._aliases.get(name, _UNKNOWN), depth + 1)
         return self._known[name]
+
+
+def _frame(span: tuple[int, int, int], parser: _Parser, node: Node, places: list[Place]) -> TextFrame:
+    number, start, end = span
+    name = node.text if node.kind == "name" else ""
+    return TextFrame(
+        Format.MLIR,
+        *(number, start, number, end),
+        tuple(parser.parts),
+        function=places[0].function,
+        place=places[0],
+        outward=tuple(places[1:]),
+        labels=(name,) if name and name != places[0].function else (),
+    )
 
 
 _LONGEST = 1 << 16

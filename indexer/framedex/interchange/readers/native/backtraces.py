@@ -1,8 +1,8 @@
 """Frames with a binary and an address, as glibc and Apple's and LLVM's handlers print them.
 
 Sources: glibc, debug/backtracesyms.c and backtracesymsfd.c; Open MPI's opal/util/stacktrace.c, dmlc's logging.h and
-Ray's logging.cc, which number and demangle those lines; Apple's backtrace_symbols(3) and crash reports; LLVM,
-lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer); UCX, src/ucs/debug/debug.c.
+Ray's logging.cc, which number and demangle those lines; Apple's backtrace_symbols(3), crash reports and sample(1);
+LLVM, lib/Support/Unix/Signals.inc (PrintStackTrace without a symbolizer); UCX, src/ucs/debug/debug.c.
 """
 
 from __future__ import annotations
@@ -35,11 +35,18 @@ _LOADED = re.compile(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
 _ALONE = re.compile(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _LONGEST_MODULE = 256
 
+_TREE = re.compile(r"[ \t+!:|*]*\d{1,9} (?=\S)")
+_IN_MODULE = re.compile(
+    r"  \(in (?P<module>[^()]{1,256})\)"
+    r"(?: \+ [\d,.]{1,40}|  load address 0x[0-9a-f]{1,16} \+ (?P<offset>0x[0-9a-f]{1,16}))?"
+    r"  \[(?P<address>0x[0-9a-f]{1,16})[^\[\]]{0,80}\](?:  (?P<path>[^\s:]+):(?P<line>\d{1,9}))?$"
+)
+
 
 class BacktraceLines:
     """Reads both; one object reads one text."""
 
-    triggers = (")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
+    triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A frame."""
@@ -47,9 +54,13 @@ class BacktraceLines:
             return Piece(Format.BACKTRACE, begins="Stack dump") if line.startswith("Stack dump:") else None
         text = line.rstrip()
         frame = (
-            frame_of_glibc(number, text) or _of_apple(number, text) or (_of_nothing(number, text) if inside else None)
+            _of_sample(number, text)
+            or frame_of_glibc(number, text)
+            or _of_apple(number, text)
+            or (_of_nothing(number, text) if inside else None)
         )
-        return Piece(Format.BACKTRACE, (frame,)) if frame is not None else None
+        is_inward = "  (in " in text  # as `sample` draws its tree
+        return Piece(Format.BACKTRACE, (frame,), innermost_first=not is_inward) if frame is not None else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A frame has one line."""
@@ -133,6 +144,22 @@ def _of_ucx(number: int, text: str, counted: re.Match[str], column: int) -> Text
     return native_frame(Format.BACKTRACE, number, text, bounds, spans, number=int(counted["number"]))
 
 
+def _of_sample(number: int, text: str) -> TextFrame | None:
+    """`    + ! 260 f(int)  (in libfoo.dylib) + 12  [0x104b2c1f3]  foo.cc:12`, of the tree that `sample` draws."""
+    column = text.find("  (in ")
+    tree = _TREE.match(text) if column >= 0 else None
+    match = _IN_MODULE.match(text, column) if tree is not None and tree.end() < column else None
+    if tree is None or match is None:
+        return None
+    spans = {
+        PartKind(kind): match.span(kind) for kind, words in match.groupdict().items() if words and kind != "offset"
+    }
+    spans[PartKind.FUNCTION] = tree.end(), column
+    frame = native_frame(Format.BACKTRACE, number, text, (tree.end(), len(text)), spans)
+    frame = replace(frame, is_return_address=True)
+    return at_offset(frame, int(match["offset"], 16)) if match["offset"] else frame
+
+
 def _first(spans: dict[PartKind, Span]) -> int:
     return min(start for start, _ in spans.values())
 
@@ -170,6 +197,8 @@ def _of_apple(number: int, text: str) -> TextFrame | None:
             offset = int(plus["offset"])
         else:
             spans[PartKind.FUNCTION] = name
+    elif text[start:end].strip() == "???":  # code of no binary
+        pass
     elif start < end or address.end("address") - address.start("address") < len("0x") + 16:
         return None
     frame = native_frame(

@@ -1,6 +1,7 @@
 """Stacks whose frames have numbers behind a `#`: debuggers', the sanitizers', LLVM's and others'.
 
-Sources: gdb/stack.c (print_frame) and CPython's Tools/gdb/libpython.py (py-bt); the other forms are in `symbolized`.
+Sources: gdb/stack.c (print_frame) and CPython's Tools/gdb/libpython.py (py-bt); PyTorch,
+c10/util/Exception.cpp; the other forms are in `symbolized`.
 gdb wraps long frames and indents what follows.
 """
 
@@ -12,7 +13,7 @@ from dataclasses import replace
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.readers.native.frames import Span, native_frame
 from framedex.interchange.readers.native.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
-from framedex.interchange.text.spans import argument_list, parts, source_at_end
+from framedex.interchange.text.spans import argument_list, matched, parts, source_at_end
 from framedex.model import Language
 
 _FRAME = re.compile(
@@ -30,6 +31,9 @@ _REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: Th
 _FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
 _THREAD = re.compile(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
 _ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
+_RAISED = re.compile(
+    r"Exception raised from (?P<function>\S.*) at (?P<path>\S[^:]*):(?P<line>\d{1,9}) \(most recent call first\):$"
+)
 _MOST_WRAPPED = 64
 
 
@@ -40,6 +44,7 @@ class NumberedLines:
         *(f"#{digit}" for digit in range(10)),
         *(f"{digit}# " for digit in range(10)),
         *(": runtime error: ", "Sanitizer: ", " by thread ", "| Source ", "   Source "),
+        "Exception raised from ",
     )
 
     def __init__(self) -> None:
@@ -47,12 +52,14 @@ class NumberedLines:
         self._is_cut = False  # whether gdb goes on with the frame on the next line
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
-        """A frame, the heading of a thread or of a report, or the line that UBSan is about."""
+        """A frame, the heading of a thread or of a report, or the line that UBSan or an exception of c10 is about."""
         found = self._numbered(number, line, inside) if "#" in line or 'Source "' in line else None
         if found is not None:
             self._shows_locals = found.format is Format.GDB
             self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
             return found
+        if "Exception raised from " in line:
+            return _raised(number, line.rstrip())
         if ": runtime error: " in line:
             return _runtime_error(number, line)
         report = _REPORT.search(line) if "Sanitizer: " in line else None
@@ -187,6 +194,15 @@ def _indentation(line: str) -> int:
     """The width of the blanks that a line begins with; a tab is as much as a wrapped line has."""
     blanks = len(line) - len(line.lstrip())
     return blanks + 3 * line.count("\t", 0, blanks) if blanks < len(line) else 0
+
+
+def _raised(number: int, text: str) -> Piece | None:
+    """The place where c10 threw, in the heading of its frames."""
+    match = _RAISED.search(text)
+    if match is None:
+        return None
+    frame = replace(matched(Format.TORCH, number, match, Language.NATIVE), start=match.start("function"))
+    return Piece(Format.TORCH, (frame,), begins=match[0].partition(" at ")[0])
 
 
 def _runtime_error(number: int, line: str) -> Piece | None:

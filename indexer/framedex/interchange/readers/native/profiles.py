@@ -33,6 +33,7 @@ _MEMLEAK = re.compile(
     r"(?P<function>\[unknown\]|[^\s+\[].*(?=\+0x))(?:\+0x[0-9a-f]{1,16})? \[(?P<module>[^\[\]]*)\]$"
 )
 _UNKNOWN = "[unknown]"
+_PERF_MAP = re.compile(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Python/perf_trampoline.c
 
 
 class PerfScript:
@@ -112,6 +113,8 @@ def _known(frame: TextFrame) -> TextFrame:
 
     The kernel's names, and plain ones of no binary, say nothing about functions of that name elsewhere.
     """
+    if (python := _PERF_MAP.match(frame.function)) is not None:
+        return _of_python(frame, python)
     function = "" if frame.function == _UNKNOWN else frame.function
     module = "" if frame.module in (_UNKNOWN, "inlined") else frame.module
     kept = [kind for kind, text in ((PartKind.FUNCTION, function), (PartKind.MODULE, module)) if text]
@@ -121,3 +124,13 @@ def _known(frame: TextFrame) -> TextFrame:
     is_native = "::" in function or function.startswith("_Z") or module.startswith("/")
     language = Language.NATIVE if is_native else None
     return replace(frame, function=function, module=module, parts=parts, language=language)
+
+
+def _of_python(frame: TextFrame, name: re.Match[str]) -> TextFrame:
+    """The frame of a trampoline of Python's, which is named for a function and its file; the map is no binary."""
+    word = next(part for part in frame.parts if part.kind is PartKind.FUNCTION)
+    cut = replace(word, start=word.start + name.start("function"), end=word.start + name.end("function"))
+    path = replace(word, kind=PartKind.PATH, start=word.start + name.start("path"), end=word.end)
+    kept = [part for part in frame.parts if part.kind is PartKind.ADDRESS]
+    parts = (*kept, cut, path)
+    return replace(frame, function=name["function"], module="", parts=parts, language=Language.PYTHON)

@@ -228,7 +228,7 @@ def _before_values(text: str, start: int, end: int) -> int:
 
 
 def boost_frame(number: int, text: str) -> TextFrame | None:
-    """` 0# f(int) at /a.cc:12` and ` 1# 0x000055 in ./a.out`."""
+    """` 0# f(int) at /a.cc:12`, ` 1# 0x000055 in ./a.out` and ` 2# f(int) at :0`."""
     match = _BOOST.match(text)
     if match is None:
         return None
@@ -239,6 +239,8 @@ def boost_frame(number: int, text: str) -> TextFrame | None:
     source = source_spans(text, column + 4, end) if column > start else {}
     if source:
         spans |= {**source, PartKind.PATH: (column + 4, source[PartKind.PATH][1])}
+    elif text.endswith(" at :0"):  # libstdc++, without lines
+        column = end - len(" at :0")
     else:
         column = text.rfind(" in ", start)
         if column <= start:

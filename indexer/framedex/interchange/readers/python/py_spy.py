@@ -7,11 +7,13 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import bounds, parts, place
 from framedex.model import Language
 
 _THREAD = re.compile(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
 _FRAME = re.compile(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -20,15 +22,23 @@ class PySpyText:
 
     triggers = ("Thread ",)
 
+    def __init__(self) -> None:
+        self._margin = Margin()
+
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading of a thread, or a frame below it."""
-        if inside and line.startswith("    "):
-            match = _FRAME.match(line)
+        begin = self._margin.behind(line) if inside else None
+        if begin is not None and line.startswith("    ", begin):
+            match = _FRAME.match(line, begin)
             if match is None:
                 return None
             is_python = match["path"].endswith(_PYTHON)
             return Piece(Format.PY_SPY, (_frame(number, match, is_python),))
-        return Piece(Format.PY_SPY, begins=line.strip()) if line[:7] == "Thread " and _THREAD.match(line) else None
+        start = len(line) - len(line.lstrip())
+        if not line.startswith("Thread ", start) or _THREAD.match(line, start) is None:
+            return None
+        self._margin.begin(line, start)
+        return Piece(Format.PY_SPY, begins=line.strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
         """A frame has one line."""
@@ -36,10 +46,22 @@ class PySpyText:
 
     def belongs(self, line: str) -> bool:
         """With `--locals`, arguments and locals stand below their frame."""
-        return line.startswith("        ")
+        start = self._margin.behind(line)
+        return start is not None and line.startswith("        ", start)
 
 
 def _frame(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
+    frame = _named(number, match, is_python)
+    if is_python or _ADDRESS.fullmatch(frame.function) is None:
+        return frame
+    # Of a library without symbols.
+    parts = tuple(
+        replace(part, kind=PartKind.ADDRESS) if part.kind is PartKind.FUNCTION else part for part in frame.parts
+    )
+    return replace(frame, function="", address=int(frame.function, 16), parts=parts)
+
+
+def _named(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
     return TextFrame(
         Format.PY_SPY,
         number,

@@ -18,6 +18,7 @@ _HEADING = re.compile(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent ca
 _ROW = re.compile(r"[│|] (?=\S)")
 _FRAME = re.compile(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
 _NO_FILE = re.compile(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
+_CUT_BEFORE_NAME = re.compile(r":\d{1,9} in$")
 _BEGUN = re.compile(r"[/~]|[A-Za-z]:[\\/]")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 _BORDERS = " \t│|"
@@ -80,7 +81,9 @@ class RichBoxes:
 def _frame_of(number: int, text: str, shift: int, before: list[str]) -> TextFrame | None:
     """The frame that a row has or, below the rows `before`, ends."""
     whole = "".join(before)
-    whole += f" {text}" if text.startswith("in ") and before else text
+    # Words are wrapped where a blank was, paths anywhere.
+    is_word = bool(before) and (text.startswith("in ") or _CUT_BEFORE_NAME.search(before[-1]) is not None)
+    whole += f" {text}" if is_word else text
     match = _FRAME.match(whole) or (_NO_FILE.match(whole) if not before else None)
     if match is None:
         return None

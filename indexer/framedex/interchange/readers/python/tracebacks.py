@@ -13,11 +13,12 @@ from framedex.interchange.text.spans import matched, parts, place
 from framedex.model import Language
 
 _FRAME = re.compile(
-    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?P<line>\d{1,9})'
+    r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?:(?P<line>\d{1,9})|\?{3})'
     r"(?:(?P<comma>,)? in (?P<function>.*)|:)?$"
 )
 _C_FRAME = re.compile(
-    r'Binary file "(?P<module>[^"]+)", at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)? \[(?P<address>0x[0-9a-f]{1,16})\]'
+    r"""Binary file (?P<quote>["'])(?P<module>[^"]+?)(?P=quote)"""
+    r"(?:, at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
 )
 # A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
 _IN_STRING = re.compile(
@@ -41,9 +42,10 @@ class FileLines:
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """A heading, a frame, or the exception below the frames."""
-        if 'ile "' in line or "ile \\" in line:
+        if 'ile "' in line or "ile \\" in line or "Binary file " in line:
             return self._frame(number, line)
-        if "(most recent call " in line and line.rstrip().endswith(":"):
+        # PyTorch says where an exception was raised above the native frames: `numbered`.
+        if "(most recent call " in line and line.rstrip().endswith(":") and "Exception raised from " not in line:
             title = line.strip(" +|\r")
             if title.startswith("Traceback for thread"):
                 return Piece(Format.PYSTACK, begins=title, innermost_first="call first" in title)
@@ -125,16 +127,18 @@ class FileLines:
         if match is None:
             return None
         self._prefix = line[: max(match.start() - 2, 0)]
+        is_unknown = match["module"] == "<unknown>"
+        pieces = parts(number, match)
         frame = TextFrame(
             Format.FAULTHANDLER,
             number,
             match.start(),
             number,
             match.end(),
-            parts(number, match),
-            function=match["function"],
+            tuple(part for part in pieces if part.kind is not PartKind.MODULE) if is_unknown else pieces,
+            function=match["function"] or "",
             language=Language.NATIVE,
-            module=match["module"],
+            module="" if is_unknown else match["module"],
             address=int(match["address"], 16),
             is_return_address=True,
         )

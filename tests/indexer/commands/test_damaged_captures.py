@@ -1,0 +1,43 @@
+"""Every verb that shows a capture says where it is not as it was recorded, and nothing of one that is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+from tests.indexer.one_put import record_one_put
+
+VERBS = [["summary"], ["calls"], ["trace", "1"], ["ffi"]]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real capture."""
+    return record_one_put(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=[verb[0] for verb in VERBS])
+def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
+    recorded: Path, tmp_path: Path, verb: Sequence[str]
+) -> None:
+    whole, damaged = shutil.copytree(recorded, tmp_path / "whole"), shutil.copytree(recorded, tmp_path / "damaged")
+    stream = damaged / "thread-0.fdx"
+    content = bytearray(stream.read_bytes())
+    content[len(content.rstrip(b"\0")) - 20] ^= 1
+    stream.write_bytes(content)
+    index = tmp_path / "index.db"
+    for capture, is_doubtful in ((whole, False), (damaged, True)):
+        index.unlink(missing_ok=True)
+        assert _framedex(index, "index", str(capture)).exit_code == 0
+        shown = _framedex(index, *verb)
+        assert shown.exit_code == 0, shown.stderr
+        assert ("Capture 1 is not whole, or not as it was recorded" in shown.stderr) == is_doubtful
+
+
+def _framedex(index: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["--index", str(index), *arguments])
