@@ -80,10 +80,14 @@ def serve_clients(where: Address | Path, index: Path | None = None, log_file: Pa
         assert task is not None
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
         make_server = partial(FramedexServer, index)
-        if isinstance(where, Address):
-            await listen_on_port(where, make_server, told)
-        else:
-            await listen_on_socket(where, make_server, told)
+        try:
+            if isinstance(where, Address):
+                await listen_on_port(where, make_server, told)
+            else:
+                await listen_on_socket(where, make_server, told)
+        finally:
+            # All that clients are at is cancelled next, and each such task would be told with a traceback.
+            asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
 
     try:
         asyncio.run(listen())

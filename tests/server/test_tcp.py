@@ -134,6 +134,22 @@ def test_the_death_of_a_clients_process_ends_its_session_only(server: Listening,
     assert hover_text(other, recording, 1)
 
 
+def test_the_end_of_the_server_is_quiet_whatever_its_clients_are_at(server: Listening, recording: Recording) -> None:
+    """A page of traceback for each client would fill a pipe that nobody reads, and the server wait for that."""
+    silent, halfway, joined, gone = (server.connect() for _ in range(4))
+    halfway.send_bytes(b"Content-Le")
+    server.join(joined, recording.root)
+    server.join(gone, recording.root)
+    gone.socket.close()
+    assert hover_text(joined, recording, 1)
+    server.process.terminate()
+    assert server.process.wait(timeout=30) == 0
+    assert silent.is_closed()
+    assert server.process.stderr is not None
+    told = server.process.stderr.read().decode()
+    assert "Traceback" not in told, told
+
+
 def test_an_interrupt_ends_the_server(server: Listening, recording: Recording) -> None:
     client = server.connect()
     server.join(client, recording.root)

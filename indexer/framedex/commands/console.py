@@ -21,7 +21,7 @@ from framedex.commands.terminal import Line, Span, Terminal, paint, standard_out
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
-from framedex.selection import early_stop
+from framedex.selection import doubts, early_stop
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -95,10 +95,9 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
 def note_what_is_missing(*captures: CaptureRow) -> None:
     """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole."""
     for capture in captures:
-        stop = early_stop(capture.problems)
-        if stop:
+        if stop := early_stop(capture.problems):
             note(f"Capture {capture.id} is not whole. {stop}")
-        if any(problem != stop for problem in capture.problems):
+        if doubts(capture.problems):
             note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
 
 

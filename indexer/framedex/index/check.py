@@ -12,7 +12,7 @@ from framedex.index.pythonlines import python_lines
 from framedex.index.rows import Reader, arguments
 from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import early_stop, selected_by
+from framedex.selection import doubts, early_stop, selected_by
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -67,7 +67,7 @@ def _doubts(capture: CaptureRow) -> Iterator[str]:
     stop = early_stop(capture.problems)
     if stop and selected_by(capture.metadata):
         yield stop
-    if [problem for problem in capture.problems if problem != stop]:
+    if doubts(capture.problems):
         yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
 from framedex.model import Module
+from framedex.selection import UNNAMED
 from framedex.sources import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]
@@ -68,7 +69,7 @@ class RecordedBinaries:
                 trouble, doubts = self._why_doubtful(path, module)
                 if trouble is None:
                     return binary, doubts
-        return None, (f"{path} {trouble}: its frames stay as module and offset.",)
+        return None, (f"{path} {trouble}: {UNNAMED}",)
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
         """Why a file that has the marks of what was recorded is not it, or may not be; None and nothing if it is."""

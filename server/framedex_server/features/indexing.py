@@ -68,10 +68,13 @@ class Indexing:
         self._saved: dict[str, None] = {}
         self._refreshing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._has_ended = False
         self._woken = asyncio.Event()
 
     async def watch(self) -> None:
-        """Begin to look for recordings that end."""
+        """Begin to look for recordings that end, unless the client has left before its session was under way."""
+        if self._has_ended:
+            return
         self._watching = asyncio.create_task(self._watch())
 
     def look_now(self) -> None:
@@ -80,6 +83,7 @@ class Indexing:
 
     def end(self) -> None:
         """Stop everything."""
+        self._has_ended = True
         if self._watching is not None:
             self._watching.cancel()
         self._worker.close()

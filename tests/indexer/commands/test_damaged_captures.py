@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from tests.indexer.one_put import record_one_put
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 VERBS = [["summary"], ["calls"], ["trace", "1"], ["ffi"]]
 
 
@@ -37,6 +39,16 @@ def test_what_is_shown_of_a_damaged_capture_is_said_to_be_doubtful(
         shown = _framedex(index, *verb)
         assert shown.exit_code == 0, shown.stderr
         assert ("Capture 1 is not whole, or not as it was recorded" in shown.stderr) == is_doubtful
+
+
+def test_a_binary_that_is_not_here_makes_no_capture_doubtful(tmp_path: Path) -> None:
+    """It takes names from frames, and nothing from calls."""
+    with zipfile.ZipFile(FIXTURES / "captures" / "version-1.zip") as archive:
+        archive.extractall(tmp_path / "capture")
+    index = tmp_path / "index.db"
+    assert "is not on this machine" in _framedex(index, "index", str(tmp_path / "capture")).output
+    for verb in (["summary"], ["check"]):
+        assert "not whole" not in _framedex(index, *verb).output
 
 
 def _framedex(index: Path, *arguments: str) -> Result:
