@@ -248,7 +248,8 @@ class Indexes:
         near = [*filter(None, [likeliest]), *self._choice.upwards(document)]
         first: Path | None = None
         path: Path | None = None
-        removed = [path for path in self._open if path not in near and self._is_removed(path, document)]
+        answered = dict.fromkeys([*self._open, *self._used])  # what is gone may have been closed already
+        removed = [path for path in answered if path not in near and self._is_removed(path, document)]
         known = [path for path in self._used if path not in near]
         for path in chain(near, known, self._choice.inside_workspace()):
             # Nobody named those further away, so what is wrong with them is nothing to bother a user with.

@@ -29,6 +29,8 @@ UNITS = [
     "/a.py(1): f", '| Source "a", line 1, in f ', " (offset 0x1)", " (BuildId: ab)", "I0101 1 1 a.cc:1] ",
     "2026-11-22T10:00:00Z ", "worker | ", "(pid=1) ", "E   ", "[rank0]: ", "[a:1] ", "#1 Frame 0x1, for file ",
     '"Object "a", at 0x1, in ', "\t", " ", "()", "<>", "0x1 ", "#1 f from a.cpp:1 ", "(inlined) at ",
+    "Exception raised from f at /a.cpp:1 (most recent call first):", "1 f  (in a) + 1  [0x1]", 'error: "a"("a":1:2): ',
+    "\t    000000000001 py::f:/a.py (/a)", "> ", " at :0",
 ]  # fmt: skip
 
 

@@ -423,3 +423,49 @@ def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_pa
     answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
     assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
     assert place(answer).how is How.CANDIDATES
+
+
+@pytest.mark.parametrize(
+    ("function", "line", "how"),
+    [
+        ("glue::twice(int)", 4, How.EXACT),
+        ("std::__invoke_impl<int>(int)", 2, How.DOUBTFUL),  # another file of that name
+        ("main", 9, How.DOUBTFUL),  # which every program has
+    ],
+)
+def test_a_files_name_alone_proves_nothing_without_its_function(
+    tmp_path: Path, function: str, line: int, how: How
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "invoke.h").write_text(
+        "// Calls.\n\nnamespace glue {\nint twice(int x) { return 2 * x; }\n}\n\n"
+        "int main() {\n  int x = 1;\n  return x;\n}\n"
+    )
+    answer = found(f"==7==    at 0x4C3: {function} (invoke.h:{line})\n", Resolver(indexed(tmp_path, tree)))
+    assert (place(answer).line, place(answer).how) == (line, how)
+
+
+def test_the_main_function_of_another_program_is_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "main.cc").write_text("int main() {\n  return 1;\n}\n")
+    resolver = Resolver(indexed(tmp_path, tmp_path / "tree"))
+    assert found("#1 0x4 in main /srv/other/main.cc:2:1\n", resolver).location is None
+    assert found("    @  0x7f1bb00a8eed  8  main\n", resolver).location is None
+
+
+def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "train.py").write_text("x = 1\ny = 2\n")
+    resolver = Resolver(indexed(tmp_path, tmp_path / "tree"))
+    assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is How.DOUBTFUL
+    beside = Resolver(indexed(tmp_path, tmp_path / "tree"), [tmp_path / "tree"])
+    assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is How.EXACT
+
+
+def test_a_path_in_the_home_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "tools.py").write_text("def check(x):\n    return x\n")
+    text = "File ~/tools.py:2, in check(x)\n      1 def check(x):\n----> 2     return x\n"
+    answer = found(text, Resolver(None))
+    assert (place(answer).path, place(answer).line, place(answer).how) == (str(tmp_path / "tools.py"), 2, How.EXACT)

@@ -156,7 +156,11 @@ class Resolver:
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
             return (public,) if public.url else ()
-        return self._labelled(self._versions.places(said, paths, how))
+        locations = self._versions.places(said, paths, how)
+        if len(locations) == 1 and said.function and "/" not in said.path and not self._is_here(said.path):
+            # A file that the index knows, by its name alone.
+            locations = (self._versions.held_to_its_function(said, locations[0]),)
+        return self._labelled(locations)
 
     def _labelled(self, locations: Iterable[Location]) -> tuple[Location, ...]:
         """The locations with their public addresses; several are candidates, whatever else is known of each."""
@@ -173,9 +177,7 @@ class Resolver:
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
         if name.startswith("<") or "\0" in name:
             return ()
-        from framedex.sources.pathmap import BUILD_FOLDER
-
-        by_rule = self._there(os.path.normpath(os.path.join(BUILD_FOLDER, name)))  # noqa: PTH118
+        by_rule = self._by_rule(name)
         if by_rule is not None:
             return (by_rule,)
         beside = self._beside(name)
@@ -193,8 +195,20 @@ class Resolver:
         # What stands before the colon is the source map, and no folder of the file's.
         return _fitting(name, {path.replace(":", ":/", 1): path for path in paths if _is_mapped(path)})
 
+    def _by_rule(self, name: str) -> str | None:
+        """Where the user's rules say that a path is."""
+        from framedex.sources.pathmap import BUILD_FOLDER
+
+        return self._there(os.path.normpath(os.path.join(BUILD_FOLDER, name)))  # noqa: PTH118
+
+    def _is_here(self, name: str) -> bool:
+        """Whether a path leads to a file by itself, from one of the folders or by a rule."""
+        return bool(self._beside(name)) or self._by_rule(name) is not None
+
     def _beside(self, name: str) -> tuple[str, ...]:
-        """The file at a path, which may begin in one of the folders."""
+        """The file at a path, which may begin in one of the folders, or in the home folder (IPython abbreviates it)."""
+        if name.startswith("~/"):
+            name = os.path.expanduser(name)  # noqa: PTH111 - paths of texts may be no valid Path
         for folder in ("/", *map(str, self._folders)):
             path = os.path.join(folder, name)  # noqa: PTH118 - paths of texts may be no valid Path
             if (folder != "/" or name.startswith("/")) and _is_file(path):
@@ -247,6 +261,7 @@ class Resolver:
     def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
+        from framedex.interchange.versions import OF_EVERY_PROGRAM
         from framedex.sources.matching import lambdas_in, match
         from framedex.sources.names import short_name
 
@@ -263,6 +278,8 @@ class Resolver:
                 return self._labelled(recorded)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
         definitions = [each for each in index.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
+        if symbol.partition("(")[0] in OF_EVERY_PROGRAM:
+            definitions = []
         for is_readable in (_is_file, _is_mapped):
             readable_ones = [each for each in definitions if is_readable(each[0])]
             how, found = match(wanted, readable_ones, _MOST_CANDIDATES + 1)

@@ -30,6 +30,9 @@ _PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
 _COMMIT = re.compile(r"(?:jax|xla)\S*/([0-9a-f]{40}|jax-v[\w.]+)/")
 _MOST_COPIES = 8
 _MOST_HISTORIES = 64  # files whose history is looked at: each takes git some tenths of a second
+OF_EVERY_PROGRAM = frozenset(("main", "_start", "operator()", "<module>", "<lambda>"))
+"""Names of functions that say nothing about which file they are in."""
+
 _PATIENCE = 8.0  # seconds with git, for all of a text
 
 
@@ -89,6 +92,16 @@ class Versions:
         key = said, tuple(paths), self._releases.count, self._stacks
         length = len(said.path) + len(said.function) + len(said.source)
         return self._followed.made(key, length, lambda: self._elsewhere(said, paths))
+
+    def held_to_its_function(self, said: Said, location: Location) -> Location:
+        """The location of a file of which a text says the name alone, doubtful unless its function is there.
+
+        Many projects have a file of one name: `invoke.h` of the C++ library is in no folder of XLA's.
+        """
+        is_told = bool(said.source) or said.function.partition("(")[0] not in OF_EVERY_PROGRAM
+        if location.how is not How.EXACT or (is_told and self.bears_out(said, location.path)):
+            return location
+        return replace(location, how=How.DOUBTFUL)
 
     def bears_out(self, said: Said, path: str) -> bool:
         """Whether a file has the function of a place at its line, and is of no other release than the text."""

@@ -11,9 +11,9 @@ import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
-from framedex.interchange.readers.native.frames import Span, native_frame
+from framedex.interchange.readers.native.frames import Span, native_frame, source_spans
 from framedex.interchange.readers.native.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
-from framedex.interchange.text.spans import argument_list, matched, parts, source_at_end
+from framedex.interchange.text.spans import argument_list, parts, source_at_end
 from framedex.model import Language
 
 _FRAME = re.compile(
@@ -31,9 +31,7 @@ _REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: Th
 _FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
 _THREAD = re.compile(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
 _ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
-_RAISED = re.compile(
-    r"Exception raised from (?P<function>\S.*) at (?P<path>\S[^:]*):(?P<line>\d{1,9}) \(most recent call first\):$"
-)
+_RAISED, _FRAMES_FOLLOW = "Exception raised from ", " (most recent call first):"
 _MOST_WRAPPED = 64
 
 
@@ -44,7 +42,7 @@ class NumberedLines:
         *(f"#{digit}" for digit in range(10)),
         *(f"{digit}# " for digit in range(10)),
         *(": runtime error: ", "Sanitizer: ", " by thread ", "| Source ", "   Source "),
-        "Exception raised from ",
+        _RAISED,
     )
 
     def __init__(self) -> None:
@@ -58,7 +56,7 @@ class NumberedLines:
             self._shows_locals = found.format is Format.GDB
             self._is_cut = not line.rstrip().endswith((")", "<signal handler called>"))
             return found
-        if "Exception raised from " in line:
+        if _RAISED in line:
             return _raised(number, line.rstrip())
         if ": runtime error: " in line:
             return _runtime_error(number, line)
@@ -197,12 +195,19 @@ def _indentation(line: str) -> int:
 
 
 def _raised(number: int, text: str) -> Piece | None:
-    """The place where c10 threw, in the heading of its frames."""
-    match = _RAISED.search(text)
-    if match is None:
+    """The place where c10 threw, in the heading of its frames: `Exception raised from f at /a.cpp:3 (most ...`."""
+    begin = text.find(_RAISED)
+    at = text.rfind(" at ", begin + len(_RAISED))
+    if at < 0 or not text.endswith(_FRAMES_FOLLOW):
         return None
-    frame = replace(matched(Format.TORCH, number, match, Language.NATIVE), start=match.start("function"))
-    return Piece(Format.TORCH, (frame,), begins=match[0].partition(" at ")[0])
+    function = begin + len(_RAISED), at
+    source = source_spans(text, at + len(" at "), len(text) - len(_FRAMES_FOLLOW))
+    if not source:
+        return None
+    spans = {**source, PartKind.PATH: (at + len(" at "), source[PartKind.PATH][1]), PartKind.FUNCTION: function}
+    bounds = function[0], len(text) - len(_FRAMES_FOLLOW)
+    frame = native_frame(Format.TORCH, number, text, bounds, spans)
+    return Piece(Format.TORCH, (frame,), begins=text[begin:at])
 
 
 def _runtime_error(number: int, line: str) -> Piece | None:
