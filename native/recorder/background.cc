@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -17,6 +18,7 @@ namespace framedex::recorder {
 namespace {
 
 std::atomic<BackgroundThread*> current{nullptr};
+std::mutex creation;
 thread_local bool is_background __attribute__((tls_model("initial-exec"))) = false;
 
 // Threads inherit the mask: a signal sent to the process must go to one of the program's own.
@@ -43,8 +45,9 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// Gives the calling thread an empty table of descriptors. Nothing of the program's table is copied, not even for a
-// moment: a copy would keep open the end of a pipe that the program closes meanwhile.
+// Gives the calling thread an empty table of descriptors. Nothing of the program's table stays in it: a copy would keep
+// open the end of a pipe that the program closes later. (Before Linux 6.11 the call copies the first 64 before it
+// closes them.)
 void leave_descriptors_of_program() {
 #ifndef SYS_close_range
   constexpr long SYS_close_range = 436;
@@ -63,13 +66,15 @@ void leave_descriptors_of_program() {
 BackgroundThread& BackgroundThread::instance() {
   BackgroundThread* existing = current.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
-  static std::mutex creation;
   std::lock_guard lock(creation);
   if (current.load() == nullptr) current.store(new BackgroundThread, std::memory_order_release);
   return *current.load();
 }
 
-void BackgroundThread::forget_in_child() { current.store(nullptr); }
+void BackgroundThread::forget_in_child() {
+  new (&creation) std::mutex;
+  current.store(nullptr);
+}
 
 BackgroundThread::BackgroundThread() : process_(getpid()) {
   AllSignalsBlocked scope;

@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/loader_lock.h"
+
 namespace framedex::recorder {
 namespace {
 
@@ -86,6 +88,7 @@ std::string build_id_in(std::string_view notes) {
 
 bool find_module(uintptr_t address, ModuleInfo* module) {
   Search search{address, module};
+  LoaderLock lock;
   return dl_iterate_phdr(visit, &search) != 0;
 }
 
@@ -95,6 +98,7 @@ uint64_t unload_count() {
     *static_cast<uint64_t*>(result) = object->dlpi_subs;
     return 1;
   };
+  LoaderLock lock;
   dl_iterate_phdr(read, &count);
   return count;
 }

@@ -12,6 +12,7 @@
 
 #include "recorder/background.h"
 #include "recorder/launcher_report.h"
+#include "recorder/loader_lock.h"
 #include "recorder/thread_recorder.h"
 
 namespace framedex::recorder {
@@ -36,12 +37,14 @@ struct State {
 
   State() {
     pthread_key_create(&thread_exit, forget_thread);
-    pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); }, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   }
   static State& instance() {
     static auto* state = new State;
     return *state;
   }
+  static void before_fork();
+  static void after_fork_in_parent();
   static void after_fork_in_child();
   static void forget_thread(void* thread);
 };
@@ -56,9 +59,20 @@ FRAMEDEX_FAST_TLS bool starting_thread = false;
 FRAMEDEX_FAST_TLS uint32_t calls_unrecorded = 0;
 constexpr uint32_t kCallsBetweenAttempts = 64;
 
+void State::before_fork() {
+  instance().mutex.lock();
+  LoaderLock::lock();
+}
+
+void State::after_fork_in_parent() {
+  LoaderLock::unlock();
+  instance().mutex.unlock();
+}
+
 void State::after_fork_in_child() {
   State& state = instance();
   new (&state.mutex) std::mutex;
+  LoaderLock::renew_in_child();
   recording.forks.fetch_add(1, std::memory_order_relaxed);
   if (recording.session.exchange(nullptr) != nullptr) recording.child_pending = true;
   BackgroundThread::forget_in_child();

@@ -1,5 +1,7 @@
 #include "recorder/rule_cache.h"
 
+#include "recorder/loader_lock.h"
+
 namespace framedex::recorder {
 
 void RuleCache::Table::insert(uintptr_t address, uint64_t rule) {
@@ -10,8 +12,13 @@ void RuleCache::Table::insert(uintptr_t address, uint64_t rule) {
   ++used;
 }
 
+FrameRule RuleCache::rule_from_loader(uintptr_t return_address) const {
+  LoaderLock lock;
+  return compute_rule(return_address, evaluator_);
+}
+
 FrameRule RuleCache::add(uintptr_t return_address) {
-  FrameRule rule = compute_rule(return_address, evaluator_);
+  FrameRule rule = rule_from_loader(return_address);
   // Code made at run time may get an unwind entry later, or be replaced at any time.
   if (rule.is_unknown()) return rule;
   std::lock_guard lock(mutex_);

@@ -60,6 +60,7 @@ class RuleCache {
   };
 
   FrameRule add(uintptr_t return_address);
+  FrameRule rule_from_loader(uintptr_t return_address) const;
   void publish() { current_.store(tables_.back().get(), std::memory_order_release); }
 
   uintptr_t evaluator_;

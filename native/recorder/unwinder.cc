@@ -6,6 +6,7 @@
 #include <unwind.h>
 
 #include "recorder/background.h"
+#include "recorder/loader_lock.h"
 
 namespace framedex::recorder {
 namespace {
@@ -52,6 +53,7 @@ Walk Unwinder::walk(StartRegisters start, uintptr_t stack_end, NativeFrame* fram
 
 Walk Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) {
   LibgccWalk walk{innermost, evaluator_, frames, capacity, 0, false};
+  LoaderLock lock;
   _Unwind_Backtrace(visit, &walk);
   if (walk.count > 0 && walk.count < capacity) {
     // libgcc ends with the frame for which it has no unwind entry, and hands out the one before's in its place.

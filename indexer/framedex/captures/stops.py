@@ -15,7 +15,7 @@ _REASONS = {
     "disk_full": ("the disk was full", "Free some space, or record onto another disk (-o DIR)"),
     "limit": ("the limit for its size was reached", "Raise --limit, or keep the newest calls with --ring"),
     "no_file": (
-        "a file could not be opened (too many open files, or its folder is gone)",
+        "a file could not be opened (too many open files, or its folder is gone or closed to the program)",
         "Raise the limit for open files (ulimit -n), and leave the folder of captures alone while the program runs",
     ),
 }

@@ -137,6 +137,18 @@ def test_a_child_forked_inside_a_call_does_not_write_into_its_parents_capture(tm
     assert forked_in.start + forked_in.duration < calls_of(parent, PUT)[-1].start
 
 
+def test_a_child_forked_while_a_thread_is_first_recorded_can_call_and_load_libraries(tmp_path: Path) -> None:
+    library = tmp_path / "listing.so"
+    source = PROGRAMS / "fork_while_listing.cc"
+    subprocess.run(["g++", "-std=c++17", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"], check=True)
+    done = run("fork_while_listing.py", str(library), folder=tmp_path, LD_PRELOAD=str(library))
+    assert done.result["status"] == 0
+    parent, child = parent_and_child(done.captures, done.result["child"])
+    found = [[call.function for call in calls_of(capture)] for capture in (parent, child)]
+    assert found == [["GetPjrtApi", *["PJRT_Plugin_Attributes"] * 2], ["PJRT_Plugin_Attributes"]]
+    assert [read_capture(capture).problems for capture in (parent, child)] == [(), ()]
+
+
 def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path]:
     """The two captures of a run that forked."""
     assert len(captures) == 2

@@ -261,7 +261,7 @@ class Resolver:
     def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
-        from framedex.interchange.versions import OF_EVERY_PROGRAM
+        from framedex.interchange.placing.versions import OF_EVERY_PROGRAM
         from framedex.sources.matching import lambdas_in, match
         from framedex.sources.names import short_name
 
