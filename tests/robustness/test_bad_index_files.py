@@ -12,6 +12,7 @@ import pytest
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
 from framedex.index.database import Patience
+from framedex.index.shape import TABLES
 from framedex.index.version import VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
@@ -189,4 +190,44 @@ def _set(path: Path, *statements: str) -> None:
     for statement in statements:
         connection.execute(statement)
     connection.commit()
+    connection.close()
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id FROM n"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("ALTER TABLE calls RENAME TO kept", f"CREATE VIEW calls AS {ENDLESS}"),
+        ("CREATE TRIGGER more AFTER INSERT ON captures BEGIN DELETE FROM calls; END",),
+        ("ALTER TABLE captures ADD COLUMN more AS (hex(zeroblob(500000000)))",),
+        ("ALTER TABLE frames RENAME TO kept", "CREATE VIRTUAL TABLE frames USING fts5(id)"),
+        (
+            "DROP TRIGGER names_removed",
+            "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN DELETE FROM calls; END",
+        ),
+    ],
+)
+def test_a_database_made_to_keep_its_readers_busy_is_refused(project: Project, statements: tuple[str, ...]) -> None:
+    project.ingest().close()
+    _set(project.index, *statements)
+
+    for use in (Index.open, Store):
+        with pytest.raises(FramedexError, match="no index that framedex made") as raised:
+            use(project.index)
+        assert "framedex index --rebuild" in raised.value.remedy
+
+
+def test_tables_and_views_of_the_user_s_own_beside_those_of_an_index_are_welcome(project: Project) -> None:
+    project.ingest().close()
+    _set(project.index, "CREATE TABLE notes(text)", f"CREATE VIEW numbers AS {ENDLESS}")
+    Index.open(project.index).close()
+
+
+def test_every_table_of_an_index_is_known_by_its_name(project: Project) -> None:
+    project.ingest().close()
+    connection = sqlite3.connect(project.index)
+    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'name_parts%'"
+    assert {name for (name,) in connection.execute(named)} == TABLES
     connection.close()

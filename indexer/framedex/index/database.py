@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from framedex.errors import FramedexError
+from framedex.index.shape import foreign_part
 from framedex.index.version import APPLICATION_ID, VERSION
 
 _REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
@@ -196,12 +197,14 @@ def is_blank(connection: sqlite3.Connection) -> bool:
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise FramedexError unless the database is an index of this version."""
+    """Raise FramedexError unless the database is an index of this version, with the parts of one."""
     if _pragma(connection, "application_id") != APPLICATION_ID:
         raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
     version = _pragma(connection, "user_version")
     if version != VERSION:
         raise FramedexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.", _REBUILD)
+    if part := foreign_part(connection):
+        raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.", _REBUILD)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 import sqlite_utils
 from sqlite_utils.db import Table
 
+from framedex.index.shape import SEARCH_TABLE, SEARCH_TRIGGER
 from framedex.index.version import APPLICATION_ID, VERSION
 
 
@@ -382,10 +383,8 @@ _SEARCH = (
     "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT NOT NULL, is_recorded INTEGER NOT NULL)",
     "CREATE UNIQUE INDEX names_by_name ON names(name COLLATE NOCASE, name)",
     "CREATE INDEX names_recorded ON names(id) WHERE is_recorded",
-    "CREATE VIRTUAL TABLE name_parts USING fts5(name, content='names', content_rowid='id', columnsize=0,"
-    " tokenize='trigram')",
-    "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN"
-    " INSERT INTO name_parts(name_parts, rowid, name) VALUES ('delete', old.id, old.name); END",
+    SEARCH_TABLE,
+    SEARCH_TRIGGER,
 )
 
 _VIEWS = {
