@@ -31,7 +31,7 @@ test("the source of an operation of HLO, relative to the workspace", async () =>
 });
 
 test("a path of a build leads to the indexed file with that tail", async () => {
-  assert.ok(await click("external/framedex/native/pjrt/mock/device_memory.cc:20:1: error: no"));
+  assert.ok(await click("external/framedex/native/pjrt/mock/devices/device_memory.cc:20:1: error: no"));
   assert.equal(shown(), "device_memory.cc:20");
 });
 
