@@ -23,7 +23,8 @@ constexpr size_t kMaximumName = 4096;
 // to CLOCK_MONOTONIC. The first calls do the latter at every power of two.
 constexpr uint64_t kCheckInterval = 64;
 constexpr uint64_t kAnchorInterval = 4096;
-constexpr int kVerifyAttempts = 3;
+// On a busy machine a thread waits for the loader's lock between two walks, and others go on meanwhile.
+constexpr int kVerifyAttempts = 16;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
 
