@@ -468,7 +468,9 @@ class Decoder {
       calls.stack.push_back(call.stack);
       int64_t start = timeline_.nanoseconds(call.start);
       calls.start.push_back(start);
-      calls.duration.push_back(call.has_returned ? timeline_.nanoseconds(call.end) - start : -1);
+      // Of a damaged capture, or with clocks that differ between processors, an end can be before its start.
+      int64_t passed = std::max<int64_t>(timeline_.nanoseconds(call.end) - start, 0);
+      calls.duration.push_back(call.has_returned ? passed : -1);
       calls.error.push_back(call.error);
       calls.arguments.push_back(call.arguments.finish());
     }

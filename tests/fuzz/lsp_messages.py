@@ -63,13 +63,14 @@ def nested(depth: int, leaf: Any) -> Any:
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2**31, 2**63, -(2**63), 2**70, 10**400, 1.5, -0.0, 1e308),
-    *("", "x", "\ud800", "\udcff\0", "a" * 100_000, "\u202e\x1b[31m", "٣", "{}", "%", "file:///"),
+    *("", "x", "\ud800", "\udcff\0", "a" * 100_000, "\u202e\x1b[31m", "٣", "{}", "%", "file:"),
     *([], [[]], {}, {"uri": 1}, [None] * 1000, {"": ""}, {str(i): i for i in range(1000)}, nested(200, 1)),
 )
 
 SCRAPS: tuple[Callable[[], Any], ...] = tuple(functools.partial(copy.copy, value) for value in VALUES)
+# No folder that there is: opened as a workspace, it would be indexed, be it the root of the machine.
 URIS = (
-    *("", "::", "file:", "file:///", "file://host/x", "file:///nowhere.fdtrace", "untitled:1", "http://example.org/x"),
+    *("", "::", "file:", "file://", "file://host/x", "file:///nowhere.fdtrace", "untitled:1", "http://example.org/x"),
     *(
         "framedex-trace:",
         "framedex-trace:///x/call-1.fdtrace",

@@ -97,6 +97,9 @@ class Indexing:
 
     async def index_project(self, folder: Path) -> dict[str, Any] | None:
         """Bring the index of the project around a folder up to date, with all of its sources; None if that failed."""
+        if not folder.is_dir():
+            self._session.report(FramedexError(f"There is no folder {folder}.", "Open one that there is."))
+            return None
         index = await self._session.run(lambda: self._session.indexes.of_folder(folder))
         index = index or folder / ".framedex" / "index.db"
         folders = dict.fromkeys((index.parent.parent, folder))
