@@ -26,7 +26,7 @@ import numpy as np
 
 from framedex.captures import capture_folders, captures_below, read_capture
 from framedex.index import Store
-from framedex.index.records import FrameRecord
+from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer, Silence, find_sources
 from framedex.model import Calls, Capture, ExtractedFile
 from framedex.sources import extract_files, find_files

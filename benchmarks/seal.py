@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.index.seal import checksum, seal_path, was_changed
+from framedex.index.file.seal import checksum, seal_path, was_changed
 
 _REPEATED = 2000
 

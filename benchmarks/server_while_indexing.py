@@ -22,7 +22,7 @@ from lsp_client import Client
 from server_at_scale import FRAMEDEX, recorded_places
 
 from framedex.index import Store
-from framedex.index.database import Patience
+from framedex.index.file.database import Patience
 from framedex.ingest import Namer, Silence, find_needed_sources
 from framedex.model import Capture
 

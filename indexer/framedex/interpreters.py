@@ -8,7 +8,7 @@ isolated (`-I`: no working folder, no PYTHON* variables, no user site) and are g
 - one that is asked about itself finds the packages that a program of it would, after the standard library, and imports
   none of them.
 
-The user's own program (`commands/launch.py`) is none of these: it runs as the user would run it.
+The user's own program (`commands/launching/launch.py`) is none of these: it runs as the user would run it.
 """
 
 from __future__ import annotations

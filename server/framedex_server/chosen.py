@@ -121,7 +121,7 @@ class Chosen:
         Each comes once, with what of it took longest; that the runtime's client was made is last, for that happens
         under whatever line comes first in a process.
         """
-        from framedex.index.roads import MAKES_CLIENT
+        from framedex.index.ask.line.roads import MAKES_CLIENT
 
         capture = self.capture_in(index)
         if capture is None:

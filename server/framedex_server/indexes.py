@@ -308,7 +308,7 @@ class Indexes:
         try:
             answer = self._asked(path, question)
             if path in self._open and self._open[path].was_changed:
-                from framedex.index.database import changed_by_others
+                from framedex.index.file.database import changed_by_others
 
                 self._tell_once(path, changed_by_others(path), tell)
             return answer
@@ -321,7 +321,7 @@ class Indexes:
 
     def _asked(self, path: Path, question: Callable[[Index], Answer]) -> Answer:
         """What `question` makes of the index at `path`. Raises FramedexError if it cannot be used."""
-        from framedex.index.database import LockedIndexError
+        from framedex.index.file.database import LockedIndexError
 
         was_open = path in self._open
         try:
@@ -338,7 +338,7 @@ class Indexes:
         return self._asked(path, question)
 
     def _is_being_filled(self, path: Path, error: FramedexError) -> bool:
-        from framedex.index.database import EmptyIndexError
+        from framedex.index.file.database import EmptyIndexError
 
         return isinstance(error, EmptyIndexError) and path in self.filled
 

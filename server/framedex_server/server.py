@@ -26,8 +26,8 @@ from pygls.uris import to_fs_path
 
 from framedex.errors import FramedexError
 from framedex_server import features, parent
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import OpenDocuments
-from framedex_server.features.session import Session
 from framedex_server.framing import Framed
 from framedex_server.indexes import IndexChoice, Indexes, NothingRecordedError
 from framedex_server.markup import without_links

@@ -105,7 +105,7 @@ class Telling:
 
 
 def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) -> dict[str, Any]:
-    from framedex.index.soundness import blaming_damage
+    from framedex.index.file.soundness import blaming_damage
 
     try:
         with interrupts.allowed():
@@ -120,7 +120,7 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
-    from framedex.index.database import Patience
+    from framedex.index.file.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
     from framedex.settings import PathRule
 
@@ -140,7 +140,7 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
 
 def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
-    from framedex.index.database import Patience
+    from framedex.index.file.database import Patience
     from framedex.ingest import refresh_files
 
     with Store(Path(request["index"]), Patience(PATIENCE)) as store:

@@ -70,6 +70,7 @@ def files_importing(module: str, *folders: Path) -> set[str]:
         (
             "lsprotocol",
             (
+                "server/framedex_server/answers/",
                 "server/framedex_server/features/",
                 "server/framedex_server/server.py",
                 "server/framedex_server/protocol.py",
@@ -158,18 +159,18 @@ def test_interpreters_are_started_in_one_place() -> None:
     }
     assert started == {
         "indexer/framedex/interpreters.py: command",
-        "indexer/framedex/index/seal.py: [*command, os.path.realpath(file)]",
+        "indexer/framedex/index/file/seal.py: [*command, os.path.realpath(file)]",
         "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
-        "indexer/framedex/commands/open.py: [program, *command[1:]]",  # the user's editor
-        "indexer/framedex/commands/launch.py: [what.python, *what.arguments]",  # the user's program
+        "indexer/framedex/commands/verbs/open.py: [program, *command[1:]]",  # the user's editor
+        "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",
     }
     naming = {str(file.relative_to(REPOSITORY)) for file in files if b"sys.executable" in file.read_bytes()}
     assert naming == {
         "indexer/framedex/interpreters.py",
-        "indexer/framedex/commands/run.py",  # the default of --python
-        "indexer/framedex/commands/launch.py",  # whether the program's is this one
+        "indexer/framedex/commands/verbs/run.py",  # the default of --python
+        "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)
 

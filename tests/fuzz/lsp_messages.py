@@ -30,7 +30,7 @@ from typing import Any
 import attrs
 from lsprotocol import types
 
-import framedex_server.features
+import framedex_server
 from framedex_server.features.indexing import INDEX_COMMAND, RECORD_COMMAND
 from framedex_server.protocol import OWN_REQUESTS
 from framedex_server.server import FramedexServer
@@ -121,7 +121,7 @@ def client_methods() -> tuple[Method, ...]:
 
 def own_keys() -> tuple[str, ...]:
     """The texts in the sources of the features that could be keys of their requests."""
-    files = Path(framedex_server.features.__file__).parent.glob("*.py")
+    files = Path(framedex_server.__file__).parent.rglob("*.py")
     texts = {
         node.value
         for file in files

@@ -10,7 +10,7 @@ import pytest
 
 from framedex.binaries import Contents
 from framedex.captures.contents import CONTENTS_FILE, read_contents
-from framedex.commands.files import Place, noted_if_short
+from framedex.commands.reading.files import Place, noted_if_short
 from framedex.releases.stated import FileReleases
 from framedex.sources.outline import outline_of
 

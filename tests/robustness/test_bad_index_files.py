@@ -11,9 +11,9 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store, find_index
-from framedex.index.database import Patience
-from framedex.index.shape import TABLES
-from framedex.index.version import VERSION
+from framedex.index.file.database import Patience
+from framedex.index.file.shape import TABLES
+from framedex.index.file.version import VERSION
 from framedex.ingest import Silence, rebuild_index
 from framedex.model import CallFilter
 from tests.indexer.recorded import Project

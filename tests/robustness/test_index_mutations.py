@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.index import Index, seal, soundness
-from framedex.index.database import DamagedIndexError
-from framedex.index.seal import seal_path
+from framedex.index import Index
+from framedex.index.file import seal, soundness
+from framedex.index.file.database import DamagedIndexError
+from framedex.index.file.seal import seal_path
 from tests.indexer.recorded import Project
 from tests.robustness.mutations import mutated
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from framedex.index import Index, Store, seal
-from framedex.index.seal import seal_path, was_changed
+from framedex.index import Index, Store
+from framedex.index.file import seal
+from framedex.index.file.seal import seal_path, was_changed
 from framedex.ingest import Silence, find_sources, rebuild_index
 from tests.indexer.recorded import Project
 from tests.robustness.mounts import on_read_only_disk
@@ -93,7 +94,7 @@ def test_a_large_index_is_summed_only_where_that_was_asked_for(
 ) -> None:
     """Given an index beyond the bound, when a saved file was read anew, then nothing sums it; the next run does."""
     project.ingest().close()
-    monkeypatch.setattr("framedex.index.store.CHEAP", 100)
+    monkeypatch.setattr("framedex.index.write.store.CHEAP", 100)
     summed: list[Path] = []
 
     def sum_of(path: Path) -> int:

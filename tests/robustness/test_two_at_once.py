@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from framedex.index import Index
-from framedex.index.seal import seal_path
+from framedex.index.file.seal import seal_path
 from tests.running import plain_environment
 
 FRAMEDEX = str(Path(sys.executable).with_name("framedex"))

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from framedex.index import Store
-from framedex.index.records import FrameRecord, FunctionRecord, Placement
+from framedex.index.write.records import FrameRecord, FunctionRecord, Placement
 from framedex.model import Calls, Capture, Function, How, Language, Location, NativeFrame, Role, Stack, Thread
 
 DEMO = '''\

@@ -8,7 +8,7 @@ import pytest
 
 from framedex.index import Store
 from framedex.ingest import Silence, find_sources
-from framedex_server.features.session import AT_ONCE
+from framedex_server.answers.session import AT_ONCE
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording
 

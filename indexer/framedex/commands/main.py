@@ -14,24 +14,24 @@ from framedex.errors import FramedexError
 # Where each verb is, in the order of a first visit: record, index, look. The server is above this package and imports
 # it; its verb is a name in this table, looked up only by the process that becomes the server.
 _VERBS = {
-    "run": "framedex.commands.run:run",
-    "index": "framedex.commands.index:index_captures",
-    "sources": "framedex.commands.sources:sources",
-    "captures": "framedex.commands.captures:captures",
-    "calls": "framedex.commands.calls:calls",
-    "summary": "framedex.commands.summary:summary",
-    "ffi": "framedex.commands.ffi:ffi",
-    "check": "framedex.commands.check:check",
-    "trace": "framedex.commands.trace:trace",
-    "where": "framedex.commands.where:where",
-    "explain": "framedex.commands.explain:explain",
-    "resolve": "framedex.commands.resolve:resolve",
-    "find": "framedex.commands.find:find",
-    "callers": "framedex.commands.relations:callers",
-    "callees": "framedex.commands.relations:callees",
-    "open": "framedex.commands.open:open_source",
-    "cmake": "framedex.commands.cmake:cmake",
-    "doctor": "framedex.commands.doctor:doctor",
+    "run": "framedex.commands.verbs.run:run",
+    "index": "framedex.commands.verbs.index:index_captures",
+    "sources": "framedex.commands.verbs.sources:sources",
+    "captures": "framedex.commands.verbs.captures:captures",
+    "calls": "framedex.commands.verbs.calls:calls",
+    "summary": "framedex.commands.verbs.summary:summary",
+    "ffi": "framedex.commands.verbs.ffi:ffi",
+    "check": "framedex.commands.verbs.check:check",
+    "trace": "framedex.commands.verbs.trace:trace",
+    "where": "framedex.commands.verbs.where:where",
+    "explain": "framedex.commands.verbs.explain:explain",
+    "resolve": "framedex.commands.verbs.resolve:resolve",
+    "find": "framedex.commands.verbs.find:find",
+    "callers": "framedex.commands.verbs.relations:callers",
+    "callees": "framedex.commands.verbs.relations:callees",
+    "open": "framedex.commands.verbs.open:open_source",
+    "cmake": "framedex.commands.verbs.cmake:cmake",
+    "doctor": "framedex.commands.verbs.doctor:doctor",
     "serve": "framedex_server.command:serve",
 }
 
@@ -41,7 +41,7 @@ class Verbs(click.Group):
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
         """The whole of a process, as click has it, except for an output that cannot be written."""
-        from framedex.commands.output import told_if_unwritable
+        from framedex.commands.output.pipes import told_if_unwritable
 
         with told_if_unwritable():
             return super().__call__(*args, **extra)
@@ -67,7 +67,7 @@ class Verbs(click.Group):
         try:
             return self._invoke_with_plain_errors(ctx)
         except FramedexError as error:
-            from framedex.commands.console import print_error
+            from framedex.commands.output.console import print_error
 
             print_error(error)
             ctx.exit(1)
@@ -78,7 +78,7 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except FileNotFoundError:
-            from framedex.commands.files import working_folder
+            from framedex.commands.reading.files import working_folder
 
             working_folder()  # raises FramedexError where a relative path had none to begin at
             raise
@@ -91,8 +91,8 @@ class Verbs(click.Group):
 
 def _blame_damage(ctx: click.Context, error: Exception) -> None:
     """Raise FramedexError where the index that was asked is damaged: then that is why."""
-    from framedex.commands.console import INDEX
-    from framedex.index.soundness import blaming_damage
+    from framedex.commands.output.console import INDEX
+    from framedex.index.file.soundness import blaming_damage
 
     if (path := ctx.meta.get(INDEX)) is not None:
         with blaming_damage(path):

@@ -1,19 +1,21 @@
 """The index: one SQLite file per project. The only room that writes SQL.
 
-`Store` writes, `Index` answers; `schema.py` describes the tables for those who open the file with other tools.
+`Store` writes, `Index` answers; `file/schema.py` describes the tables for those who open the file with other tools.
 """
 
 from typing import TYPE_CHECKING
 
-from framedex.index.database import find_index
+from framedex.index.file.database import find_index
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.index.name_lookup import NameLookup
+    from framedex.index.ask.name.name_lookup import NameLookup
     from framedex.index.reader import Index
-    from framedex.index.store import Store
+    from framedex.index.write.store import Store
 
 __all__ = ["Index", "NameLookup", "Store", "find_index"]
 
 # Readers must start quickly: numpy and sqlite-utils come with the writer only.
-__getattr__ = exports(__name__, {"name_lookup": ("NameLookup",), "reader": ("Index",), "store": ("Store",)})
+__getattr__ = exports(
+    __name__, {"ask.name.name_lookup": ("NameLookup",), "reader": ("Index",), "write.store": ("Store",)}
+)

@@ -6,31 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from framedex.ffi.model import FfiTarget, FfiUse
-from framedex.index import (
-    calls,
-    contents,
-    ends,
-    ffi,
-    flame,
-    functions,
-    lines,
-    links,
-    marks,
-    narrowing,
-    outward,
-    roads,
-)
-from framedex.index.check import check_capture
-from framedex.index.health import knows_source, read_sources, source_health
-from framedex.index.name_lookup import NameLookup
-from framedex.index.objects import name_objects, object_named
-from framedex.index.pythonlines import python_lines
-from framedex.index.rows import frames_by_id
-from framedex.index.search import find_symbols
-from framedex.index.source_maps import source_maps
-from framedex.index.standing import MOST_STANDING
-from framedex.index.troubles import file_troubles
-from framedex.index.urls import builds
+from framedex.index.ask import ffi
+from framedex.index.ask.call import calls, links
+from framedex.index.ask.call.objects import name_objects, object_named
+from framedex.index.ask.capture import contents, flame
+from framedex.index.ask.capture.check import check_capture
+from framedex.index.ask.line import ends, lines, marks, narrowing, outward, roads
+from framedex.index.ask.line.pythonlines import python_lines
+from framedex.index.ask.line.standing import MOST_STANDING
+from framedex.index.ask.line.troubles import file_troubles
+from framedex.index.ask.name import functions
+from framedex.index.ask.name.name_lookup import NameLookup
+from framedex.index.ask.name.search import find_symbols
+from framedex.index.ask.source.health import knows_source, read_sources, source_health
+from framedex.index.ask.source.source_maps import source_maps
+from framedex.index.read.rows import frames_by_id
+from framedex.index.read.urls import builds
 from framedex.model import (
     BoundaryEnd,
     BoundaryTotals,
@@ -119,7 +110,7 @@ class Index(NameLookup):
 
     def function_totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
         """What the calls that pass the filter came to by boundary function, most time of their own first."""
-        from framedex.index.summary import function_totals  # with numpy, which other questions do without
+        from framedex.index.ask.capture.summary import function_totals  # with numpy, which other questions do without
 
         return function_totals(self._reader, wanted, by_thread=by_thread)
 
@@ -256,7 +247,7 @@ class Index(NameLookup):
 
     def static_callees(self, path: str, line: int) -> list[StaticCall]:
         """The calls written in the definition that begins on a line, as far as what they name is in the index."""
-        from framedex.index.static_calls import static_callees  # with the readers of binaries
+        from framedex.index.ask.line.static_calls import static_callees  # with the readers of binaries
 
         return static_callees(self._reader, path, line)
 

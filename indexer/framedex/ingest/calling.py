@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from framedex.binaries import Binary
-from framedex.index.records import FramePlacement, OpenFrame, Placement
-from framedex.index.sources import SourceTables
+from framedex.index.write.records import FramePlacement, OpenFrame, Placement
+from framedex.index.write.sources import SourceTables
 from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import How, Location

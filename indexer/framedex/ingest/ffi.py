@@ -8,7 +8,7 @@ from pathlib import Path
 
 from framedex.ffi import Site, follow_ffi
 from framedex.ffi.joins import BOUNDARY, PlainFrame
-from framedex.index.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
+from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
 from framedex.ingest.naming import Namer, Paths, python_record
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular

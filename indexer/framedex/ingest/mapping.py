@@ -18,7 +18,7 @@ from enum import Enum, auto
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.index.records import FramePlacement, RecordedPlace
+from framedex.index.write.records import FramePlacement, RecordedPlace
 from framedex.ingest.trees import Trees
 from framedex.model import Definition, How, Language, Location
 from framedex.regularfile import read_regular_text

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from framedex.binaries import role_of
 from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
-from framedex.index.records import FrameRecord, FunctionRecord
-from framedex.index.values import storable
+from framedex.index.file.values import storable
+from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.ingest.recorded import RecordedBinaries, identity_of
 from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
 from framedex.sources import BUILD_FOLDER, processors, short_name

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from framedex.index import Store
-from framedex.index.records import UnplacedFunction
+from framedex.index.write.records import UnplacedFunction
 from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from framedex.index.records import Placement, UnplacedFunction
-from framedex.index.sources import SourceTables
+from framedex.index.write.records import Placement, UnplacedFunction
+from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
 from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.database import DamagedIndexError, Patience
-from framedex.index.soundness import blaming_damage
-from framedex.index.store import Store
+from framedex.index.file.database import DamagedIndexError, Patience
+from framedex.index.file.soundness import blaming_damage
+from framedex.index.write.store import Store
 from framedex.ingest.map_import import import_map
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import GoneCapture, Report

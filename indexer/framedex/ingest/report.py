@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.index.totals import Totals
+from framedex.index.write.totals import Totals
 
 
 @dataclass(frozen=True, slots=True)

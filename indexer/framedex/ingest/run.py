@@ -12,8 +12,8 @@ from framedex.captures import CaptureState, capture_identity, capture_state, is_
 from framedex.dispatch import find_links
 from framedex.errors import FramedexError
 from framedex.index import Store
-from framedex.index.records import KnownCapture
-from framedex.index.values import storable
+from framedex.index.file.values import storable
+from framedex.index.write.records import KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from framedex.index import Store
-from framedex.index.values import storable
+from framedex.index.file.values import storable
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers.session import Session
 from framedex_server.features import (
     activity,
     call_hierarchy,
@@ -35,7 +36,6 @@ from framedex_server.features import (
     watching,
     workspace_symbol,
 )
-from framedex_server.features.session import Session
 
 ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     definition.register,

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.features.requests import (
+from framedex_server.answers.requests import (
     Json,
     ask_contents,
     call_json,
@@ -21,7 +21,7 @@ from framedex_server.features.requests import (
     integer_in,
     optional_integer_in,
 )
-from framedex_server.features.session import Session
+from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,11 +20,11 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.words import count
+from framedex_server.answers.frame_lines import resolver
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.static_calls import Written, static_callees
 from framedex_server.documents.open_documents import is_source
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.frame_lines import resolver
-from framedex_server.features.session import Place, Session
-from framedex_server.features.static_calls import Written, static_callees
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:

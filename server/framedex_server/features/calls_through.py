@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features.elsewhere import elsewhere
-from framedex_server.features.ffi_places import recorded_place
-from framedex_server.features.requests import Json, call_json, position_in
-from framedex_server.features.session import Place, Session
+from framedex_server.answers.elsewhere import elsewhere
+from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.requests import Json, call_json, position_in
+from framedex_server.answers.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

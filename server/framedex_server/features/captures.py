@@ -14,8 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
-from framedex_server.chosen import PickedCapture
-from framedex_server.features.requests import (
+from framedex_server.answers.requests import (
     Json,
     ask_contents,
     capture_json,
@@ -25,7 +24,8 @@ from framedex_server.features.requests import (
     position_in,
     tell,
 )
-from framedex_server.features.session import Place, Session
+from framedex_server.answers.session import Place, Session
+from framedex_server.chosen import PickedCapture
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -13,9 +13,9 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.words import count, duration
+from framedex_server.answers.session import Session
+from framedex_server.answers.since import doubt_about
 from framedex_server.features.open_trace import OPEN_TRACE
-from framedex_server.features.session import Session
-from framedex_server.features.since import doubt_about
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features.session import Session
+from framedex_server.answers.session import Session
 
 SECTION = "framedex"
 

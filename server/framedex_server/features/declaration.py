@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features.ffi_places import recorded_place
-from framedex_server.features.session import Place, Session
-from framedex_server.features.targets import Targets, along, answer
+from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.targets import Targets, along, answer
 from framedex_server.inward import is_readable
 
 if TYPE_CHECKING:

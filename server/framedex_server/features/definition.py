@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers import frame_lines
+from framedex_server.answers.ffi_text import is_called_at
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.targets import Target, Targets, along, answer
 from framedex_server.documents.open_documents import is_source
-from framedex_server.features import frame_lines
-from framedex_server.features.ffi_text import is_called_at
-from framedex_server.features.session import Place, Session
-from framedex_server.features.targets import Target, Targets, along, answer
 from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:

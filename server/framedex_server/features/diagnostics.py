@@ -14,8 +14,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers.session import Place, Session
 from framedex_server.chosen import StackPosition
-from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

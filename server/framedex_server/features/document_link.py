@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers.frame_lines import resolver
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import is_source, path_of
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.frame_lines import resolver
-from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

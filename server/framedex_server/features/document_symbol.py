@@ -13,9 +13,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.frame_lines import frame_range
+from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.frame_lines import frame_range
-from framedex_server.features.session import Session
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:

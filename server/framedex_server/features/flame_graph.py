@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.features.requests import Json, ask_contents, given, integer_in, optional_integer_in
-from framedex_server.features.session import Session
+from framedex_server.answers.requests import Json, ask_contents, given, integer_in, optional_integer_in
+from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -12,9 +12,9 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.words import count
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

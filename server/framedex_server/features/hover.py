@@ -17,11 +17,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.words import arguments_short, clock, count, duration
-from framedex_server.features import frame_lines
-from framedex_server.features.ffi_text import ffi_lines
+from framedex_server.answers import frame_lines
+from framedex_server.answers.ffi_text import ffi_lines
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.since import words_since
 from framedex_server.features.open_trace import OPEN_TRACE
-from framedex_server.features.session import Place, Session
-from framedex_server.features.since import words_since
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.features.session import Place, Session
-from framedex_server.features.targets import Target, Targets, answer
+from framedex_server.answers.session import Place, Session
+from framedex_server.answers.targets import Target, Targets, answer
 from framedex_server.inward import is_readable, locations
 
 if TYPE_CHECKING:

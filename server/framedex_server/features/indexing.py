@@ -19,10 +19,10 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
+from framedex_server.answers.progress import with_progress
+from framedex_server.answers.session import Session
 from framedex_server.arrivals import EVERY, Arrivals
 from framedex_server.documents.open_documents import path_of
-from framedex_server.features.progress import with_progress
-from framedex_server.features.session import Session
 from framedex_server.jobs import Worker, record
 
 INDEX_COMMAND = "framedex.index"

@@ -9,8 +9,8 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
 from framedex.words import count, duration
-from framedex_server.features.session import Session
-from framedex_server.features.since import doubt_about, words_since
+from framedex_server.answers.session import Session
+from framedex_server.answers.since import doubt_about, words_since
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:

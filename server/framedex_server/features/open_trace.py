@@ -14,11 +14,11 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.words import count
+from framedex_server.answers.elsewhere import calls_elsewhere
+from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.requests import position_in, tell
+from framedex_server.answers.session import Place, Session
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
-from framedex_server.features.elsewhere import calls_elsewhere
-from framedex_server.features.ffi_places import recorded_place
-from framedex_server.features.requests import position_in, tell
-from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

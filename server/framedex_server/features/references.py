@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers.session import Place, Session
 from framedex_server.documents.open_documents import is_source
-from framedex_server.features.session import Place, Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -14,10 +14,10 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.frame_lines import resolver, source_folders
+from framedex_server.answers.requests import Json, range_json
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import is_source, path_of
-from framedex_server.features.frame_lines import resolver, source_folders
-from framedex_server.features.requests import Json, range_json
-from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.index import Index

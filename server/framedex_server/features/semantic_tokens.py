@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.session import Session
 
 if TYPE_CHECKING:
     from framedex.interchange import Part

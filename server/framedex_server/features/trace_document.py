@@ -20,11 +20,9 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.documents.open_documents import TRACE_LANGUAGE
-from framedex_server.features.elsewhere import elsewhere
-from framedex_server.features.ffi_places import recorded_place
-from framedex_server.features.open_trace import latest
-from framedex_server.features.requests import (
+from framedex_server.answers.elsewhere import elsewhere
+from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.requests import (
     Json,
     ask_contents,
     document_in,
@@ -33,7 +31,9 @@ from framedex_server.features.requests import (
     optional_integer_in,
     position_in,
 )
-from framedex_server.features.session import Place, Session
+from framedex_server.answers.session import Place, Session
+from framedex_server.documents.open_documents import TRACE_LANGUAGE
+from framedex_server.features.open_trace import latest
 
 if TYPE_CHECKING:
     from framedex.index import Index

@@ -8,8 +8,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.sources.files import LANGUAGES
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.features.session import Session
 
 SETTINGS = ("framedex.toml", "pyproject.toml")
 

@@ -15,8 +15,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import is_source
-from framedex_server.features.session import Session
 from framedex_server.inward import is_readable, locations
 from framedex_server.markup import shorten
 

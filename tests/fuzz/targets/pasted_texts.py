@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import chdir
 
-from framedex.commands.pasted import Finder
+from framedex.commands.reading.pasted import Finder
 from framedex.errors import FramedexError
 from framedex.settings import PathRule, Settings
 from tests.fuzz.inputs import scratch, text_of

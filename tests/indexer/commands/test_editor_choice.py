@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.editor_choice import JETBRAINS, chosen_editor
+from framedex.commands.editor.choice import JETBRAINS, chosen_editor
 from framedex.errors import FramedexError
 
 
@@ -170,7 +170,7 @@ def test_of_several_ides_the_one_whose_terminal_this_is_is_taken(tmp_path: Path)
     ide.parent.mkdir()
     shutil.copy(shutil.which("sh") or "/bin/sh", ide)
     program(tmp_path / "bin", "clion")
-    script = "import os; from framedex.commands.editor_choice import chosen_editor; print(*chosen_editor(os.environ))"
+    script = "import os; from framedex.commands.editor.choice import chosen_editor; print(*chosen_editor(os.environ))"
     environment = {"TERMINAL_EMULATOR": "JetBrains-JediTerm", "PATH": str(tmp_path / "bin")}
 
     # The second command keeps the shell from handing its process over to the first.
@@ -245,8 +245,8 @@ def test_at_last_an_editor_with_windows_is_taken_that_is_installed(tmp_path: Pat
 
 
 def test_every_ide_of_jetbrains_is_told_the_line(tmp_path: Path) -> None:
-    from framedex.commands.editors import editor_command
-    from framedex.commands.files import Place
+    from framedex.commands.editor.places import editor_command
+    from framedex.commands.reading.files import Place
 
     for name in JETBRAINS:
         for launcher in (name, f"{name}64", f"{name}.sh"):

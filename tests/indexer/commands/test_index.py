@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.index.version import VERSION
+from framedex.index.file.version import VERSION
 from framedex.model import CallFilter, How, Language
 from tests.running import run as run_recorded
 

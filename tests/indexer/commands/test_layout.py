@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from framedex.calltext import error_lines
-from framedex.commands.layout import fit_line
-from framedex.commands.render_calls import call_lines
-from framedex.commands.render_trace import folded_frames, header
-from framedex.commands.repetition import singly
-from framedex.commands.terminal import Line, Span, Terminal, paint, place_line, text_line
+from framedex.commands.output.layout import fit_line
+from framedex.commands.output.render_calls import call_lines
+from framedex.commands.output.render_trace import folded_frames, header
+from framedex.commands.output.repetition import singly
+from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, text_line
 from framedex.model import CallRow, CaptureRow, How, Location, Trace
 from tests.indexer.recorded import Project
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from framedex.commands.editor_choice import chosen_editor
-from framedex.commands.editors import editor_command
-from framedex.commands.files import Place, parse_place
+from framedex.commands.editor.choice import chosen_editor
+from framedex.commands.editor.places import editor_command
 from framedex.commands.main import cli
-from framedex.commands.terminal import Terminal, paint, place_line
+from framedex.commands.output.terminal import Terminal, paint, place_line
+from framedex.commands.reading.files import Place, parse_place
 from framedex.errors import FramedexError
 from framedex.model import How, Location
 from tests.running import plain_environment
@@ -250,7 +250,7 @@ def test_the_link_of_another_machine_is_refused_and_nothing_is_started(monkeypat
 
 def test_open_starts_without_what_only_an_index_needs() -> None:
     """It is a click: half a second of imports would be felt."""
-    script = "import sys; from framedex.commands.open import open_source; print(*sys.modules)"
+    script = "import sys; from framedex.commands.verbs.open import open_source; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
     assert not {"numpy", "sqlite3", "framedex.index", "elftools", "rich"} & set(modules)

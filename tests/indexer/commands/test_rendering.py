@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from framedex import words
-from framedex.commands.render import relation_lines
-from framedex.commands.render_calls import call_lines
-from framedex.commands.render_trace import all_frames, folded_frames, header
-from framedex.commands.repetition import singly
-from framedex.commands.terminal import Line, Terminal, paint
+from framedex.commands.output.render_answers import relation_lines
+from framedex.commands.output.render_calls import call_lines
+from framedex.commands.output.render_trace import all_frames, folded_frames, header
+from framedex.commands.output.repetition import singly
+from framedex.commands.output.terminal import Line, Terminal, paint
 from framedex.model import Edge, FrameRow, How, Location, Role, Trace
 from tests.indexer.recorded import Project
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from framedex.commands.notes import SourceNotes
-from framedex.commands.terminal import Terminal
+from framedex.commands.output.notes import SourceNotes
+from framedex.commands.output.terminal import Terminal
 from framedex.interchange import read
 from framedex.interchange.placing.resolve import Resolver
 from tests.indexer.privileges import run_without_privileges

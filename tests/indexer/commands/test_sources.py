@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from framedex.commands.terminal import Terminal, paint, place_line
+from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.index import Index
 from framedex.model import CallFilter, CodeObject, How, Location
 from tests.gitrepository import make_checkout

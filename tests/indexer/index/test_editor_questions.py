@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index.database import PATIENCE, connect_reading
-from framedex.index.rows import Reader
+from framedex.index.file.database import PATIENCE, connect_reading
+from framedex.index.read.rows import Reader
 from framedex.model import FrameRow
 from tests.server.recording import Recording, record, write_index
 from tests.server.roads import Roads, record_roads

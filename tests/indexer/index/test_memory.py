@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framedex.index.memory import Memory
+from framedex.index.read.memory import Memory
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex.index.records import FrameRecord
+from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
 from framedex.model import CallFilter, How, Language, NativeFrame, Role
 from framedex.plaintext import restore

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index
-from framedex.index import roads as following
+from framedex.index.ask.line import roads as following
 from framedex.model import FrameRow, Road
 from tests.server.roads import Roads, record_roads
 

@@ -14,7 +14,7 @@ import pytest
 from framedex.binaries import Binary, Contents, state_of
 from framedex.binaries.elf import Elf
 from framedex.captures import fingerprint_of
-from framedex.index.records import FrameRecord
+from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import Calls, Capture, Module, NativeFrame

@@ -1,0 +1,240 @@
+"""Starts a program under the mock TPU or another plug-in, waits for it, and finds the captures it left."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.metadata
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import framedex_native
+from framedex.binaries import Contents, state_of
+from framedex.captures import captures_below, captures_of_run, write_contents
+from framedex.commands.launching.mock_settings import check_mock
+from framedex.commands.launching.outcome import Outcome
+from framedex.commands.launching.plugins import Plugin
+from framedex.commands.launching.recorder_report import RecorderReport
+from framedex.commands.launching.runtimes import LEGACY_JAXLIB, Runtime
+from framedex.commands.reading.files import absolute, working_folder
+from framedex.errors import FramedexError
+from framedex.interpreters import ask
+from framedex.model import BinaryState
+from framedex.onpath import program_on_path
+from framedex.plaintext import printable
+
+SUPPORTED_PYTHON = ((3, 11), (3, 13))
+SUPPORTED_JAXLIB = ((0, 8), (0, 12))
+# An editor keeps relative folders from framedex's own PYTHONPATH, and tells here what the user had.
+_PROGRAMS_PYTHONPATH = "FRAMEDEX_PROGRAM_PYTHONPATH"
+_FORWARDED_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What to run: the interpreter, its arguments, the folder for captures (None: the working folder's own), the
+    environment variables that tell the mock and the recorder what is wanted (an empty one leaves the user's own), and
+    the plug-in to record in place of the mock; `runtime` says how its JAX comes to the mock."""
+
+    python: str
+    arguments: tuple[str, ...]
+    captures: Path | None
+    settings: Mapping[str, str]
+    plugin: Plugin | None = None
+    runtime: Runtime = Runtime.PJRT
+
+
+def interpreter(named: str) -> str:
+    """The path of the interpreter that a path or a name on the PATH stands for. Raises FramedexError without any."""
+    found = program_on_path(named)
+    if found is None:
+        raise FramedexError(f"There is no {printable(named)} on the PATH.", "Check --python.")
+    return found
+
+
+def check_python(python: str) -> None:
+    """Raise FramedexError unless this interpreter is one that framedex knows how to record."""
+    versions = _versions(python)
+    first, last = SUPPORTED_PYTHON
+    if not first <= _version(versions["python"]) <= last:
+        raise FramedexError(
+            f"{python} is Python {versions['python']}, which framedex cannot record.",
+            "Use one of Python 3.11 to 3.13: `framedex run --python PATH ...`.",
+        )
+
+
+def check_jaxlib(python: str) -> Runtime:
+    """The runtime of this interpreter's jaxlib, or torch_xla. Raises FramedexError unless the mock TPU can be it."""
+    versions = _versions(python)
+    jaxlib = versions.get("jaxlib")
+    if jaxlib is None and "torch_xla" in versions:
+        return Runtime.PJRT
+    if jaxlib == LEGACY_JAXLIB:
+        return Runtime.TPU_EXECUTOR
+    if jaxlib is None:
+        raise FramedexError(
+            f"{python} has no jaxlib.",
+            f"Install it with `{python} -m pip install jax`, or name another Python: `framedex run --python PATH ...`.",
+        )
+    oldest, newest = SUPPORTED_JAXLIB
+    if not oldest <= _version(jaxlib) <= newest:
+        raise FramedexError(
+            f"jaxlib {jaxlib} is not supported: framedex records jaxlib {_dotted(oldest)} to {_dotted(newest)},"
+            f" and {LEGACY_JAXLIB}.",
+            f"Install one of those: {python} -m pip install 'jax>={_dotted(oldest)},<{newest[0]}.{newest[1] + 1}'",
+        )
+    return Runtime.PJRT
+
+
+def launch(what: Launch) -> Outcome:
+    """Run the program to its end. Raises FramedexError when it cannot be started or its captures cannot be kept."""
+    captures = absolute(what.captures or captures_below(working_folder()))
+    _make_folder(captures)
+    run_id = uuid.uuid4().hex
+    with RecorderReport() as report:
+        environment = _environment(what, captures, run_id) | report.variables()
+        try:
+            process = subprocess.Popen([what.python, *what.arguments], env=environment)
+        except OSError as error:
+            raise FramedexError(f"{what.python} cannot be started: {error.strerror}.", "Check --python.") from None
+        with _standing_aside(process):
+            status = process.wait()
+        told = report.read()
+    made = tuple(captures_of_run(captures, run_id))
+    _note_contents(made)
+    return Outcome(status, made, what.plugin, what.captures, told)
+
+
+def _note_contents(captures: Iterable[Path]) -> None:
+    """Write into the captures what their binaries hold: by that they are known wherever they lie later."""
+    contents = Contents()
+
+    def digest(path: Path, state: BinaryState) -> str:
+        return contents.of(path) if state_of(path) == state else ""
+
+    for capture in captures:
+        with suppress(OSError):  # without it names are shown with a note, where the binary was put there anew
+            write_contents(capture, digest)
+
+
+def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
+    try:
+        library = framedex_native.library_path()
+        _check_library(library)
+        loading = _loading(what.plugin, library)
+        ffi_startup = framedex_native.ffi_startup_path()
+    except FileNotFoundError as error:
+        raise FramedexError(str(error), "Install framedex again: pip install --force-reinstall framedex.") from None
+    environment = dict(os.environ)
+    environment |= loading
+    environment["FRAMEDEX_OUT"] = os.fspath(captures)
+    # Python starts with what it finds there, and only FFI tracing stands there.
+    theirs = environment.pop(_PROGRAMS_PYTHONPATH, None) or environment.get("PYTHONPATH")
+    python_path = [os.fspath(ffi_startup), *filter(None, [theirs])]
+    environment["PYTHONPATH"] = os.pathsep.join(python_path)
+    environment |= {name: value for name, value in what.settings.items() if value}
+    if what.plugin is None:
+        environment |= what.runtime.variables(environment)
+        check_mock(library, environment, what.runtime)
+    metadata = {
+        "run": run_id,
+        "framedex": importlib.metadata.version("framedex"),
+        "arguments": what.arguments,
+        "packages": _versions(what.python),
+    }
+    environment["FRAMEDEX_METADATA"] = json.dumps(metadata)
+    return environment
+
+
+def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
+    """The variables with which the program comes to its plug-in through framedex. Raises FileNotFoundError."""
+    if plugin is None:
+        return {"TPU_LIBRARY_PATH": os.fspath(library)}
+    if plugin.name is None:
+        return plugin.met_by(framedex_native.preload_path(), os.environ)
+    return plugin.loaded_by(library, os.environ)
+
+
+def _check_library(library: Path) -> None:
+    """Raise FramedexError unless the library can be loaded: JAX would go on without a word, on the CPU."""
+    try:
+        ctypes.CDLL(os.fspath(library)).GetPjrtApi  # noqa: B018 - looking it up is the check
+    except (OSError, AttributeError) as error:
+        raise FramedexError(
+            f"The mock TPU cannot be loaded: {error}.",
+            "Install framedex again: pip install --force-reinstall framedex.",
+        ) from None
+
+
+def _make_folder(captures: Path) -> None:
+    try:
+        captures.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FramedexError(
+            f"The folder for captures, {captures}, cannot be made: {error.strerror}.",
+            "Name one that can be written: framedex run -o DIR ...",
+        ) from None
+    if not os.access(captures, os.W_OK | os.X_OK):
+        raise FramedexError(f"{captures} cannot be written.", "Name another folder: framedex run -o DIR ...")
+
+
+@contextmanager
+def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """While the program runs, signals are its affair: a terminal's reach it by themselves, the others are passed on."""
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        process.send_signal(number)
+
+    before = {number: signal.signal(number, forward) for number in _FORWARDED_SIGNALS}
+    before |= {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _versions(python: str) -> dict[str, str]:
+    return _own_versions() if python == sys.executable else _versions_of(python)
+
+
+def _own_versions() -> dict[str, str]:
+    versions = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for package in ("jax", "jaxlib", "torch_xla"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[package] = importlib.metadata.version(package)
+    return versions
+
+
+def _versions_of(python: str) -> dict[str, str]:
+    program = (
+        "versions = {'python': '.'.join(map(str, sys.version_info[:3]))}\n"
+        "for package in ('jax', 'jaxlib', 'torch_xla'):\n"
+        "    try: versions[package] = importlib.metadata.version(package)\n"
+        "    except importlib.metadata.PackageNotFoundError: pass\n"
+        "print(json.dumps(versions))"
+    )
+    try:
+        versions: dict[str, str] = ask(python, program)
+    except (OSError, subprocess.CalledProcessError, ValueError):
+        raise FramedexError(f"{python} is not a Python that can be run.", "Check --python.") from None
+    return versions
+
+
+def _version(text: str) -> tuple[int, int]:
+    """The first two numbers of a version; (0, 0) where it does not begin with two."""
+    match = re.match(r"(\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))

@@ -1,0 +1,63 @@
+"""What machine the mock TPU is: the options that say so, and the question to the mock whether it can be that."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex.commands.launching.quantities import Bytes
+from framedex.commands.launching.runtimes import Runtime
+from framedex.errors import FramedexError
+
+_VARIABLES = {
+    "device": "FRAMEDEX_DEVICE",
+    "devices": "FRAMEDEX_DEVICES",
+    "hosts": "FRAMEDEX_HOSTS",
+    "host_id": "FRAMEDEX_HOST_ID",
+    "slices": "FRAMEDEX_SLICES",
+    "hbm": "FRAMEDEX_HBM",
+    "fail": "FRAMEDEX_FAIL",
+}
+_OPTIONS = (
+    click.option("--device", metavar="KIND[:SHAPE]", help="Kind and chips: v4, v5e:2x4, ... Default: v5e."),
+    click.option("--devices", type=click.IntRange(1), metavar="N", help="How many devices, in the kind's usual shape."),
+    click.option("--hosts", type=click.IntRange(1), metavar="N", help="Share the devices among N hosts; this is one."),
+    click.option("--host-id", type=click.IntRange(0), metavar="I", help="Which of the hosts this is. Default: 0."),
+    click.option("--slices", type=click.IntRange(1), metavar="N", help="Simulate N slices of that shape."),
+    click.option("--hbm", type=Bytes(), help="Memory of each device, like 512MiB. Default: as the kind has."),
+    click.option("--fail", multiple=True, metavar="RULE", help="Fail: 'PJRT_Client_Compile:2=INTERNAL', 'device:1'."),
+)
+
+
+def machine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of the machine; `machine_variables` takes their values."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def machine_variables(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """The environment variables of the chosen options; those that were not given are left out."""
+    if "" in chosen.get("fail", ()):
+        raise click.UsageError("--fail is empty: write a rule such as 'device:1', or leave it out.")
+    texts = {name: ";".join(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+    return {_VARIABLES[name]: str(text) for name, text in texts.items() if text not in (None, "")}
+
+
+def check_mock(library: Path, environment: Mapping[str, str], runtime: Runtime) -> None:
+    """Raise FramedexError where the mock TPU in `library` would refuse these settings: JAX would go on with the CPU."""
+    check = getattr(ctypes.CDLL(os.fspath(library)), runtime.value)
+    check.argtypes = [ctypes.POINTER(ctypes.c_char_p)]
+    check.restype = ctypes.c_char_p
+    variables = [os.fsencode(f"{name}={value}") for name, value in environment.items() if name.startswith("FRAMEDEX_")]
+    problem = check((ctypes.c_char_p * (len(variables) + 1))(*variables, None))
+    if problem is not None:
+        raise FramedexError(
+            f"The mock TPU cannot be opened: {problem.decode(errors='replace')}.",
+            f"Check {runtime.settings}, and the FRAMEDEX_ variables.",
+        )

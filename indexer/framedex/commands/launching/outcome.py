@@ -1,0 +1,125 @@
+"""What `framedex run` says when the program has ended: what was recorded, what is missing and why, what comes next."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shlex
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
+from framedex.captures import RecordCounts, Stops, captures_below, count_records, read_metadata
+from framedex.commands.launching.plugins import Plugin
+from framedex.commands.launching.recorder_report import Told
+from framedex.commands.reading.files import absolute, working_folder
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+from framedex.selection import selected_by
+from framedex.words import count
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a program ended, and what there is of it.
+
+    `status` is negative where a signal ended it. `captures` are those it made, `plugin` what it was given, `output` the
+    folder for captures that the user named, `told` what the recorders of its processes told.
+    """
+
+    status: int
+    captures: tuple[Path, ...]
+    plugin: Plugin | None = None
+    output: Path | None = None
+    told: Told = field(default_factory=Told)
+
+    def summary(self) -> str:
+        """What was recorded and what to type next, or why there is nothing; before it, a line for what is missing."""
+        counts = [count_records(capture) for capture in self.captures]
+        return "\n".join([*self._missing(counts), self._recorded(counts)])
+
+    def raise_signal(self) -> None:
+        """End this process by the signal that ended the program, without a second core file."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if -self.status not in (signal.SIGKILL, signal.SIGSTOP):  # those have no handler to take away
+            signal.signal(-self.status, signal.SIG_DFL)
+        os.kill(os.getpid(), -self.status)
+
+    def _recorded(self, counts: Sequence[RecordCounts]) -> str:
+        ended = f"the program was ended by {signal.Signals(-self.status).name}; " if self.status < 0 else ""
+        if os.environ.get("FRAMEDEX_RECORD") == "0":
+            return f"{ended}nothing is recorded (FRAMEDEX_RECORD=0)."
+        if not self.captures:
+            return f"{ended}nothing was recorded: {self._why_nothing()}"
+        calls, threads = sum(each.calls for each in counts), sum(each.threads for each in counts)
+        where = printable(_short(self.captures[0]))
+        more = f" and {len(self.captures) - 1} more" if len(self.captures) > 1 else ""
+        if not calls and (chosen := self._selected_by()):
+            return f"{ended}recorded no call in {where}{more}: none fits {' and '.join(chosen)}."
+        return f"{ended}recorded {calls:,} calls on {count(threads, 'thread')} in {where}{more}. Next: {self._next()}"
+
+    def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
+        stops = reduce(or_, (each.stops for each in counts), Stops())
+        if stops:
+            yield f"NOT ALL CALLS ARE RECORDED. {stops.sentence} {stops.remedy}"
+        if self.captures and self.told.failures:
+            failed = len(self.told.failures)
+            processes = "one of its processes" if failed == 1 else f"{failed} of its processes"
+            yield f"NOT ALL CALLS ARE RECORDED. Nothing of {processes}: {printable(self.told.failures[0])}"
+        if self.captures and (gone := self._gone()):
+            yield f"NOT ALL CALLS ARE RECORDED. {_removed(gone)}"
+
+    def _selected_by(self) -> list[str]:
+        """What selected the calls to record, as `run` writes it: `--include`."""
+        variables = {name for capture in self.captures for name in selected_by(read_metadata(capture))}
+        return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
+
+    def _why_nothing(self) -> str:
+        if self.told.failures:
+            return printable(self.told.failures[0])
+        if gone := self._gone():
+            return _removed(gone)
+        if self.plugin:
+            return f"the program never loaded {printable(os.fspath(self.plugin.path))}, or ended before that."
+        platforms = os.environ.get("JAX_PLATFORMS", "")
+        if platforms and "tpu" not in platforms.split(","):
+            chosen = printable(platforms)
+            return f"JAX_PLATFORMS={chosen} keeps JAX off the TPU. Unset it, or use JAX_PLATFORMS=tpu,cpu."
+        return "the program never opened JAX's TPU (jax.devices() or jax.device_put does), or ended before that."
+
+    def _gone(self) -> list[Path]:
+        """The captures that were begun and are no longer there."""
+        return [folder for folder in self.told.began if not os.path.lexists(folder)]
+
+    def _next(self) -> str:
+        """The command that indexes the captures, to be typed as it stands."""
+        with suppress(FramedexError):
+            if self.output is None or absolute(self.output) == captures_below(working_folder()):
+                return "framedex index"
+        assert self.output is not None
+        folder = os.fspath(self.output)
+        return f"framedex index {_typed(f'./{folder}' if folder.startswith('-') else folder)}"
+
+
+def _removed(folders: list[Path]) -> str:
+    more = f" and {len(folders) - 1} more" if len(folders) > 1 else ""
+    return f"The capture {printable(_short(folders[0]))}{more} was removed while the program ran. Run it again."
+
+
+def _typed(text: str) -> str:
+    """A word of a command, as shells read it, also where it has characters that a terminal would not show."""
+    if printable(text) == text:
+        return shlex.quote(text)
+    return "$'" + "".join(f"\\x{byte:02x}" for byte in os.fsencode(text)) + "'"
+
+
+def _short(path: Path) -> str:
+    """The path as seen from here, where it is below."""
+    with suppress(FramedexError):
+        here = working_folder()
+        return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
+    return os.fspath(path)

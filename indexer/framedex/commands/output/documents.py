@@ -1,0 +1,214 @@
+"""The JSON that verbs print for programs.
+
+Keys are stable; new ones may be added. A frame has `source_is_here` too, a call `error_name`, a caller in a line
+summary the place of its calls as `site`. Captures, calls, functions, frames, locations, line summaries, linked calls
+and stack hits are the types of `framedex.model` field by field, times in nanoseconds: a location is
+`{"path", "line", "how"}` or null, a call `{"id", "capture", "function", "boundary", "thread", "tid", "start",
+"duration", "error", "arguments", "stack", "parent", "objects"}`. With --stack a call has `line`, of the types of
+findings: `{"function", "location", "link"}` or null, where `link` says how a line is known that is not on the call's
+own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
+
+    captures   {"captures": [capture]}
+    calls      {"total": int, "calls": [call]}
+    summary    {"capture": capture, "functions": [function totals]}
+    check      {"capture": capture, "findings": [finding], "unjudged": [str]}
+    trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
+                "dispatched": [what had the call made], "origin": {"how", "sites": [site]} | null}
+    ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
+                "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
+                "shapes", "troubles"}
+    where      {"path", "line": int | null, "lines": [{"line", "calls"}], "summary": line summary | null,
+                "stacks": [stack hit], "linked": [linked calls]}
+    explain    {"stacks": [{"format", "title", "first_line", "last_line", "innermost_first", "frames": [{"line",
+                "function", "language", "location": location | null, "candidates": [location], "module", "address",
+                "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
+                are 1-based
+    find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
+    callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
+    callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
+    index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
+                "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
+                "sources": {"files", "parsed", "removed", "definitions", "problems"}, "totals": {...}}
+    doctor     {"captures": [capture], "sources": {"roots": [path], "totals": [{"language", "files", ...}], "macros",
+                "problems": [{"message", "count", "examples": [path]}]}}
+    cmake      {"files": [{"path", "written"}], "root", "sources", "tests", "excluded", "unnamed": int,
+                "only_in_compile_commands": [path], "unreadable": [path], "include_folders": {"own": [path below the
+                root], "foreign": [path]}, "includes": int, "missing_includes": {first folder: int}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from framedex.commands.output.terminal import source_is_here
+from framedex.errorcodes import error_name
+from framedex.ffi.explain import platform_name
+from framedex.ffi.model import FfiRegistration, FfiTarget
+from framedex.model import (
+    CallRow,
+    CaptureRow,
+    Check,
+    Edge,
+    FfiSite,
+    Finding,
+    FrameRow,
+    FunctionRow,
+    FunctionTotals,
+    LineSummary,
+    LinkedCalls,
+    Location,
+    PythonLine,
+    StackHit,
+    Trace,
+)
+
+if TYPE_CHECKING:
+    from framedex.ingest import Report
+
+Document = dict[str, Any]
+
+
+def captures_document(captures: Sequence[CaptureRow]) -> Document:
+    """The captures of an index."""
+    return {"captures": [asdict(capture) for capture in captures]}
+
+
+def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine] | None) -> Document:
+    """The calls shown, and how many there are in all; `lines` by call where they were asked for."""
+    documents = [_call(call) for call in calls]
+    for call, document in zip(calls, documents, strict=True):
+        if lines is not None:
+            line = lines.get(call.id)
+            document["line"] = None if line is None else asdict(line)
+    return {"total": total, "calls": documents}
+
+
+def summary_document(capture: CaptureRow, totals: Sequence[FunctionTotals]) -> Document:
+    """What the calls of each function came to."""
+    return {"capture": asdict(capture), "functions": [asdict(each) for each in totals]}
+
+
+def check_document(check: Check, findings: Sequence[Finding]) -> Document:
+    """The findings shown of a capture."""
+    return {
+        "capture": asdict(check.capture),
+        "findings": [asdict(finding) for finding in findings],
+        "unjudged": list(check.unjudged),
+    }
+
+
+def trace_document(trace: Trace) -> Document:
+    """A trace with every frame, outermost first."""
+    return asdict(trace) | {
+        "call": _call(trace.call),
+        "frames": [_frame(frame) for frame in trace.frames],
+        "python": [_frame(frame) for frame in trace.python],
+        "dispatched": [
+            asdict(each) | {"frames": [_frame(frame) for frame in each.frames]} for each in trace.dispatched
+        ],
+        "origin": None
+        if trace.origin is None
+        else {"how": trace.origin.how.value, "sites": [_site(site) for site in trace.origin.sites]},
+    }
+
+
+def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
+    """The FFI targets of a capture."""
+    return {
+        "capture": asdict(capture),
+        "targets": [
+            asdict(target)
+            | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
+            | {"troubles": [asdict(each) | {"sites": list(map(_site, each.sites))} for each in target.troubles]}
+            | {"registrations": [_registration(registration) for registration in target.registrations]}
+            for target in targets
+        ],
+    }
+
+
+def where_document(
+    path: str,
+    line: int | None,
+    counts: dict[int, int],
+    summary: LineSummary | None,
+    callers: Mapping[tuple[FunctionRow, Location | None], int],
+    hits: Sequence[StackHit],
+    linked: Sequence[LinkedCalls],
+) -> Document:
+    """What passes a file or a line, and what a line had made on other threads."""
+    return {
+        "path": path,
+        "line": line,
+        "lines": [{"line": number, "calls": calls} for number, calls in sorted(counts.items())],
+        "summary": None if summary is None else _summary(summary, callers),
+        "stacks": [asdict(hit) | {"frame": _frame(hit.frame)} for hit in hits],
+        "linked": [asdict(each) for each in linked],
+    }
+
+
+def callers_document(groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
+    """The callers of each function."""
+    return {
+        "functions": [
+            {"function": asdict(function), "callers": [_edge(edge, edge.caller) for edge in edges]}
+            for function, edges in groups
+        ]
+    }
+
+
+def callees_document(groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
+    """The functions that each function called."""
+    return {
+        "functions": [
+            {"function": asdict(function), "callees": [_edge(edge, edge.callee) for edge in edges]}
+            for function, edges in groups
+        ]
+    }
+
+
+def index_document(path: Path, report: Report) -> Document:
+    """What a run of `framedex index` did."""
+    return {
+        "index": str(path),
+        "captures": [asdict(capture) | {"path": str(capture.path)} for capture in report.captures],
+        "moved": [str(path) for path in report.moved],
+        "gone": [asdict(capture) | {"path": str(capture.path)} for capture in report.gone],
+        "refused": [{"path": str(capture), "message": error.message} for capture, error in report.refused],
+        "sources": asdict(report.sources),
+        "totals": asdict(report.totals),
+    }
+
+
+def _edge(edge: Edge, other: FunctionRow) -> Document:
+    return {"function": asdict(other), "calls": edge.calls, "sites": [asdict(site) for site in edge.sites]}
+
+
+def _call(call: CallRow) -> Document:
+    return asdict(call) | {"error_name": error_name(call.error) if call.error > 0 else None}
+
+
+def _frame(frame: FrameRow) -> Document:
+    return asdict(frame) | {"source_is_here": source_is_here(frame.location)}
+
+
+def _site(site: FfiSite) -> Document:
+    return asdict(site) | {"frames": [_frame(frame) for frame in site.frames]}
+
+
+def _registration(registration: FfiRegistration) -> Document:
+    return asdict(registration) | {"platform": platform_name(registration.platform)}
+
+
+def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
+    document = asdict(summary)
+    document["boundaries"] = [
+        {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries
+    ]
+    document["callers"] = [
+        {"function": asdict(function), "calls": calls, "site": None if site is None else asdict(site)}
+        for (function, site), calls in callers.items()
+    ]
+    return document

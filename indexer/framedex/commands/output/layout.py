@@ -1,0 +1,126 @@
+"""Lines that fit a terminal: broken between their parts, then between words, never within one.
+
+Two spaces part the columns of a line, so a line is broken there first. A path is shortened from the left only where it
+is a link, which still leads to the whole of it; elsewhere terminals and readers need every character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from framedex.commands.output.terminal import Line, Span, Terminal
+
+_GAP = re.compile(r"(?<=\S) {2,}")
+_DEEPER = 4
+_LABEL = 14
+
+
+def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
+    """The line as one or more that fit the terminal, as far as words and paths allow; as it is where there is none."""
+    width = terminal.width
+    if width is None or _length(line) <= width:
+        yield line
+        return
+    line = _with_short_paths(line, width, terminal.links)
+    if _length(line) <= width:
+        yield line
+    else:
+        yield from _broken(line, width)
+
+
+def cut(text: str, width: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
+
+
+def _length(line: Line) -> int:
+    return len("".join(span.text for span in line).rstrip(" "))
+
+
+def _with_short_paths(line: Line, width: int, links: bool) -> Line:
+    """The line with the paths that may be shortened as `…/` and as many of the last folders as fit."""
+    spans = list(line)
+    for index, span in enumerate(spans):
+        too_long = _length(tuple(spans)) - width
+        if too_long > 0 and (span.elastic or (links and span.link is not None)):
+            spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
+    return tuple(spans)
+
+
+def _short_path(path: str, width: int) -> str:
+    """The path without its first folders; with the last name whole, so perhaps longer than the width."""
+    parts = path.split("/")
+    for first in range(2, len(parts)):
+        shorter = "/".join(("…", *parts[first:]))
+        if len(shorter) <= width or first == len(parts) - 1:
+            return shorter
+    return path
+
+
+def _broken(line: Line, width: int) -> Iterator[Line]:
+    parts = _parts(line)
+    indent = _indent(parts, width)
+    row: list[Span] = []
+    for part in parts:
+        is_text = all(span.link is None for span in part)
+        if row and _length((*row, *part)) > width and not (is_text and _length(_stripped(part)) > width - indent):
+            yield tuple(row)
+            row = [Span(" " * indent), *_stripped(part)]
+        else:
+            row.extend(part)
+        while _length(tuple(row)) > width and (split := _split_words(tuple(row), width, indent)):
+            yield split[0]
+            row = list(split[1])
+    if row:
+        yield tuple(row)
+
+
+def _indent(parts: Sequence[Line], width: int) -> int:
+    """Where a line goes on: below what follows a short label, else a little deeper than it began."""
+    first = "".join(span.text for span in parts[0])
+    if len(parts) > 1 and len(first) < _LABEL:  # a label, or a number of calls
+        second = "".join(span.text for span in parts[1])
+        gap = len(first) - len(first.rstrip(" ")) + len(second) - len(second.lstrip(" "))
+        return min(len(first.rstrip(" ")) + gap, width // 2)
+    return min(len(first) - len(first.lstrip(" ")) + _DEEPER, width // 2)
+
+
+def _parts(line: Line) -> list[Line]:
+    """The pieces between which the line may be broken, each with the gap before it."""
+    parts: list[list[Span]] = [[]]
+    for span in line:
+        starts = [0, *(match.start() for match in _GAP.finditer(span.text)), len(span.text)]
+        for begin, end in pairwise(starts):
+            piece = replace(span, text=span.text[begin:end])
+            before = "".join(each.text for each in parts[-1])
+            if before.strip() and (piece.text.startswith("  ") or before.endswith("  ")):
+                parts.append([])
+            parts[-1].append(piece)
+    return [tuple(part) for part in parts]
+
+
+def _stripped(part: Line) -> Line:
+    first, *rest = part
+    return (replace(first, text=first.text.lstrip(" ")), *rest)
+
+
+def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None:
+    """The row broken at its last blank within the width, or its first beyond, outside links; None without one."""
+    position = 0
+    best: tuple[int, int] | None = None
+    seen_text = False
+    for index, span in enumerate(row):
+        for offset, character in enumerate(span.text):
+            if character == " " and seen_text and span.link is None and (best is None or position <= width):
+                best = index, offset
+            seen_text = seen_text or character != " "
+            position += 1
+    if best is None:
+        return None
+    index, offset = best
+    before = (*row[:index], replace(row[index], text=row[index].text[:offset]))
+    after = _stripped((replace(row[index], text=row[index].text[offset:]), *row[index + 1 :]))
+    return before, (Span(" " * indent), *after)

@@ -1,0 +1,141 @@
+"""What `framedex resolve` adds to the lines of a log: where their frames are, unless a line shows that already."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+
+from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
+from framedex.interchange.model import Format, PartKind, TextFrame
+from framedex.interchange.placing.resolve import Found
+from framedex.model import How, Location
+from framedex.recall import Recall
+from framedex.releases.stated import StatedReleases
+
+_MOST_FRAMES = 16  # of a line
+_MOST_CANDIDATES = 3
+
+# Both VS Code and JetBrains make links of these by themselves, and they get no others: see `Terminal`.
+_FILE_LINES = frozenset({Format.PYTHON, Format.FAULTHANDLER, Format.PYSTACK})
+
+
+class SourceNotes:
+    """Notes on frames, for a terminal, in an encoding; `find` looks for their sources.
+
+    A note is ` → /path/file.cc:12 [definition]`: the place, a link where the terminal follows them, and how it is known
+    unless exactly. Whatever a log or an index holds, only visible characters and our own links are in it.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[TextFrame], Found],
+        terminal: Terminal,
+        encoding: str,
+        releases: StatedReleases | None = None,
+    ) -> None:
+        """`releases` is what the log has stated so far, on which places depend."""
+        self._find = find
+        self._releases = releases or StatedReleases()
+        self._terminal = terminal
+        self._encoding = encoding
+        self._arrow = " → " if _can_write("→", encoding) else " -> "
+        self._texts: Recall[Hashable, str] = Recall()
+
+    def known(self, frames: Sequence[TextFrame]) -> bytes | None:
+        """The note on the frames of a line, if nothing has to be looked for."""
+        texts = [self._texts.get(self._key(frame)) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
+        return None if None in texts else self._joined([text for text in texts if text])
+
+    def found(self, frames: Sequence[TextFrame]) -> bytes:
+        """The note on the frames of a line; empty where there is nothing to say."""
+        texts = [self._text(frame) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
+        return self._joined([text for text in texts if text])
+
+    def _text(self, frame: TextFrame) -> str:
+        length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
+        return self._texts.made(self._key(frame), length, lambda: paint(self._line(self._find(frame)), self._terminal))
+
+    def _key(self, frame: TextFrame) -> Hashable:
+        return self._releases.count, _what_counts(frame)
+
+    def _line(self, found: Found) -> Line:
+        shows_file = _shows_file(found)
+        if shows_file and (_shows_path_and_line(found.frame) or self._is_linked_anyway(found.frame)):
+            return ()
+        places = [place for place in (found.location, *found.candidates) if place and _can_be_opened(place)]
+        if shows_file and self._terminal.links:
+            name = Span(f"{os.path.basename(places[0].path)}:{places[0].line}", "place", places[0])  # noqa: PTH119
+            return (name,)
+        return _alternatives(places)
+
+    def _is_linked_anyway(self, frame: TextFrame) -> bool:
+        return frame.format in _FILE_LINES and not self._terminal.links
+
+    def _joined(self, texts: Sequence[str]) -> bytes:
+        if not texts:
+            return b""
+        return (self._arrow + ", ".join(dict.fromkeys(texts))).encode(self._encoding, "backslashreplace")
+
+
+def _can_write(character: str, encoding: str) -> bool:
+    try:
+        return bool(character.encode(encoding))
+    except UnicodeEncodeError:
+        return False
+
+
+def _can_be_found(frame: TextFrame) -> bool:
+    """Whether a frame has anything to look for; an address alone is nothing."""
+    return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
+
+
+def _what_counts(frame: TextFrame) -> Hashable:
+    """What of a frame its note depends on."""
+    return (
+        frame.format,
+        frame.function,
+        frame.place,
+        frame.language,
+        frame.module,
+        frame.offset,
+        frame.build_id,
+        frame.is_return_address,
+        frame.labels if frame.format is Format.TRACE else (),
+        _shows_path_and_line(frame),
+    )
+
+
+def _shows_path_and_line(frame: TextFrame) -> bool:
+    """Whether a frame's text has `path:line`, which terminals and editors find."""
+    path = next((part for part in frame.parts if part.kind is PartKind.PATH), None)
+    line = next((part for part in frame.parts if part.kind is PartKind.LINE), None)
+    return path is not None and line is not None and (line.line, line.start) == (path.line, path.end + 1)
+
+
+def _shows_file(found: Found) -> bool:
+    """Whether the path in the text is that of the file, as seen from the folder that we are in, which bears it out."""
+    place, location = found.frame.place, found.location
+    if place is None or location is None or found.candidates or place.line != location.line:
+        return False
+    if location.how is How.DOUBTFUL or location.how is How.FOLLOWED:
+        return False
+    try:
+        return source_is_here(location) and os.path.realpath(place.path) == os.path.realpath(location.path)
+    except (FileNotFoundError, ValueError):
+        # Of a relative path, and the folder that we were in has been deleted; or of no path that a file can have.
+        return False
+
+
+def _can_be_opened(place: Location) -> bool:
+    return place.url is not None or source_is_here(place)
+
+
+def _alternatives(places: Sequence[Location]) -> Line:
+    """The places, one of which it is; how they are known is said once."""
+    shown = places[:_MOST_CANDIDATES]
+    if not shown:
+        return ()
+    before = chain.from_iterable((*place_line(place, []), Span(" or ")) for place in shown[:-1])
+    more = len(places) - len(shown)
+    return (*before, *place_line(shown[-1]), *((Span(f" and {more} more"),) if more else ()))

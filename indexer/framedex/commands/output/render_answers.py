@@ -1,0 +1,103 @@
+"""Answers of the index as lines to print: pure functions from model types to styled, linked text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from framedex import words
+from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, LinkedCalls, Location, StackHit
+from framedex.plaintext import printable
+from framedex.tracetext import stale_labels
+
+
+def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
+    """Captures, one per line, with what could not be read below."""
+    for capture in captures:
+        yield (
+            Span(f"{capture.id:>3}  {words.clock(capture.started)}  ", "head"),
+            Span(f"{words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}  "),
+            Span(f"{printable(capture.command)}  "),
+            Span(printable(capture.path), "dim"),
+        )
+        yield from problem_lines(capture.problems)
+
+
+def problem_lines(problems: Sequence[str]) -> Iterator[Line]:
+    """What could not be read, indented below what it belongs to."""
+    for problem in problems:
+        yield text_line(f"     ! {problem}", "error")
+
+
+def where_lines(
+    places: Mapping[int, Location],
+    counts: Mapping[int, int],
+    summary: LineSummary | None,
+    callers: Mapping[tuple[FunctionRow, Location | None], int],
+    hits: Sequence[StackHit],
+    linked: Sequence[LinkedCalls] = (),
+) -> Iterator[Line]:
+    """The recorded lines of a file, or what passes one line of it and from where, and the stacks that do.
+
+    `places` are those lines; `linked` are calls that the line had made on threads without Python, whose stacks do not
+    pass it.
+    """
+    for line, calls in sorted(counts.items()):
+        yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
+    if summary is not None:
+        yield from _summary_lines(places[summary.line], summary, callers)
+    if hits:
+        yield ()
+        yield text_line("stacks, most calls first:", "head")
+    for hit in hits:
+        yield (
+            Span(f"{hit.calls:>8,}  "),
+            Span(printable(hit.function), "native"),
+            Span(f"  {words.duration(hit.total_duration)} in all, in "),
+            Span(printable(hit.frame.function.name), hit.frame.function.language.value),
+            Span(f"  framedex trace {hit.latest_call}", "dim"),
+        )
+    if linked:
+        yield ()
+        yield text_line("dispatched from here, on threads without Python:", "head")
+    for each in linked:
+        yield (
+            Span(f"{each.calls:>8,}  "),
+            Span(printable(each.function), "native"),
+            Span(f"  {words.duration(each.total_duration)} in all"),
+            Span(f"  [{each.how}]  framedex trace {each.latest_call}", "dim"),
+        )
+
+
+def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *, inward: bool) -> Iterator[Line]:
+    """A function, and its callers with the lines of their calls, or (inward) its callees and where they are called."""
+    yield (Span(printable(function.name), "head"), *_place(function.location))
+    if not edges:
+        yield text_line(f"  no recorded {heading}", "dim")
+    for edge in edges:
+        other = edge.callee if inward else edge.caller
+        first, others, word = (other.location, edge.sites, "called at")
+        if not inward:
+            # Its first line would be taken for the line of the call.
+            first, others, word = (edge.sites[0] if edge.sites else None, edge.sites[1:], "and at")
+        yield (Span(f"{edge.calls:>8,}  "), Span(printable(other.name), other.language.value), *_place(first))
+        for site in others:
+            yield (Span(f"          {word} "), *place_line(site))
+
+
+def _summary_lines(
+    place: Location, summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
+) -> Iterator[Line]:
+    hows = [how.value for how in summary.hows if how is not How.EXACT]
+    yield (
+        *place_line(place, [*hows, *stale_labels(place)]),
+        Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
+    )
+    for name, calls, duration in summary.boundaries:
+        yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
+    for (function, site), calls in callers.items():
+        yield (Span(f"{calls:>8,}  from "), Span(printable(function.name), function.language.value), *_place(site))
+
+
+def _place(location: Location | None) -> Line:
+    return (Span("  "), *place_line(location)) if location is not None else ()

@@ -1,0 +1,137 @@
+"""Calls as a log, their totals as a table: lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from framedex import words
+from framedex.calltext import call_text
+from framedex.commands.output.layout import cut
+from framedex.commands.output.repetition import Run
+from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.model import CallRow, CaptureRow, FunctionTotals, PythonLine
+from framedex.plaintext import printable
+
+Below = Callable[[CallRow], Iterable[Line]]
+
+_NARROWEST = 24  # columns that are left to what was called
+_WIDEST_THREAD = 16
+
+
+def call_lines(
+    runs: Sequence[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
+) -> Iterator[Line]:
+    """Calls by time under a line for each capture, nested ones indented; `below` gives lines to print below a call.
+
+    Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out.
+    """
+    names = {capture.id: capture for capture in captures}
+    shown = [call for run in runs for call in run.calls]
+    depth = _depths(shown)
+    heads: tuple[str, ...] = ("id", "seconds", "duration", "thread")
+    rows = [_cells(call, run, place) for run in runs for place, call in enumerate(run.calls)]
+    marks = [mark for run in runs for mark in _marks(run)]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    if width is not None and len({(call.capture, call.thread) for call in shown}) == 1:
+        heads, widths = heads[:3], widths[:3]
+    mark_width = max(map(len, marks), default=0)
+    current = None
+    for call, cells, mark in zip(shown, rows, marks, strict=True):
+        if call.capture != current:
+            if current is not None:
+                yield ()
+            current = call.capture
+            yield capture_heading(names.get(current))
+            head = _row(heads, widths) + (" " * (mark_width + 2) if mark_width else "") + "  call"
+            yield (Span(head, "dim"),)
+        left = _row(cells, widths) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
+        text = "  " * depth[call.id] + call_text(call)
+        if width is not None:
+            text = cut(text, max(width - len(left), _NARROWEST))
+        yield (Span(left, "dim"), Span(text, "error" if call.error > 0 else ""))
+        yield from below(call) if below is not None else ()
+
+
+def python_line(line: PythonLine | None, indent: int) -> Line:
+    """The line of Python that led to a call."""
+    if line is None:
+        return (Span(f"{'':{indent}}no Python on this stack", "dim"),)
+    linked = "" if line.link is None else "dispatched from "
+    how = "" if line.link is None else f" [{line.link}]"
+    place = place_line(line.location)
+    return (Span(" " * indent), Span(linked, "dim"), *place, Span(f" in {printable(line.function)}{how}", "dim"))
+
+
+def totals_lines(totals: Sequence[FunctionTotals], *, by_thread: bool) -> Iterator[Line]:
+    """The totals by function as a table, with their sum below."""
+    whole = sum(each.self_time for each in totals)
+    heads = ("% self", "self", "total", "calls", "errors", "mean", "median", "p90", "p99", "max")
+    rows = [_total_cells(each, whole) for each in totals]
+    calls, errors = sum(each.calls for each in totals), sum(each.errors for each in totals)
+    total = ("100.0", words.duration(whole), "", f"{calls:,}", f"{errors:,}" if errors else "", *[""] * 5)
+    widths = [max(map(len, column)) for column in zip(heads, *rows, total, strict=True)]
+    tails = [f"{each.thread}  " if by_thread else "" for each in totals]
+    tail_width = max(map(len, tails), default=0)
+    yield (Span(_right(heads, widths) + "  " + "thread".ljust(tail_width) * by_thread + "function", "dim"),)
+    for each, cells, tail in zip(totals, rows, tails, strict=True):
+        yield (
+            Span(_right(cells, widths) + "  "),
+            Span(printable(tail).ljust(tail_width), "dim"),
+            Span(printable(each.function), "error" if each.errors else "native"),
+        )
+    yield (Span(_right(total, widths) + "  total", "dim"),)
+
+
+def capture_heading(capture: CaptureRow | None) -> Line:
+    """Which capture the lines below are about."""
+    if capture is None:
+        return ()
+    command = f"  {printable(capture.command)}" if capture.command else ""
+    return (Span(f"capture {capture.id}", "head"), Span(f"  {words.clock(capture.started)}{command}"))
+
+
+def _depths(calls: Iterable[CallRow]) -> Mapping[int, int]:
+    """How deep each call is nested in those that are shown."""
+    depth: dict[int, int] = {}
+    for call in calls:
+        depth[call.id] = 0 if call.parent is None else depth.get(call.parent, -1) + 1
+    return depth
+
+
+def _cells(call: CallRow, run: Run, place: int) -> tuple[str, str, str, str]:
+    duration = words.duration(run.mean_durations[place])
+    about = "~" if run.times > 1 and call.duration >= 0 else ""
+    return str(call.id), words.seconds(call.start), about + duration, cut(printable(call.thread), _WIDEST_THREAD)
+
+
+def _marks(run: Run) -> list[str]:
+    """What stands beside the calls of a run: how often it was made, and over which lines that goes."""
+    if run.times == 1:
+        return [""] * len(run.calls)
+    times = f"x {run.times:,}"
+    if len(run.calls) == 1:
+        return [times]
+    return [f"{times} ┐", *[f"{'':{len(times)}} │"] * (len(run.calls) - 2), f"{'':{len(times)}} ┘"]
+
+
+def _total_cells(totals: FunctionTotals, whole: int) -> tuple[str, ...]:
+    measures = (totals.mean, totals.median, totals.p90, totals.p99, totals.longest)
+    has_returned = totals.calls > totals.never_returned
+    return (
+        f"{100 * totals.self_time / whole:.1f}" if whole else "0.0",
+        words.duration(totals.self_time) if has_returned else "",
+        words.duration(totals.total) if has_returned else "never returned",
+        f"{totals.calls:,}",
+        f"{totals.errors:,}" if totals.errors else "",
+        *(words.duration(measure) if has_returned else "" for measure in measures),
+    )
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """As many cells as there are widths: numbers to the right, the thread to the left."""
+    thread = f"  {cells[3].ljust(widths[3])}" if len(widths) > 3 else ""
+    return _right(cells[:3], widths[:3]) + thread
+
+
+def _right(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))

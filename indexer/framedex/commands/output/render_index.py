@@ -1,0 +1,63 @@
+"""The summary of `framedex index` as lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from framedex import words
+from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.terminal import Line, text_line
+
+if TYPE_CHECKING:
+    from framedex.index.write.totals import Totals
+    from framedex.ingest import Report
+
+_MOST_PROBLEMS = 10
+
+
+def report_lines(report: Report) -> Iterator[Line]:
+    """What was read, named and located, what could not be, and what to type next."""
+    for capture in report.captures:
+        again = " (read again: it has grown)" if capture.grown else ""
+        yield text_line(
+            f"{capture.path}: {words.count(capture.calls, 'call')}, {words.count(capture.stacks, 'stack')}{again}",
+            "head",
+        )
+        if capture.still_written:
+            yield text_line("     still being written: run `framedex index` again when the program has ended")
+        yield from _problems(capture.problems)
+    for path in report.moved:
+        yield text_line(f"{path}: known already; it has moved here")
+    if report.gone:
+        calls = sum(capture.calls for capture in report.gone)
+        yield text_line(
+            f"{words.count(len(report.gone), 'capture')} with {words.count(calls, 'call')} could not be read again, as"
+            " their folders are gone; they are no longer in the index:"
+        )
+        yield from _problems(tuple(str(capture.path) for capture in report.gone))
+    if not (report.captures or report.refused or report.moved or report.gone):
+        yield text_line("No new captures.")
+    sources = report.sources
+    if sources.parsed or sources.removed:
+        removed = f", {words.count(sources.removed, 'file')} gone" if sources.removed else ""
+        yield text_line(
+            f"sources: {sources.parsed:,} of {words.count(sources.files, 'file')} read anew,"
+            f" {words.count(sources.definitions, 'definition')}{removed}"
+        )
+    yield from _problems(tuple(sources.problems))
+    yield from _totals(report.totals)
+
+
+def _totals(totals: Totals) -> Iterator[Line]:
+    yield text_line(
+        f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
+        f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
+    )
+    yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
+
+
+def _problems(problems: tuple[str, ...]) -> Iterator[Line]:
+    yield from problem_lines(problems[:_MOST_PROBLEMS])
+    if len(problems) > _MOST_PROBLEMS:
+        yield text_line(f"     … {len(problems) - _MOST_PROBLEMS:,} more; --json lists all", "dim")

@@ -1,0 +1,145 @@
+"""A trace as lines to print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from framedex import words
+from framedex.calltext import error_lines, objects_text
+from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
+from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Origin, Role, Trace
+from framedex.plaintext import printable
+from framedex.tracetext import frame_labels
+
+Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
+
+_WIDEST_NAME = 72
+_BECAUSE = {
+    LinkHow.HANDED_OVER: "made no calls meanwhile, and was the first to be given what was made",
+    LinkHow.BETWEEN: "the only thread that made no calls meanwhile, but just before and just after from these frames",
+    LinkHow.CANDIDATES: "one of the threads that made no calls meanwhile, but before and after from these frames",
+}
+
+
+def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
+    """The frames in the order given; runs of interpreter and glue frames become one line that says how many.
+
+    In a terminal of so many columns at most half of them are kept for names.
+    """
+    width = _name_width([frame for frame in frames if frame.function.role is Role.CODE], terminal_width)
+    for is_code, run in groupby(frames, lambda frame: frame.function.role is Role.CODE):
+        if is_code:
+            for frame in run:
+                others = len(frame.candidates)
+                yield (*_frame(frame, width), Span(f" (+{words.count(others, 'candidate')})" if others else "", "dim"))
+        else:
+            yield _fold(list(run))
+
+
+def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
+    """Every frame in the order given, and below it every other line that it could be."""
+    width = _name_width(frames, terminal_width)
+    for frame in frames:
+        yield _frame(frame, width)
+        for candidate in frame.candidates:
+            yield (Span(f"{'or ':>{width + 6}}"), *place_line(candidate))
+
+
+def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
+    """What had the call made, below its stack and apart from it, each with how it is known."""
+    for dispatch in trace.dispatched:
+        yield ()
+        if dispatch.location is not None:
+            yield (Span("dispatched from ", "head"), *place_line(dispatch.location), Span(f" [{dispatch.how}]", "dim"))
+        else:
+            thread = f"thread {printable(dispatch.thread)}"
+            yield (Span("dispatched from: ", "head"), Span(thread), Span(f" [{dispatch.how}]", "dim"))
+            yield text_line(f"  {_BECAUSE[dispatch.how]}", "dim")
+            yield from frames(dispatch.frames[::step], terminal_width)
+
+
+def header(trace: Trace) -> Iterator[Line]:
+    """What was called, when and with what, and how much of its stack is known."""
+    call, capture = trace.call, trace.capture
+    yield (
+        Span(f"call {call.id}  ", "head"),
+        Span(printable(call.function), "native"),
+        Span(f"  {words.arguments_short(call.arguments)}"),
+    )
+    if arguments := words.arguments_long(call.arguments):
+        yield text_line(f"  arguments  {arguments}")
+    if call.objects:
+        yield text_line(f"  objects    {objects_text(call)}")
+    if call.error > 0:
+        for number, error in enumerate(error_lines(call)):
+            yield (Span(f"{'' if number else '  error':<13}{error}", "error"),)
+    yield text_line(
+        f"  time       {words.seconds(call.start)} s into the recording, {words.duration(call.duration)},"
+        f" thread {call.thread}"
+    )
+    yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
+    yield text_line(f"  stack      {_quality(trace)}")
+
+
+def origin_line(origin: Origin, site: FfiSite) -> Line:
+    """Which ffi_call a run is of, or may be of, and how that is known."""
+    said = "it may have been called" if origin.how is Join.AMBIGUOUS else "called"
+    known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(origin.how, " [exact]")
+    if not site.lines:
+        missing = "; the process that made it was not recorded"
+        return (Span(f"{said} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))
+    where = site.lines[0]
+    return (
+        Span(f"{said} from the ffi_call at ", "head"),
+        *place_line(where.location),
+        Span(f" in {printable(where.function)}"),
+        Span(known, "dim"),
+    )
+
+
+def _quality(trace: Trace) -> str:
+    frames = (*trace.frames, *trace.python)
+    python = sum(frame.function.language is Language.PYTHON for frame in frames)
+    here = [frame.location for frame in frames if source_is_here(frame.location)]
+    exact = sum(location is not None and location.how is How.EXACT for location in here)
+    unnamed = sum(not frame.function.symbol for frame in frames)
+    text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
+    text += f", {len(here)} with source here ({exact} exact)"
+    if unnamed:
+        text += f", {unnamed} without a name"
+    return text if python else f"{text}; {_why_no_python(trace)}"
+
+
+def _why_no_python(trace: Trace) -> str:
+    problem = trace.capture.metadata.get("python_problem")
+    return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
+
+
+def _frame(frame: FrameRow, width: int) -> Line:
+    mark = "P" if frame.function.language is Language.PYTHON else "N"
+    name = f"  {mark} {printable(frame.function.name).ljust(width)}  "
+    labels = frame_labels(frame)
+    if frame.location is not None:
+        return (Span(name, frame.function.language.value), *place_line(frame.location, labels))
+    place = Span(_address(frame), "dim", elastic=True)
+    return (Span(name, frame.function.language.value), place, Span(f" [{', '.join(labels)}]" if labels else "", "dim"))
+
+
+def _address(frame: FrameRow) -> str:
+    """Where a frame without source is: its binary and offset, and its translation unit where the symbol table tells."""
+    unit = f" ({printable(frame.function.unit)})" if frame.function.unit else ""
+    return f"{printable(frame.module)}+{frame.offset:#x}{unit}"
+
+
+def _fold(frames: Sequence[FrameRow]) -> Line:
+    interpreter = sum(frame.function.role is Role.INTERPRETER for frame in frames)
+    glue = len(frames) - interpreter
+    parts = [f"{number} {kind}" for number, kind in ((interpreter, "interpreter"), (glue, "glue")) if number]
+    return (Span(f"    … {' and '.join(parts)} frame{'s' if len(frames) > 1 else ''}", "dim"),)
+
+
+def _name_width(frames: Sequence[FrameRow], terminal_width: int | None) -> int:
+    widest = _WIDEST_NAME if terminal_width is None else min(_WIDEST_NAME, terminal_width // 2)
+    lengths = (len(printable(frame.function.name)) for frame in frames)
+    return max((length for length in lengths if length <= widest), default=0)

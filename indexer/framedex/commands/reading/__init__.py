@@ -1,0 +1,1 @@
+"""What verbs are given: files, filters, logs, and pasted text."""

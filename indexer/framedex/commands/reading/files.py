@@ -1,0 +1,136 @@
+"""Files on the command line: `FILE:LINE:COL`, and output that is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+from urllib.parse import unquote
+
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+from framedex.regularfile import open_regular
+
+_PLACE = re.compile(
+    r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
+    re.DOTALL,
+)
+_URL = re.compile(r"(?:file|framedex)://([^/]*)(/[^#]*)(?:#(.*))?", re.DOTALL)
+_FRAGMENT = re.compile(r"L?(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file as the user named it, with the 1-based line and column if given."""
+
+    path: Path
+    line: int | None
+    column: int | None
+
+
+def parse_place(text: str) -> Place:
+    """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL as links have it: `file://HOST/FILE#LINE`.
+
+    A file that exists under the whole text is that file. Of a range, `FILE#L12-L20`, the first line counts; 0 is none.
+    Raises FramedexError for the URL of another machine's file.
+    """
+    if _exists(Path(text)):
+        return Place(Path(text), None, None)
+    if match := _URL.fullmatch(text):
+        return _parse_url(*match.groups())
+    match = _PLACE.fullmatch(text)
+    return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+
+
+def noted_if_short(place: Place) -> Place:
+    """The same place in a file here, with a note where the file has not that line: editors go to the last one."""
+    if place.line is None or place.line <= 1:
+        return place
+    try:
+        with open_regular(place.path) as file:
+            last = sum(1 for _ in zip(file, range(place.line), strict=False))
+    except (OSError, ValueError):
+        return place
+    if last and place.line > last + 1:
+        from framedex import words
+        from framedex.commands.output.console import note
+
+        lines = words.count(last, "line")
+        note(f"{printable(str(place.path))} has {lines}: line {place.line} is of another version of it.")
+    return place
+
+
+def _parse_url(host: str, path: str, fragment: str | None) -> Place:
+    machine = unquote(host)
+    if machine.lower() not in {"", "localhost", socket.gethostname().lower()}:
+        raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
+    return _place(unquote(path), _FRAGMENT.fullmatch(fragment or ""))
+
+
+def _place(path: str, numbers: re.Match[str] | None) -> Place:
+    line, column = (numbers["line"], numbers["column"]) if numbers else (None, None)
+    return Place(Path(path), int(line or 0) or None, int(column or 0) or None)
+
+
+def working_folder() -> Path:
+    """The folder that this process is in. Raises FramedexError where that has been deleted."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise FramedexError(
+            "The working folder has been deleted.",
+            "Go to one that is there: `cd FOLDER`, or `cd .` where it has been made anew.",
+        ) from error
+
+
+def absolute(path: Path) -> Path:
+    """A path that begins at the root. Raises FramedexError where it counts from a deleted working folder."""
+    return path if path.is_absolute() else working_folder() / path
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file so that it is there whole or not at all. Raises FramedexError where it cannot be written."""
+    with written_whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that is there once the block ends well, and not at all otherwise: a context manager.
+
+    Raises FramedexError where it cannot be written.
+    """
+    try:
+        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FramedexError(
+            f"{path} could not be written: {error.strerror or error}.", "Choose another place with -o."
+        ) from error
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name too long, or with a zero byte
+        return False
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,89 @@
+"""What the verbs that read logs share: where a log comes from, and what finds the sources of its frames."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from framedex.commands.output.console import known_index, load_settings_here, note_if_changed, print_error
+from framedex.commands.reading.elsewhere import source_folders
+from framedex.commands.reading.files import absolute
+from framedex.errors import FramedexError
+from framedex.interchange.placing.resolve import Binaries, Resolver
+from framedex.plaintext import printable
+from framedex.releases.stated import StatedReleases
+from framedex.settings import Settings
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+NO_INDEX = "There is no index here: frames with only a symbol need one. `framedex index --source DIR` makes it."
+
+
+def unreadable(file: str, error: OSError | ValueError) -> FramedexError:
+    """What to tell the user whose log cannot be read."""
+    reason = getattr(error, "strerror", None) or str(error)
+    name = "stdin" if file == "-" else printable(file)
+    return FramedexError(f"{name} cannot be read: {reason}.", "Give a text file, or - for stdin.")
+
+
+def standard_input() -> TextIO:
+    """What is piped in. Raises FramedexError where that was closed before we began."""
+    if sys.stdin is None:  # its number may be another file's by now
+        raise unreadable("-", OSError(errno.EBADF, os.strerror(errno.EBADF)))
+    return sys.stdin
+
+
+@contextmanager
+def opened_resolver(
+    index_path: Path | None, file: str, releases: StatedReleases
+) -> Iterator[tuple[Resolver, Index | None]]:
+    """What finds the sources of the frames in a log, and the index that it asks, if any.
+
+    `releases` is what the log has stated of those that it is of.
+
+    Raises FramedexError where there is an index that cannot be read.
+    """
+    from framedex.index import Index  # half of a second, during which a log already passes
+
+    settings = load_settings_here()
+    try:
+        path = known_index(index_path, settings)
+    except FramedexError as error:  # without a working folder there still are the files with absolute paths
+        print_error(error)
+        path = None
+    with nullcontext() if path is None else Index.open(path, links=settings.links) as index:
+        if index is not None:
+            note_if_changed(index)
+        yield resolver_by(settings, file, index, releases), index
+
+
+def resolver_by(settings: Settings, file: str, index: Index | None, releases: StatedReleases) -> Resolver:
+    """What finds the sources of the frames in a log by the settings, by its relative paths, and by an index, if any.
+
+    `releases` is what the log has stated.
+    """
+    from framedex.sources import PathMap, files_below
+
+    sources = source_folders(settings, None)
+    return Resolver(
+        index,
+        log_folders(file),
+        Binaries(),
+        PathMap(settings.path_map).there,
+        lambda path: files_below(path, sources),
+        releases,
+    )
+
+
+def log_folders(file: str) -> tuple[Path, ...]:
+    """Where the relative paths of a log may begin: the folder of its file, the working folder for stdin."""
+    try:
+        return (absolute(Path() if file == "-" else Path(file).parent),)
+    except FramedexError:
+        return ()

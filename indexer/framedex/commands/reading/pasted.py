@@ -1,0 +1,270 @@
+"""What a text that was clicked or pasted means: a path of another machine, or a whole frame of any known format.
+
+A click on a path waits for this: what only frames need is imported with the first of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from framedex.commands.output.console import known_index, load_settings_here, note, note_if_changed, print_error
+from framedex.commands.reading.elsewhere import files_elsewhere, source_folders
+from framedex.commands.reading.files import Place, noted_if_short, parse_place
+from framedex.errors import FramedexError
+from framedex.model import How, Language, Location
+from framedex.plaintext import printable, restore
+from framedex.releases.stated import StatedReleases
+from framedex.settings import Settings
+from framedex.sources.pathmap import HOW_TO_MAP, PathMap
+from framedex.tracetext import location_labels
+
+if TYPE_CHECKING:
+    from framedex.index import NameLookup
+    from framedex.interchange import TextFrame
+    from framedex.interchange.placing.resolve import Resolver
+
+_HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
+_SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
+_PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
+_MOST_SIMILAR = 8
+
+
+class Finder:
+    """Looks for files and frames with the settings and the index of this folder."""
+
+    def __init__(self, settings: Settings, folders: Sequence[str], index: NameLookup | None) -> None:
+        self._settings = settings
+        self._folders = folders
+        self._index = index
+        self._releases = StatedReleases()
+
+    @classmethod
+    @contextmanager
+    def here(cls, index_path: Path | None) -> Iterator[Finder]:
+        """A finder, for as long as the block lasts. An index that cannot be read is noted, and done without."""
+        from framedex.index import NameLookup
+
+        settings = load_settings_here()
+        index: NameLookup | None = None
+        try:
+            path = known_index(index_path, settings)
+            index = NameLookup.open(path, links=settings.links) if path is not None else None
+            if index is not None:
+                note_if_changed(index)
+        except FramedexError as error:
+            print_error(error)
+        try:
+            yield cls(settings, source_folders(settings, index), index)
+        finally:
+            if index is not None:
+                index.close()
+
+    def find(self, text: str) -> Place:
+        """The place here that a text means. Raises FramedexError that says what was tried, or what it may be."""
+        plain = _without_escapes(text)
+        home = text if "\0" in text else os.path.expanduser(text)  # noqa: PTH111
+        written = [text, restore(text), home, plain.strip()]
+        if not written[-1]:
+            raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
+        if written[-1].startswith(("http://", "https://")):
+            raise FramedexError("That is an address of the web, and no file.", "A browser opens it.")
+        *whole, named = map(parse_place, dict.fromkeys(written))
+        for place in (*whole, named):
+            if _is_file(place.path):
+                return noted_if_short(place)
+        if named.line is not None and len(found := self._elsewhere(str(named.path))) == 1:
+            return noted_if_short(replace(named, path=Path(found[0])))
+        self._releases = StatedReleases(plain)
+        frames = _frames(plain)
+        if not frames:
+            return self._of_path(named)
+        problems = []
+        for frame in frames:
+            try:
+                return self._of_frame(frame)
+            except FramedexError as error:
+                problems.append(error)
+        raise problems[0]
+
+    def _of_path(self, named: Place) -> Place:
+        path = str(named.path)
+        found = self._elsewhere(path)
+        if len(found) == 1:
+            return replace(named, path=Path(found[0]))
+        if found:
+            raise _several(path, [f"{each}:{named.line or 1}" for each in found])
+        if os.path.exists(path):  # noqa: PTH110 - as in _is_file
+            what = "a folder" if os.path.isdir(path) else "no regular file"  # noqa: PTH112
+            raise FramedexError(f"{printable(path)} is {what}.", "Name a file in it." if what == "a folder" else "")
+        if named.line is None and _SYMBOL.fullmatch(path):
+            try:
+                return self._of_symbol(_symbol(path))
+            except _UnknownSymbolError:
+                if "::" in path or path.startswith("_Z"):
+                    raise
+        raise self._missing(path)
+
+    def _of_frame(self, frame: TextFrame) -> Place:
+        if frame.place is None or not frame.place.line:
+            return self._of_symbol(frame)
+        path, line, column = frame.place.path, frame.place.line, frame.place.column
+        here = [name for name in dict.fromkeys((path, restore(path))) if _is_file(Path(name))]
+        found = here[:1] or self._elsewhere(path)
+        if len(found) == 1 and not _is_shortened(frame):
+            frame = replace(frame, place=replace(frame.place, path=os.path.abspath(found[0])))  # noqa: PTH100
+        resolved = self._resolver.find(frame)
+        local = _here(_locations(resolved.location, resolved.candidates))
+        if len(local) == 1 and len(found) <= 1:
+            opened = self._of_location(local[0], printable(resolved.function) or printable(path))
+            return replace(opened, column=column or None) if opened.line == line else opened
+        if len(found) == 1 and not local:
+            return Place(Path(found[0]), line, column or None)
+        if several := [f"{each}:{line}" for each in found] + [f"{place.path}:{place.line}" for place in local]:
+            raise _several(path, dict.fromkeys(several))
+        raise self._missing(path, resolved.location.url if resolved.location else None)
+
+    def _of_symbol(self, frame: TextFrame) -> Place:
+        found = self._resolver.find(frame)
+        places = _locations(found.location, found.candidates)
+        name = printable(found.function) or "this frame"
+        local = _here(places)
+        if len(local) == 1:
+            return self._of_location(local[0], name)
+        if local:
+            raise _several(name, [f"{place.path}:{place.line}" for place in local])
+        if url := next((place.url for place in places if place.url), None):
+            raise FramedexError(f"The source of {name} is not on this machine.", f"It is public: {url}")
+        if self._index is None:
+            raise _UnknownSymbolError(
+                f"No source is known of {name}: there is no index here, and it has no path.",
+                "Go to the folder of the project, or name its index: `framedex --index FILE open ...`.",
+            )
+        if len(similar := self._similar(found.function)) == 1:
+            return self._of_location(similar[0], name)
+        if similar:
+            raise _several(name, [f"{place.path}:{place.line}" for place in similar])
+        raise _UnknownSymbolError(
+            f"The index knows no source of {name}.",
+            "`framedex find NAME` looks for parts of names; `framedex sources add FOLDER` adds a source folder.",
+        )
+
+    def _of_location(self, location: Location, name: str) -> Place:
+        """A place; what is known less than exactly is told."""
+        if labels := location_labels(location):
+            note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
+        if location.how is How.DOUBTFUL:  # then the text is all there is; an editor goes to the last line
+            return Place(Path(location.path), location.moved_from or location.line, None)
+        return Place(Path(location.path), location.line, None)
+
+    def _similar(self, name: str) -> list[Location]:
+        """The places of what has this name without its namespaces, as other verbs take names."""
+        from framedex.index import Index
+
+        assert self._index is not None
+        with Index.open(self._index.path, links=self._settings.links) as index:
+            name = _PARAMETERS.sub("", name)
+            found = index.find_symbols(name, _MOST_SIMILAR) if name else []
+        if of_that_name := [each for each in found if _has_last_part(each.name, name)]:
+            found = [each for each in of_that_name if each.kind != "declaration"] or of_that_name
+        return _here(dict.fromkeys(each.location for each in found if each.location is not None))
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        from framedex.commands.reading.logs import log_folders
+        from framedex.interchange.placing.resolve import Binaries, Resolver
+
+        return Resolver(
+            self._index,
+            log_folders("-"),
+            Binaries(),
+            PathMap(self._settings.path_map).there,
+            self._elsewhere,
+            self._releases,
+        )
+
+    def _elsewhere(self, path: str) -> list[str]:
+        return files_elsewhere(path, self._settings, self._folders)
+
+    def _missing(self, path: str, url: str | None = None) -> FramedexError:
+        if path.startswith("<"):
+            return FramedexError(f"{printable(path)} is no file: Python made that code, or has it built in.")
+        tried = []
+        if self._settings.path_map:
+            tried.append("by the path-map")
+        if self._folders:
+            tried.append(f"with the end of that path below {', '.join(map(printable, self._folders))}")
+        if self._index is not None:
+            tried.append("among the files and names of the index")
+        below = f", nor one {', or '.join(tried)}" if tried else ""
+        public = f"It is public: {url}\n" if url else ""
+        return FramedexError(f"There is no file {printable(path)}{below}.", f"{public}{HOW_TO_MAP}")
+
+
+class _UnknownSymbolError(FramedexError):
+    """Nothing is known of a name."""
+
+
+def _is_shortened(frame: TextFrame) -> bool:
+    """Whether a frame's path is only the end of one, which may be that of other files than the first that is found."""
+    from framedex.interchange import Format
+
+    return frame.format is Format.PY_SPY
+
+
+def _has_last_part(name: str, wanted: str) -> bool:
+    """Whether the last identifier of what is wanted is one of a name, and not only a part of one."""
+    parts = re.findall(r"\w+", wanted)
+    return bool(parts) and re.search(rf"\b{parts[-1]}\b", name) is not None
+
+
+def _without_escapes(text: str) -> str:
+    if "\x1b" not in text:
+        return text
+    from framedex.interchange.text.escapes import without_escapes
+
+    return without_escapes(text)
+
+
+def _frames(text: str) -> list[TextFrame]:
+    """The frames of a text's first stack, innermost first. Fields of HLO without the braces around them get those."""
+    from framedex.interchange import Format, read
+
+    match = _HLO_FIELDS.search(text) if "metadata={" not in text else None
+    stack = next(iter(read(f"metadata={{{match[0]}}}" if match else text).stacks), None)
+    if stack is None:
+        return []
+    if stack.format is Format.PLAIN:  # one place of a line is no caller of the next
+        return [stack.frames[0]]
+    return list(stack.frames if stack.innermost_first else reversed(stack.frames))
+
+
+def _symbol(name: str) -> TextFrame:
+    """The frame of which a name is all that was clicked."""
+    from framedex.interchange import Format, TextFrame
+
+    return TextFrame(Format.PLAIN, 0, 0, 0, len(name), (), function=name, language=Language.NATIVE)
+
+
+def _locations(first: Location | None, others: Iterable[Location]) -> list[Location]:
+    return [first, *others] if first is not None else []
+
+
+def _here(places: Iterable[Location]) -> list[Location]:
+    """Those whose files are here: an absolute path may be one of the machine that built it."""
+    return [place for place in places if _is_file(Path(place.path))]
+
+
+def _several(name: str, places: Iterable[str]) -> FramedexError:
+    listed = "\n".join(printable(place) for place in places)
+    return FramedexError(f"Several places may be meant by {printable(name)}:\n{listed}", "Open the one that you mean.")
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises where it may not look

@@ -1,0 +1,252 @@
+"""`framedex cmake`: a project for CLion and clangd from a tree that does not build with CMake."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import json_option, print_json, print_lines
+from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.reading.files import write_whole
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+from framedex.projects import (
+    IncludeRoots,
+    Project,
+    SourceTree,
+    cmakelists,
+    cmakelists_text,
+    compile_commands,
+    compile_commands_text,
+    find_include_roots,
+    find_tree,
+    is_compiled,
+    is_definition,
+)
+
+_SHOWN = 8
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE_DIR", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write to, made if need be. Default: SOURCE_DIR, where CLion and clangd look first.",
+)
+@click.option(
+    "--include",
+    "includes",
+    metavar="DIR",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    multiple=True,
+    help="A folder below which headers are that the tree lacks (absl, protobuf, llvm); again for more.",
+)
+@click.option("--define", "defines", metavar="NAME[=VALUE]", multiple=True, help="A macro to define; again for more.")
+@click.option(
+    "--std",
+    "standard",
+    type=click.Choice(["11", "14", "17", "20", "23"]),
+    default="17",
+    show_default=True,
+    help="The C++ standard.",
+)
+@click.option(
+    "--exclude",
+    "excluded",
+    metavar="PATTERN",
+    multiple=True,
+    help="Leave out the files and folders whose path below SOURCE_DIR fits, as in '*/rocm'; again for more.",
+)
+@click.option("--tests", "with_tests", is_flag=True, help="Take in the tree's tests, which are left out otherwise.")
+@click.option("--force", is_flag=True, help="Replace files that framedex did not write.")
+@json_option
+def cmake(
+    source: Path,
+    output: Path | None,
+    includes: tuple[Path, ...],
+    defines: tuple[str, ...],
+    standard: str,
+    excluded: tuple[str, ...],
+    with_tests: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Write a project for CLion and clangd.
+
+    Makes a CMakeLists.txt and a compile_commands.json for a large C++ tree that does not build with CMake, as XLA and
+    jaxlib do not. They are for reading and navigating; nothing can be built with them. The include folders are found by
+    what the tree's #include lines say. Files that are as they should be already are not touched.
+    """
+    for define in defines:
+        if not is_definition(define):
+            raise FramedexError(
+                f"--define {printable(shlex.quote(define))} defines no macro.",
+                "Write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE', on one line.",
+            )
+    folder = source if output is None else output
+    tree = find_tree(source, folder, excluded, with_tests)
+    if not tree.files:
+        raise _without_files(source, tree)
+    if cmakelists.is_unspeakable(str(tree.root)):
+        raise FramedexError(f"CMake has no way to name the folder {tree.root}.", "Rename it.")
+    project = Project(tree, find_include_roots(tree, includes), standard, defines)
+    if not force:
+        _refuse_foreign(folder)
+    _make_folder(folder)
+    files = {
+        str(path): _write_if_changed(path, text)
+        for path, text in (
+            (folder / "CMakeLists.txt", cmakelists_text(project, folder)),
+            (folder / "compile_commands.json", compile_commands_text(project)),
+        )
+    }
+    if as_json:
+        print_json(_document(project, files))
+    else:
+        print_lines(_lines(project, files))
+
+
+def _without_files(source: Path, tree: SourceTree) -> FramedexError:
+    left_out = [
+        (tree.excluded, "by --exclude", "Exclude less."),
+        (tree.tests, "as tests", "--tests takes tests in."),
+        (tree.in_output, "as they are in the output folder", "Write elsewhere with -o."),
+        (tree.unnamed, "as their names are no UTF-8", "Rename them."),
+    ]
+    reasons = [(f"{count:,} {why}", remedy) for count, why, remedy in left_out if count]
+    remedies = [remedy for _, remedy in reasons]
+    if tree.outward:
+        remedies.append(f"Links that lead out of it are not followed: {_some(tree.outward)}.")
+    if tree.unreadable:
+        remedies.append(f"{words.count(len(tree.unreadable), 'folder')} could not be read: {_some(tree.unreadable)}.")
+    if reasons:
+        message = f"Every C and C++ file below {source} is left out: {', '.join(reason for reason, _ in reasons)}."
+    else:
+        message = f"There are no C or C++ files below {source}."
+    return FramedexError(message, " ".join(remedies) or "Name the folder of a source tree.")
+
+
+def _some(paths: Sequence[str]) -> str:
+    more = len(paths) - _SHOWN
+    return f"{', '.join(paths[:_SHOWN])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise FramedexError where a file of either name is not one that this command has written."""
+    for name, is_own in (("CMakeLists.txt", cmakelists.is_own), ("compile_commands.json", compile_commands.is_own)):
+        path = folder / name
+        try:
+            own = not path.is_symlink() and is_own(path)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            own = False
+        if not own:
+            raise FramedexError(
+                f"{path} is there already, and framedex did not write it.",
+                "Write elsewhere with -o, or replace it with --force.",
+            )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FramedexError(
+            f"The folder {folder} cannot be made: {error.strerror or error}.", "Choose another with -o."
+        ) from error
+
+
+def _write_if_changed(path: Path, text: str) -> bool:
+    """Write the file unless it says the same already; whether it was written."""
+    try:
+        if not path.is_symlink() and path.read_bytes() == text.encode():
+            return False
+    except OSError:
+        pass
+    write_whole(path, text)
+    return True
+
+
+def _document(project: Project, files: Mapping[str, bool]) -> dict[str, Any]:
+    tree = project.tree
+    return {
+        "files": [{"path": path, "written": written} for path, written in files.items()],
+        "root": str(tree.root),
+        "sources": len(tree.files),
+        "tests": tree.tests,
+        "excluded": tree.excluded,
+        "in_output": tree.in_output,
+        "unnamed": tree.unnamed,
+        "only_in_compile_commands": _unspeakable(tree),
+        "outward_links": list(tree.outward),
+        "unreadable": list(tree.unreadable),
+        "include_folders": {"own": list(project.roots.own), "foreign": list(project.roots.foreign)},
+        "includes": project.roots.includes,
+        "missing_includes": dict(project.roots.missing),
+    }
+
+
+def _lines(project: Project, files: Mapping[str, bool]) -> Iterator[Line]:
+    tree, roots = project.tree, project.roots
+    for path, written in files.items():
+        yield text_line(f"{path}: {'written' if written else 'as it was'}", "head")
+    compiled = sum(map(is_compiled, tree.files))
+    yield text_line(
+        f"{words.count(compiled, 'source file')} and {words.count(len(tree.files) - compiled, 'header')}"
+        f" below {tree.root}"
+    )
+    if tree.tests:
+        yield text_line(f"{words.count(tree.tests, 'file')} of tests left out; --tests takes them in")
+    if tree.excluded:
+        yield text_line(f"{words.count(tree.excluded, 'file')} excluded")
+    if tree.in_output:
+        yield text_line(f"{words.count(tree.in_output, 'file')} left out: they are in the output folder")
+    if tree.unnamed:
+        yield text_line(f"{words.count(tree.unnamed, 'file')} left out: their names are no UTF-8")
+    if unspeakable := _unspeakable(tree):
+        yield text_line(
+            f"{words.count(len(unspeakable), 'file')} in compile_commands.json only, as CMake has no way to name them:"
+        )
+        yield from _listed(unspeakable)
+    if tree.outward:
+        yield text_line(f"{words.count(len(tree.outward), 'link')} left out, leading out of the tree:")
+        yield from _listed(tree.outward)
+    if tree.unreadable:
+        yield text_line(f"{words.count(len(tree.unreadable), 'folder')} could not be read:")
+        yield from _listed(tree.unreadable)
+    yield text_line("include folders:")
+    for root in [*(str(tree.root / root) for root in roots.own), *roots.foreign]:
+        yield text_line(f"     {root}")
+    yield from _missing_lines(roots)
+
+
+def _missing_lines(roots: IncludeRoots) -> Iterator[Line]:
+    missing = sum(roots.missing.values())
+    if not missing:
+        return
+    first = [f"{folder} {count:,}" for folder, count in list(roots.missing.items())[:_SHOWN]]
+    more = len(roots.missing) - len(first)
+    yield text_line(
+        f"{missing:,} of {words.count(roots.includes, '#include line')} name headers that are not here:"
+        f" {', '.join(first)}{f' and {more:,} more' if more > 0 else ''}"
+    )
+    yield text_line("     --include DIR says below which folder they are")
+
+
+def _listed(paths: Sequence[str]) -> Iterator[Line]:
+    for path in paths[:_SHOWN]:
+        yield text_line(f"     {path}")
+    if len(paths) > _SHOWN:
+        yield text_line(f"     and {len(paths) - _SHOWN:,} more", "dim")
+
+
+def _unspeakable(tree: SourceTree) -> list[str]:
+    return [path for path in tree.files if cmakelists.is_unspeakable(path)]

@@ -1,0 +1,89 @@
+"""`framedex doctor`: what could not be read, and how well the rest is known."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.render_answers import problem_lines
+from framedex.commands.output.terminal import Line, text_line
+from framedex.index.file.values import storable
+from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
+
+_LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
+
+
+@click.command()
+@json_option
+@click.pass_obj
+def doctor(index_path: Path | None, as_json: bool) -> None:
+    """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
+    with open_index(index_path) as index:
+        captures = [capture for capture in index.captures() if capture.problems]
+        sources = index.source_health()
+        read = index.read_sources()
+    sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
+    if as_json:
+        print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})
+        return
+    print_lines([*_capture_lines(captures), *_source_lines(sources)])
+    if not sources.roots:
+        note("No source folder is known. Next: `framedex index --source FOLDER`.")
+
+
+def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourceProblem]:
+    """What is below the source folders, but not in the index."""
+    from framedex.sources import find_files  # with the extractor, which other verbs do without
+
+    folders: list[str] = []
+    there = [file.path for root in roots if Path(root).is_dir() for file in find_files(Path(root), folders.append)]
+    if folders:
+        message = "It cannot be read, and what is in it is left out; check its permissions."
+        yield SourceProblem(message, len(folders), tuple(folders[:3]), "folder")
+    if missing := [path for path in dict.fromkeys(there) if path not in read and storable(path) == path]:
+        message = "It has not been read yet, so what it defines is not found; `framedex index` reads it."
+        yield SourceProblem(message, len(missing), tuple(missing[:3]))
+
+
+def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
+    for capture in captures:
+        yield text_line(f"capture {capture.id}: {capture.path}", "head")
+        yield from problem_lines(capture.problems)
+
+
+def _source_lines(sources: SourceHealth) -> Iterator[Line]:
+    for root in sources.roots:
+        gone = "" if Path(root).is_dir() else " (missing)"
+        yield text_line(f"source folder {root}{gone}", "head")
+    for each in sources.maps:
+        changed = " (of changed files)" if each.is_dirty else ""
+        yield text_line(f"source map {each.prefix[:-1]}{changed}", "head")
+    for totals in sources.totals:
+        yield text_line(_totals_text(totals))
+    if sources.macros:
+        yield text_line(f"{words.count(sources.macros, 'macro')} learnt from #define, to understand what uses them")
+    for problem in sources.problems:
+        yield text_line(f"{words.count(problem.count, problem.unit)}: {problem.message}", "head")
+        more = problem.count - len(problem.examples)
+        for path in problem.examples:
+            yield text_line(f"     {path}")
+        if more:
+            yield text_line(f"     and {more:,} more", "dim")
+
+
+def _totals_text(totals: SourceTotals) -> str:
+    """What is known of a language; of what definitions, such as those of messages, there may be no calls."""
+    text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
+    text += f" with {words.count(totals.definitions, 'definition')}"
+    if totals.calling:
+        text += f", {totals.calling:,} of which call something"
+    if totals.with_errors:
+        share = 100 * totals.broken / max(totals.definitions, 1)
+        text += f"; places in {words.count(totals.with_errors, 'file')} are not understood, which {share:.2g} % of the"
+        text += " definitions contain: functions there may be missing"
+    return text

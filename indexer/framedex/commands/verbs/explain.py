@@ -1,0 +1,129 @@
+"""`framedex explain`: the stacks in a crash text or log, each frame with its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.commands.reading.logs import NO_INDEX, opened_resolver, standard_input, unreadable
+from framedex.interchange.detect import read
+from framedex.interchange.model import TextStack
+from framedex.interchange.placing.quoted import quoted_source
+from framedex.interchange.placing.resolve import Found, Resolver
+from framedex.interchange.text.escapes import without_escapes
+from framedex.plaintext import printable
+from framedex.releases.stated import StatedReleases
+
+
+@click.command()
+@click.argument("file", metavar="[FILE|-]", default="-")
+@json_option
+@click.pass_obj
+def explain(index_path: Path | None, file: str, as_json: bool) -> None:
+    """Show the stacks in a crash text or a log, each frame with its source.
+
+    Reads what Python, absl, glog, gdb, lldb, the sanitizers, valgrind, LLVM, glibc, macOS, PyTorch, PyTorch/XLA,
+    py-spy, pystack, HLO, MLIR and others print, and plain file:line, alone or mixed, behind whatever a log puts before
+    its lines; docs/trace-documents.md has the list. Frames that have only a symbol, or a binary and an offset, are
+    looked up in the index: train.py 2>&1 | framedex explain
+    """
+    text = _text(file)
+    reading = read(text)
+    lines = text.split("\n")
+    with (
+        opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
+        index.reading() if index else nullcontext(),
+    ):
+        explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
+    if as_json:
+        print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
+        return
+    print_lines(line for each in explained for line in _lines(*each))
+    for problem in reading.problems:
+        note(problem)
+    if not explained:
+        note("No stack of a format that framedex knows is in this text.")
+    elif index is None and any(found.location is None for _, frames in explained for found in frames):
+        note(NO_INDEX)
+
+
+def _text(file: str) -> str:
+    """The text of the log. Raises FramedexError where it cannot be read."""
+    try:
+        return _plain(standard_input().buffer.read() if file == "-" else Path(file).read_bytes())
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from error
+
+
+def _found(resolver: Resolver, stack: TextStack, lines: Sequence[str]) -> Iterator[Found]:
+    frames = [(frame, quoted_source(frame, lines)) for frame in stack.frames]
+    resolver.of_stack(frames)
+    return (resolver.find(*each) for each in frames)
+
+
+def _plain(content: bytes) -> str:
+    text = without_escapes(content.decode("utf-8", "replace"))
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _lines(stack: TextStack, frames: Sequence[Found]) -> Iterator[Line]:
+    located = sum(found.location is not None for found in frames)
+    order = "innermost first" if stack.innermost_first else "innermost last"
+    about = f"  {stack.format}, {words.count(len(frames), 'frame')}, {located} with source, {order}"
+    yield (Span(printable(stack.title or f"line {stack.first_line + 1}"), "head"), Span(about, "dim"))
+    for found in frames:
+        yield from _frame_lines(found)
+    yield ()
+
+
+def _frame_lines(found: Found) -> Iterator[Line]:
+    frame = found.frame
+    style = frame.language.value if frame.language else ""
+    name = Span(f"  {printable(found.function or '(unknown)')}  ", style)
+    if found.location is not None:
+        yield (name, *place_line(found.location))
+    elif frame.place is not None:
+        yield (name, Span(f"{printable(frame.place.path)}:{frame.place.line}"), Span(" [not here]", "dim"))
+    elif frame.module and frame.offset is not None:
+        yield (name, Span(f"{printable(frame.module)}+{frame.offset:#x}", "dim"))
+    else:
+        yield (name, Span(f"{frame.address:#x}" if frame.address is not None else "", "dim"))
+    for candidate in found.candidates:
+        yield (Span("      or "), *place_line(candidate))
+    for place in found.outward:
+        yield (Span("      from "), *place_line(place, []))
+    for label in frame.labels:
+        if found.location is None or label != found.location.how:
+            yield text_line(f"      {label}", "dim")
+
+
+def _document(stack: TextStack, frames: Sequence[Found]) -> dict[str, Any]:
+    return {
+        "format": stack.format.value,
+        "title": stack.title,
+        "first_line": stack.first_line + 1,
+        "last_line": stack.last_line + 1,
+        "innermost_first": stack.innermost_first,
+        "frames": [
+            {
+                "line": found.frame.first_line + 1,
+                "function": found.function,
+                "language": found.frame.language,
+                "location": asdict(found.location) if found.location else None,
+                "candidates": [asdict(candidate) for candidate in found.candidates],
+                "module": found.frame.module,
+                "address": found.frame.address,
+                "labels": list(found.frame.labels),
+                "outward": [asdict(place) for place in found.frame.outward],
+            }
+            for found in frames
+        ],
+    }

@@ -1,0 +1,58 @@
+"""`framedex find`: symbols by a part of their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.errors import FramedexError
+from framedex.model import FoundSymbol
+from framedex.plaintext import printable
+
+
+@click.command()
+@click.argument("text")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N symbols.")
+@json_option
+@click.pass_obj
+def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
+    """Find functions, classes, FFI targets and boundary functions by a part of their name.
+
+    Upper and lower case are the same; `Client::Buffer` finds what has Buffer in its name inside something that has
+    Client in its own. The best fit comes first, and among equals what was recorded.
+    """
+    if not text.strip():
+        raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
+    with open_index(index_path) as index:
+        found = index.find_symbols(text, limit + 1)
+    shown = found[:limit]
+    if as_json:
+        print_json({"symbols": [asdict(symbol) for symbol in shown]})
+        return
+    print_lines(_lines(shown))
+    if not found:
+        note(f"Nothing in the index has a name with {text}.")
+    elif len(found) > limit:
+        note(f"There are more; --limit {2 * limit} shows some of them.")
+
+
+def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
+    for symbol in found:
+        place: Line = ()
+        if symbol.location is not None:
+            place = (Span("  "), *place_line(symbol.location, labels=()))
+        language = "" if symbol.function is None else symbol.function.language.value
+        yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded(symbol))
+
+
+def _recorded(symbol: FoundSymbol) -> Line:
+    if symbol.call is not None:
+        return (Span(f"  framedex trace {symbol.call}", "dim"),)
+    if symbol.function is not None:
+        return (Span("  recorded", "dim"),)
+    return ()

@@ -1,0 +1,150 @@
+"""`framedex index`: captures and sources into the index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.output.console import (
+    INDEX_FOLDER,
+    index_path_here,
+    json_option,
+    load_settings_here,
+    note,
+    patience,
+    print_error,
+    print_json,
+    print_lines,
+)
+from framedex.commands.output.documents import index_document
+from framedex.commands.output.render_index import report_lines
+from framedex.commands.reading.files import absolute, working_folder
+from framedex.errors import FramedexError
+from framedex.settings import Settings
+
+if TYPE_CHECKING:
+    from framedex.ingest import Report
+
+
+@click.command(name="index")
+@click.argument("captures", metavar="[DIR]...", nargs=-1, type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Find definitions in this folder, now and on every later run. May be given several times.",
+)
+@click.option("--lazy", is_flag=True, help="Read only the sources of recorded functions; a later run reads the rest.")
+@click.option("--rebuild", is_flag=True, help="Make the index anew from its captures and source folders.")
+@json_option
+@click.pass_context
+def index_captures(
+    ctx: click.Context,
+    captures: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    lazy: bool,
+    rebuild: bool,
+    as_json: bool,
+) -> None:
+    """Bring the index up to date: name every recorded frame and find its source.
+
+    DIR is a capture or a folder that holds captures, such as the DIR of `framedex run -o DIR`. Without DIR, every
+    capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again and it goes on.
+    """
+    if lazy and rebuild:
+        raise FramedexError(
+            "--rebuild makes the whole index anew, which --lazy would leave half made.",
+            "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
+        )
+    settings = load_settings_here()
+    path = index_path_here(ctx.obj, settings)
+    try:
+        report = _update(path, captures, sources, settings, lazy, rebuild)
+    except KeyboardInterrupt:
+        if rebuild:
+            note("Interrupted. Nothing of the rebuild is kept; run the same command again, with its --source folders.")
+        else:
+            note("Interrupted. What was finished is kept; run `framedex index` again to go on.")
+        raise
+    if as_json:
+        print_json(index_document(path, report))
+    else:
+        print_lines(report_lines(report))
+    for capture, error in report.refused:
+        print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
+    if report.refused:
+        ctx.exit(1)
+    if not as_json:
+        note(_next_step(report))
+
+
+def _update(
+    path: Path,
+    captures: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    settings: Settings,
+    lazy: bool,
+    rebuild: bool,
+) -> Report:
+    from framedex.captures import capture_folders, captures_below
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.index import Store
+    from framedex.index.file.database import changed_by_others
+    from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
+
+    folder = absolute(path).parent
+    project = folder.parent if folder.name == INDEX_FOLDER else working_folder()
+    roots = [*sources, *settings.sources]
+    # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
+    folders = dict.fromkeys((captures_below(project), captures_below(working_folder())))
+    if captures:
+        wanted, unusable = _captures_in(captures)
+    else:
+        wanted, unusable = [capture for folder in folders for capture in capture_folders(folder)], {}
+    if unusable and not wanted and not roots:
+        raise next(iter(unusable.values()))
+    if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
+        raise FramedexError(
+            f"There is nothing to index: no captures in {captures_below(project)}.",
+            "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
+        )
+    with progress_on_terminal() as progress:
+        if rebuild:
+            report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
+        else:
+            with Store(path, patience()) as store:
+                if store.is_doubtful:
+                    print_error(changed_by_others(path))
+                find = find_needed_sources if lazy else find_sources
+                report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
+                store.seal()
+    return replace(report, refused=(*unusable.items(), *report.refused))
+
+
+def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
+    """The captures that the folders are or hold, and the folders that neither are nor hold one, with the reason."""
+    from framedex.captures import captures_within
+
+    found: list[Path] = []
+    unusable: dict[Path, FramedexError] = {}
+    for folder in folders:
+        try:
+            found += captures_within(folder)
+        except FramedexError as error:
+            unusable[folder] = error
+    return found, unusable
+
+
+def _next_step(report: Report) -> str:
+    calls = sum(capture.calls for capture in report.captures)
+    if calls:
+        return "Next: `framedex calls` lists the calls, `framedex trace ID` shows the stack of one."
+    if not report.totals.python_frames + report.totals.native_frames:
+        return "Nothing is recorded yet. Next: `framedex run SCRIPT`, then `framedex index`."
+    return "Next: `framedex calls`."

@@ -1,0 +1,139 @@
+"""`framedex open`: a place in the user's editor."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.editor.choice import chosen_editor
+from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
+from framedex.commands.reading.files import Place, noted_if_short, parse_place
+from framedex.errors import FramedexError
+from framedex.onpath import program_on_path
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.commands.reading.pasted import Finder
+
+
+_PATIENCE = 5.0  # seconds, with a Neovim that runs already
+
+
+@click.command(name="open")
+@click.argument("place", metavar="FILE[:LINE[:COL]]|URL|FRAME")
+@click.option("--in", "around", metavar="TEXT", help="The line of text in which PLACE was clicked.")
+@click.pass_obj
+def open_source(index_path: Path | None, place: str, around: str | None) -> None:
+    """Open a place in your editor.
+
+    The place may also be a link of a terminal, file://HOST/FILE#LINE, or a whole frame of any format that `framedex
+    explain` reads, pasted with quotes around it. A path of a build or of another machine is looked for by the
+    settings' path-map, below the source folders and in the index; a frame with nothing but a symbol, and the full name
+    of a C++ function, in the index.
+    With --in, that text is tried where the place alone leads nowhere, and for the line of a file that has none.
+
+    The editor is $FRAMEDEX_EDITOR, else the one in whose terminal this runs (Neovim, Emacs, VS Code, code-server, Zed,
+    a JetBrains IDE) while it can be reached, else $VISUAL, else $EDITOR, else a Neovim or Emacs that runs, else one
+    that is installed. Known editors (VS Code and its relatives, JetBrains IDEs, Vim, Emacs, Helix, Sublime Text, Kate,
+    nano, less) are given the line; FRAMEDEX_EDITOR='nvim --server SOCKET' is a Neovim that runs already. Any other is
+    given it where the variable says how: in FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}' (or VISUAL, or
+    EDITOR) each of those stands for its value, inside arguments too. No shell reads them.
+    """
+    wanted = parse_place(place)
+    is_enough = wanted.line is not None or around is None
+    if not (is_enough and os.path.isfile(wanted.path)):  # noqa: PTH113 - Path.is_file raises where it may not look
+        wanted = _looked_for(place, around, index_path)
+    else:
+        noted_if_short(wanted)
+    editor = chosen_editor(os.environ)
+    if wanted.line is not None and not can_tell_lines(editor):
+        from framedex.commands.output.console import note
+
+        name = printable(editor[0])
+        note(
+            f"'{name}' is started without line {wanted.line}: how it is told a line is not known."
+            f" Put {{file}}, {{line}} and {{column}} where they go: FRAMEDEX_EDITOR='{name} {{file}}:{{line}}'."
+        )
+    command = editor_command(editor, wanted)
+    _run(command, _PATIENCE if only_asks(command) else None)
+
+
+def _run(command: Sequence[str], patience: float | None) -> None:
+    """Run an editor to its end, or for so many seconds. Raises FramedexError where it cannot be started or fails."""
+    try:
+        with _interrupts_left_to_the_editor():
+            program = program_on_path(command[0])
+            if program is None:
+                raise FileNotFoundError(errno.ENOENT, "it is in no folder of the PATH")
+            status = subprocess.run([program, *command[1:]], check=False, timeout=patience).returncode
+    except subprocess.TimeoutExpired as error:
+        raise FramedexError(
+            f"The Neovim that runs already has not answered in {_PATIENCE:.0f} seconds.",
+            "Look there: it may be waiting at a prompt. With FRAMEDEX_EDITOR another editor can be named.",
+        ) from error
+    except OSError as error:
+        raise FramedexError(
+            f"The editor '{command[0]}' cannot be started: {error.strerror or error}.",
+            "Set FRAMEDEX_EDITOR to a command that opens files, for example `export FRAMEDEX_EDITOR='code -g'`.",
+        ) from error
+    if status == -signal.SIGINT:
+        raise KeyboardInterrupt
+    if status < 0:
+        raise FramedexError(f"The editor '{command[0]}' was ended by {_signal_name(-status)}.")
+    if status != 0:
+        raise FramedexError(f"The editor '{command[0]}' ended with status {status}.")
+
+
+@contextmanager
+def _interrupts_left_to_the_editor() -> Iterator[None]:
+    """Ctrl-C and Ctrl-\\ reach the editor by themselves, and to most they are keys like others."""
+    numbers = [number for number in (signal.SIGINT, signal.SIGQUIT) if signal.getsignal(number) != signal.SIG_IGN]
+    # A handler, which ends with the start of a program: what is ignored stays so in the editor too.
+    before = {number: signal.signal(number, lambda *_: None) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place:
+    from framedex.commands.reading.pasted import Finder
+
+    with Finder.here(index_path) as finder:
+        try:
+            found = finder.find(place)
+        except FramedexError as error:
+            if around is None or around.strip() == place:
+                raise
+            try:
+                return finder.find(around)
+            except FramedexError:
+                raise error from None
+        return found if around is None else _with_line(found, around, finder)
+
+
+def _with_line(found: Place, around: str, finder: Finder) -> Place:
+    """The place with the line that a text around it says: `File "x.py", line 12`, where `x.py` was clicked."""
+    if found.line is not None:
+        return found
+    try:
+        said = finder.find(around)
+    except FramedexError:
+        return found
+    return said if said.path.samefile(found.path) else found

@@ -1,0 +1,71 @@
+"""`framedex callers` and `framedex callees`: who called whom, across the border between Python and C++."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.documents import callees_document, callers_document
+from framedex.commands.output.render_answers import relation_lines
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import Edge, FunctionRow
+
+_MOST_FUNCTIONS = 20
+
+_all_option = click.option("--all", "show_all", is_flag=True, help="Show direct neighbours, interpreter and glue too.")
+
+Group = tuple[FunctionRow, Sequence[Edge]]
+
+
+@click.command()
+@click.argument("name")
+@_all_option
+@json_option
+@click.pass_obj
+def callers(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+    """Show which functions called NAME in recorded stacks.
+
+    NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
+    """
+    with open_index(index_path) as index:
+        groups = _groups(index, name, index.direct_callers if show_all else index.callers)
+    if as_json:
+        print_json(callers_document(groups))
+        return
+    for function, edges in groups:
+        print_lines(relation_lines(function, edges, "callers", inward=False))
+
+
+@click.command()
+@click.argument("name")
+@_all_option
+@json_option
+@click.pass_obj
+def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+    """Show which functions NAME called in recorded stacks.
+
+    NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
+    """
+    with open_index(index_path) as index:
+        groups = _groups(index, name, index.direct_callees if show_all else index.callees)
+    if as_json:
+        print_json(callees_document(groups))
+        return
+    for function, edges in groups:
+        print_lines(relation_lines(function, edges, "callees", inward=True))
+
+
+def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:
+    """Each function that the name fits with its edges, most calls first. Raises FramedexError where it fits none."""
+    functions = index.find_functions(name)
+    if not functions:
+        raise FramedexError(
+            f"No function like '{name}' is on a recorded stack.", "`framedex trace ID` shows the functions of a stack."
+        )
+    if len(functions) > _MOST_FUNCTIONS:
+        note(f"The {_MOST_FUNCTIONS} most called of {len(functions):,} functions like '{name}'.")
+    return [(function, edges(function.id)) for function in functions[:_MOST_FUNCTIONS]]

@@ -1,0 +1,189 @@
+"""`framedex resolve`: a log passed on as it is written, with the sources of its frames at the ends of their lines."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import stat
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex.commands.output.console import note, print_error, settings_here
+from framedex.commands.output.notes import SourceNotes
+from framedex.commands.output.terminal import Terminal
+from framedex.commands.reading.logs import NO_INDEX, opened_resolver, resolver_by, standard_input, unreadable
+from framedex.errors import FramedexError
+from framedex.interchange.model import TextFrame
+from framedex.interchange.placing.resolve import Found, Resolver
+from framedex.interchange.stream import NotedLog
+from framedex.model import Language
+from framedex.releases.stated import StatedReleases
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+_BLOCK = 1 << 20
+"""Bytes that are read at once at most; a pipe holds 64 KiB."""
+
+
+@click.command()
+@click.argument("file", metavar="[FILE|-]", default="-")
+@click.pass_obj
+def resolve(index_path: Path | None, file: str) -> None:
+    """Pass a log on as it is written, and add to its frames where their source is.
+
+    \b
+        python -u train.py 2>&1 | framedex resolve
+
+    (-u, or PYTHONUNBUFFERED=1: into a pipe Python otherwise writes what it prints late, in blocks.)
+
+    Frames that show only a symbol, a binary and an offset, or a path of a build or of another machine get their place
+    at the end of the line: " → /path:line", a link where the terminal follows those, with how it is known unless
+    exactly. A path:line whose file is here stays as it is, as does every other byte of the log. A line appears as soon
+    as it is written, also one without an end, such as a progress bar.
+
+    The formats are those of `framedex explain`, which reads a log whole and so knows a little more. At Ctrl-C the
+    program before the pipe ends, and its last lines still pass. The status of a pipe is that of its last command, so
+    this one's; with `set -o pipefail` in the shell the program's own failure counts.
+    """
+    terminal = Terminal.of_stdout()
+    with _opened(file) as source, _interrupts_left_to_the_producer(source):
+        with _Sources(index_path, file) as sources:
+            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases)
+            try:
+                _pass_on(source, file, NotedLog(notes, sources.releases))
+            except BrokenPipeError:
+                _end_as_others_do_in_a_broken_pipe()
+        if sources.missed:
+            note(NO_INDEX)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[int]:
+    """The descriptor that the log is read from. Raises FramedexError where there is none."""
+    if file == "-":
+        yield standard_input().fileno()
+        return
+    try:
+        source = os.open(file, os.O_RDONLY)
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from error
+    try:
+        yield source
+    finally:
+        os.close(source)
+
+
+@contextmanager
+def _interrupts_left_to_the_producer(source: int) -> Iterator[None]:
+    """Ctrl-C reaches all processes of a pipe at once; what the first one still has to say has to pass."""
+    if not stat.S_ISFIFO(os.fstat(source).st_mode):
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class _Sources:
+    """Finds the sources of frames. What that takes is loaded for the first frame: until then lines just pass.
+
+    What goes wrong is told, and ends the notes only: a filter that ends takes the program before it along. Without an
+    index that can be read the paths of the log still lead to files.
+    """
+
+    def __init__(self, index_path: Path | None, file: str) -> None:
+        self._index_path = index_path
+        self._file = file
+        self._stack = ExitStack()
+        self._resolver: Resolver | None = None
+        self._index: Index | None = None
+        self._failed = False
+        self._has_bad_index = False
+        self.releases = StatedReleases()
+        """What the log has stated so far of what it is of."""
+        self.missed = False
+        """Whether there were frames that an index might know, and none was there."""
+
+    def __enter__(self) -> _Sources:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def find(self, frame: TextFrame) -> Found:
+        """The source of a frame."""
+        nothing = Found(frame, frame.function, None)
+        if self._failed:
+            return nothing
+        try:
+            found = self._found(frame)
+        except Exception:
+            self._failed = True
+            traceback.print_exc()
+            return nothing
+        is_unknown = found.location is None and frame.language is Language.NATIVE
+        self.missed = self.missed or (is_unknown and self._index is None and not self._has_bad_index)
+        return found
+
+    def _found(self, frame: TextFrame) -> Found:
+        try:
+            resolver = self._resolver = self._resolver or self._opened()
+            with self._index.reading() if self._index is not None else nullcontext():
+                return resolver.find(frame)
+        except FramedexError as error:
+            print_error(error)
+            self._stack.close()
+            self._index, self._has_bad_index = None, True
+            self._resolver = resolver_by(settings_here()[0], self._file, None, self.releases)
+            return self._resolver.find(frame)
+
+    def _opened(self) -> Resolver:
+        resolver, self._index = self._stack.enter_context(opened_resolver(self._index_path, self._file, self.releases))
+        return resolver
+
+
+def _pass_on(source: int, file: str, log: NotedLog) -> None:
+    while block := _read(source, file):
+        for piece in log.take(block):
+            _write(piece)
+    for piece in log.end():
+        _write(piece)
+
+
+def _read(source: int, file: str) -> bytes:
+    while True:
+        try:
+            return os.read(source, _BLOCK)
+        except BlockingIOError:  # another process has switched a shared terminal or pipe over
+            select.select([source], [], [])
+        except OSError as error:
+            raise unreadable(file, error) from error
+
+
+def _write(piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        try:
+            rest = rest[os.write(1, rest) :]
+        except BlockingIOError:
+            select.select([], [1], [])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FramedexError(f"stdout cannot be written: {error.strerror or error}.") from error
+
+
+def _end_as_others_do_in_a_broken_pipe() -> None:
+    """End by the signal, without a word, as `cat` does: shells then see what they expect of a filter."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)

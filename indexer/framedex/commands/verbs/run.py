@@ -1,0 +1,109 @@
+"""`framedex run`: run a program on the mock TPU, or on another plug-in, and record it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, interpreter, launch
+from framedex.commands.launching.mock_settings import machine_options, machine_variables
+from framedex.commands.launching.outcome import Outcome
+from framedex.commands.launching.plugins import find_plugin
+from framedex.commands.launching.quantities import Bytes
+from framedex.commands.launching.runtimes import Runtime
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.option("-o", "--output", type=click.Path(path_type=Path, file_okay=False), help="The folder for captures.")
+@click.option(
+    "--plugin",
+    metavar="PATH|NAME",
+    help="Record this PJRT plug-in in place of the mock: libtpu, or another installed one, or [NAME:]PATH.",
+)
+@machine_options
+@click.option("-m", "is_module", is_flag=True, help="The program is a module: run it as `python -m` does.")
+@click.option(
+    "--python",
+    default=sys.executable,
+    type=click.Path(dir_okay=False),
+    help="The Python that runs the program. Default: the one framedex runs under.",
+)
+@click.option("--include", multiple=True, metavar="PATTERN", help="Record only functions like this: 'PJRT_Buffer_*'.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not record functions like this.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="Record every Nth call of each thread.")
+@click.option(
+    "--limit",
+    type=Bytes(),
+    metavar="BYTES",
+    help="Stop recording calls at this size, for example 1GiB. Counted by 256 KiB, one of each thread at least.",
+)
+@click.option("--ring", is_flag=True, help="At the limit, let the oldest calls give way to the newest.")
+@click.argument("program", nargs=-1, type=click.UNPROCESSED, metavar="SCRIPT|-m MODULE [ARGS]...")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    output: Path | None,
+    plugin: str | None,
+    is_module: bool,
+    python: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    sample: int | None,
+    limit: int | None,
+    ring: bool,
+    program: tuple[str, ...],
+    **machine: Any,
+) -> None:
+    """Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.
+
+    The program is run as it is: its output, arguments, exit status and exceptions are its own. The capture goes into
+    .framedex/captures of the working folder. With FRAMEDEX_RECORD=0 it runs the same way and nothing is recorded.
+    docs/mock-tpu.md says which machines can be simulated and what can be made to fail. jaxlib 0.4.13 is recorded at
+    the TPU C API that JAX used before PJRT (docs/tpu-executor-allocate.md).
+    """
+    if not program:
+        raise click.UsageError("Name a script, or a module with -m: framedex run SCRIPT [ARGS]...")
+    if not is_module and not os.path.exists(program[0]):  # noqa: PTH110 - Path.exists raises where it may not look
+        raise click.UsageError(f"There is no script {program[0]!r}.")
+    if ring and limit is None:
+        raise click.UsageError("--ring needs a size: --limit BYTES.")
+    if plugin == "":
+        raise click.UsageError("--plugin is empty: name a plug-in, or leave it out for the mock TPU.")
+    variables = machine_variables(machine)
+    if plugin and variables:
+        raise click.UsageError("--device, --hbm and the like are about the mock TPU: a plug-in has its own.")
+    settings = variables | {
+        "FRAMEDEX_INCLUDE": ",".join(include),
+        "FRAMEDEX_EXCLUDE": ",".join(exclude),
+        "FRAMEDEX_SAMPLE": _number(sample),
+        "FRAMEDEX_LIMIT": _number(limit),
+        "FRAMEDEX_RING": "1" if ring else "",
+    }
+    arguments = ("-m", *program) if is_module else program
+    python = interpreter(python)
+    check_python(python)
+    runtime = Runtime.PJRT if plugin else check_jaxlib(python)
+    found = find_plugin(plugin, python) if plugin else None
+    outcome = launch(Launch(python, arguments, output, settings, found, runtime))
+    for line in outcome.summary().splitlines():
+        with suppress(OSError):  # nobody reads it; the program's status is still to be passed on
+            click.echo(f"framedex: {line}", err=True)
+    _end_like(ctx, outcome)
+
+
+def _number(value: int | None) -> str:
+    """A number as an environment variable has it; empty if none was given."""
+    return "" if value is None else str(value)
+
+
+def _end_like(ctx: click.Context, outcome: Outcome) -> None:
+    """End as the program ended: with its exit status, or by the same signal."""
+    if outcome.status < 0:
+        outcome.raise_signal()
+    ctx.exit(outcome.status)

@@ -1,0 +1,181 @@
+"""`framedex sources export` and `import`: source maps, for those who have no checkout."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import (
+    checked_index_place,
+    index_path_here,
+    known_index,
+    load_settings_here,
+    patience,
+    print_lines,
+)
+from framedex.commands.output.terminal import text_line
+from framedex.commands.reading.files import written_whole
+from framedex.errors import FramedexError
+from framedex.model import SourceMapInfo
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.index import Store
+
+
+@click.command(name="export")
+@click.argument("root", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="The map: *.fdmap."
+)
+@click.option("--component", help="What the sources are called, such as xla. Default: the name of their repository.")
+@click.option("--commit", help="The commit that they are of. Default: that of the git checkout.")
+@click.option("--repository", help="Their public address, https://... Default: that of the checkout's origin.")
+@click.option("--allow-dirty", is_flag=True, help="Also where files were changed since the commit; the map says so.")
+@click.option("--no-calls", is_flag=True, help="Leave out the calls: a third of the size, but no lines of calls.")
+@click.pass_obj
+def export_sources(
+    index_path: Path | None,
+    root: Path,
+    output: Path,
+    component: str | None,
+    commit: str | None,
+    repository: str | None,
+    allow_dirty: bool,
+    no_calls: bool,
+) -> None:
+    """Write the names and lines of what ROOT defines, without code, to a source map that `import` reads.
+
+    What the index knows of ROOT is taken from there; the rest is read.
+    """
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.ingest.map_export import export_map
+    from framedex.sourcemap import repository_of, tracked_files
+
+    source = _state_of(root, commit)
+    if source.is_dirty and not allow_dirty:
+        raise FramedexError(
+            f"Files of {printable(str(source.top))} are not as they are in its commit"
+            + (f": {source.problem}" if source.problem else "."),
+            "Commit or stash the changes, or export with --allow-dirty.",
+        )
+    repository = repository.rstrip("/").removesuffix(".git") if repository else repository_of(root)
+    name = component or (repository or str(source.top)).rstrip("/").rpartition("/")[2]
+    info = _checked(SourceMapInfo(name, repository, source.commit, source.is_dirty, version("framedex")))
+    with _store_with(root, index_path) as store, written_whole(output) as stream, progress_on_terminal() as progress:
+        exported = export_map(
+            store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
+        )
+    size = output.stat().st_size
+    print_lines(
+        [
+            text_line(f"{output}: {info.prefix[:-1]}, {_counts(exported.files, exported.definitions)}, {size:,} bytes"),
+            *([] if repository else [text_line("     ! without --repository nobody can follow its lines", "error")]),
+        ]
+    )
+
+
+@click.command(name="import")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.pass_obj
+def import_sources(index_path: Path | None, file: Path) -> None:
+    """Take the definitions of a source map into the index, in place of those of its component that were there.
+
+    Functions that are defined in a source folder are found there, those that are not in the map.
+    """
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.index import Store
+    from framedex.ingest.map_import import import_map
+
+    path = index_path_here(index_path, load_settings_here())
+    with Store(path, patience()) as store, progress_on_terminal() as progress:
+        imported = import_map(store, file, progress)
+        store.seal()
+    replaced = imported.replaced
+    lines = [text_line(f"{imported.info.prefix[:-1]}: {_counts(imported.files, imported.definitions)}")]
+    if replaced is not None:
+        again = "the same commit was there" if replaced == imported.info else f"{replaced.prefix[:-1]} was there"
+        lines.append(text_line(f"     replaced: {again}"))
+    if imported.info.is_dirty:
+        lines.append(text_line("     ! made from changed files: lines may differ from those of the commit", "error"))
+    print_lines(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is to be exported: the folder that paths count from, its commit, and whether files may differ from that."""
+
+    top: Path
+    commit: str
+    is_dirty: bool
+    problem: str | None = None
+
+
+def _state_of(root: Path, commit: str | None) -> _Source:
+    """The state of a folder that is said to be at `commit`. Raises FramedexError where that is unknown or wrong."""
+    from framedex.releases.checkout import read_checkout
+
+    checkout = read_checkout(root)
+    if checkout is None or not checkout.commit:
+        if commit is None:
+            raise FramedexError(
+                f"{printable(str(root))} is no git checkout, so its commit is not known.", "Name it with --commit."
+            )
+        return _Source(Path(os.path.realpath(root)), commit, is_dirty=False)
+    if commit is not None and commit != checkout.commit:
+        raise FramedexError(
+            f"{printable(str(root))} is at {checkout.commit}, not at {printable(commit)}.",
+            f"Check it out first: `git checkout {printable(commit)}`.",
+        )
+    top = Path(os.path.realpath(checkout.top))
+    return _Source(top, checkout.commit, checkout.is_changed is not False, checkout.problem)
+
+
+def _checked(info: SourceMapInfo) -> SourceMapInfo:
+    from framedex.sourcemap import MalformedError, encode_header
+
+    try:
+        encode_header(info)
+    except MalformedError as problem:
+        raise FramedexError(
+            f"This cannot be exported: {problem}.",
+            "Give a name of letters and digits as --component, a full commit id as --commit, and an address without"
+            " user name or password (https://...) as --repository.",
+        ) from problem
+    return info
+
+
+@contextmanager
+def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
+    """The index that has the folder; a passing one where none has."""
+    from framedex.index import Store
+
+    settings = load_settings_here()
+    path = known_index(index_path, settings)
+    if path is not None and os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises where it may not look
+        with Store(checked_index_place(path, index_path, settings), patience()) as store:
+            folder = os.path.realpath(root)
+            if any(folder == known or folder.startswith(f"{known}/") for known in store.sources.roots()):
+                yield store
+                return
+    try:
+        passing = tempfile.TemporaryDirectory(prefix="framedex-")
+    except OSError as error:
+        raise FramedexError(
+            f"No temporary folder can be made: {error.strerror or error}.", "Name a disk with room by TMPDIR."
+        ) from error
+    with passing as folder, Store(Path(folder) / "index.db") as store:
+        yield store
+
+
+def _counts(files: int, definitions: int) -> str:
+    return f"{words.count(files, 'file')}, {words.count(definitions, 'definition')}"

@@ -1,0 +1,174 @@
+"""`framedex sources`: the source folders, and whether they are what was recorded."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import (
+    checked_index_place,
+    index_path_here,
+    json_option,
+    load_settings_here,
+    note,
+    open_index,
+    print_json,
+    print_lines,
+    settings_here,
+)
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.verbs.source_maps import export_sources, import_sources
+from framedex.errors import FramedexError
+from framedex.index.file.values import storable
+from framedex.model import SourceMapInfo
+from framedex.plaintext import printable, restore
+from framedex.releases import Build
+from framedex.releases.roots import (
+    COMPONENTS,
+    RootState,
+    build_text,
+    clone_command,
+    pin_url,
+    short,
+    state_of_root,
+    without_root,
+)
+
+
+@click.group(invoke_without_command=True)
+@json_option
+@click.pass_context
+def sources(ctx: click.Context, as_json: bool) -> None:
+    """List the source folders: their files, their commits, and whether those are what was recorded.
+
+    A jaxlib or jax that was recorded knows the commit it was built from; a folder with its sources at another commit is
+    told, with the command that brings it there.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_index(ctx.obj) as index:
+        builds = index.builds()
+        states = [state_of_root(root, builds) for root in index.source_roots()]
+        maps = index.source_maps()
+    missing = without_root(states, builds)
+    if as_json:
+        print_json(_document(states, missing) | {"maps": [asdict(each) for each in maps]})
+        return
+    print_lines([line for state in states for line in _root_lines(state)])
+    print_lines(map(_map_line, maps))
+    print_lines(_missing_lines(missing, builds))
+    if not states and not maps:
+        note("No source folder is known. Next: `framedex sources add FOLDER`.")
+
+
+sources.add_command(export_sources)
+sources.add_command(import_sources)
+
+
+@sources.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.pass_context
+def add(ctx: click.Context, folders: tuple[Path, ...]) -> None:
+    """Find definitions in these folders from now on; the next `framedex index` reads them."""
+    from framedex.index import Store
+
+    for folder in folders:
+        if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where it may not look
+            raise FramedexError(f"There is no folder {folder}.", "Name a folder of sources.")
+        if storable(os.path.realpath(folder)) != os.path.realpath(folder):
+            raise FramedexError(f"The name of {folder} is no UTF-8.", "Give it another name; no editor could open it.")
+    with Store(index_path_here(ctx.obj, load_settings_here())) as store:
+        with store.transaction():
+            for folder in folders:
+                store.sources.add_root(os.path.realpath(folder))
+        store.seal()
+    note("Next: `framedex index` reads what is new there.")
+
+
+@sources.command()
+@click.argument("folders", metavar="DIR...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.pass_context
+def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
+    """Forget these folders and what was read from them. Their files are left alone.
+
+    The component of a source map (`xla`) stands for the map.
+    """
+    from framedex.index import Store
+
+    with open_index(ctx.obj) as index:
+        path, known = index.path, {root.path for root in index.source_roots()}
+        components = {each.component for each in index.source_maps()}
+    maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
+    chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
+    settings, _ = settings_here()
+    with Store(checked_index_place(path, ctx.obj, settings)) as store:
+        with store.transaction():
+            for component in maps:
+                store.sources.remove_map(component)
+            for root in chosen.values():
+                store.sources.remove_root(root)
+        store.seal()
+    listed = [root for root in map(str, settings.sources) if os.path.realpath(root) in chosen.values()]
+    for root in listed:
+        note(f"{settings.file} names {root} too: take it out there, or the next `framedex index` adds it again.")
+    if not listed:
+        note("Next: `framedex index` finds the functions anew that were defined there.")
+
+
+def _known_root(folder: Path, known: set[str]) -> str:
+    """The root that is meant, as it is stored. Raises FramedexError where there is no such root."""
+    for name in (str(folder), restore(str(folder))):
+        absolute = os.path.realpath(name) if "\0" not in name else name
+        for candidate in (absolute, os.path.abspath(name), name):  # noqa: PTH100 - it may be a link to another by now
+            if candidate in known:
+                return candidate
+    raise FramedexError(f"{folder} is no source folder of this index.", "`framedex sources` lists them.")
+
+
+def _root_lines(state: RootState) -> Iterator[Line]:
+    checkout = state.checkout
+    words_of_it = [f"{words.count(state.files, 'file')} read"]
+    if state.component is not None:
+        words_of_it.append(f"{COMPONENTS[state.component]}'s sources")
+    if not state.is_there:
+        words_of_it.append("missing; what was read from it is kept until `framedex sources remove`")
+    if checkout is not None and checkout.commit:
+        changed = " with changes" if checkout.is_changed else ""
+        words_of_it.append(f"at {short(checkout.commit)}{changed}")
+    if state.matches and state.build is not None:
+        words_of_it.append(f"as recorded: {build_text(state.build)}")
+    yield (Span(printable(str(state.path)), "head"), Span(f"  {printable('; '.join(words_of_it))}"))
+    if checkout is not None and checkout.problem:
+        yield text_line(f"     ! {checkout.problem}", "error")
+    if state.advice:
+        yield text_line(f"     ! {state.advice}", "error")
+
+
+def _map_line(source_map: SourceMapInfo) -> Line:
+    told = "a source map" + (", made from changed files" if source_map.is_dirty else "")
+    address = f" of {source_map.repository}" if source_map.repository else ""
+    return (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
+
+
+def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
+    for build in missing:
+        yield (Span(build_text(build), "head"), Span("; no source folder has that"))
+        yield text_line(f"     to get it: `{clone_command(build)}`", "dim")
+        if url := pin_url(build, builds):
+            yield text_line(f"     JAX names the commit in {url}", "dim")
+
+
+def _document(states: Sequence[RootState], missing: Sequence[Build]) -> dict[str, Any]:
+    roots = []
+    for state in states:
+        document = asdict(state) | {"path": str(state.path)}
+        if state.checkout is not None:
+            document["checkout"] = asdict(state.checkout) | {"top": str(state.checkout.top)}
+        roots.append(document)
+    return {"roots": roots, "missing": [asdict(build) | {"clone": clone_command(build)} for build in missing]}

@@ -1,0 +1,61 @@
+"""`framedex summary`: how many calls of each function there were, and how long they took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from framedex.commands.output.console import (
+    chosen_capture,
+    json_option,
+    note,
+    note_what_is_missing,
+    open_index,
+    print_json,
+    print_lines,
+)
+from framedex.commands.output.documents import summary_document
+from framedex.commands.output.render_calls import capture_heading, totals_lines
+from framedex.commands.reading.filters import filter_options
+from framedex.model import CallFilter, FunctionTotals
+
+_ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
+    "self": lambda totals: -totals.self_time,
+    "total": lambda totals: -totals.total,
+    "calls": lambda totals: -totals.calls,
+    "errors": lambda totals: -totals.errors,
+    "mean": lambda totals: -totals.mean,
+    "median": lambda totals: -totals.median,
+    "p90": lambda totals: -totals.p90,
+    "p99": lambda totals: -totals.p99,
+    "max": lambda totals: -totals.longest,
+    "name": lambda totals: totals.function,
+}
+
+
+@click.command()
+@filter_options
+@click.option("--sort", type=click.Choice(list(_ORDERS)), default="self", show_default=True, help="Order by this.")
+@click.option("--by-thread", is_flag=True, help="Tell the threads apart.")
+@json_option
+@click.pass_obj
+def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: bool, as_json: bool) -> None:
+    """Sum up calls by function: count, errors, and how long they took.
+
+    `self` is the time without that of boundary functions called inside. Without --capture, of the latest capture.
+    """
+    with open_index(index_path) as index:
+        capture = chosen_capture(index, wanted.capture)
+        wanted = replace(wanted, capture=capture.id)
+        found = sorted(index.function_totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+    if as_json:
+        print_json(summary_document(capture, found))
+        return
+    note_what_is_missing(capture)
+    print_lines([capture_heading(capture), *totals_lines(found, by_thread=by_thread)])
+    if not found:
+        note("No call passes the filter.")

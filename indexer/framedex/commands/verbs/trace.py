@@ -1,0 +1,139 @@
+"""`framedex trace`: the stack behind a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import (
+    json_option,
+    note,
+    note_what_is_missing,
+    open_index,
+    print_json,
+    print_lines,
+)
+from framedex.commands.output.documents import trace_document
+from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
+from framedex.commands.output.terminal import Line, Terminal, text_line
+from framedex.commands.reading.files import write_whole
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import FrameRow, Role, Stale, Trace
+from framedex.tracetext import format_trace
+
+_JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
+# Which repository the functions of jaxlib's binaries come from.
+_TREES = (
+    ("`xla::` and `tsl::`", re.compile(r"(?:xla|tsl|stream_executor)::"), "https://github.com/openxla/xla"),
+    ("`jax::` and `jaxlib::`", re.compile(r"(?:jax|jaxlib)::"), "https://github.com/jax-ml/jax"),
+)
+
+
+@click.command()
+@click.argument("call", metavar="ID|FUNCTION")
+@click.option("--first", is_flag=True, help="Most recent frame first.")
+@click.option("--all", "show_all", is_flag=True, help="Show interpreter and glue frames, and every candidate line.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a trace document that editors open."
+)
+@json_option
+@click.pass_obj
+def trace(index_path: Path | None, call: str, first: bool, show_all: bool, output: Path | None, as_json: bool) -> None:
+    """Show the merged Python and C++ stack of a call.
+
+    ID is a number from `framedex calls`; FUNCTION the name of a boundary function, or a part of it that fits one name
+    only, for its latest call. The most recent frame comes last. Below the run of an FFI handler is the Python stack of
+    the ffi_call that it was run for.
+    """
+    with open_index(index_path) as index:
+        found = _find(index, call)
+        capture = next((row for row in index.captures() if row.id == found.call.capture), None)
+    if output is not None:
+        write_whole(output, format_trace(found))
+        note(f"Wrote {output}. Open it in an editor with framedex's language server to follow its frames.")
+    elif as_json:
+        print_json(trace_document(found))
+    else:
+        print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
+        if capture is not None:
+            note_what_is_missing(capture)
+        for path, is_followed in _stale_files(found).items():
+            now = "git tells where its lines are now" if is_followed else "its lines may have moved"
+            note(f"{path} has changed since the recording: {now}.")
+        for hint in _missing_sources(found):
+            note(hint)
+
+
+def _find(index: Index, call: str) -> Trace:
+    """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
+    if call.isascii() and call.isdigit():
+        found = index.trace(int(call)) if len(call) < 19 else None
+        if found is None:
+            raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
+        return found
+    latest = index.latest_call(call)
+    found = index.trace(latest.id) if latest else None
+    if found is None:
+        raise FramedexError(
+            f"No recorded call of a function like '{call}'.",
+            "`framedex calls` lists the calls; `framedex callers NAME` finds functions within stacks.",
+        )
+    return found
+
+
+def _missing_sources(found: Trace) -> Iterator[str]:
+    """For each binary whose frames have a name that a source tree could place, which tree that is, as far as known."""
+    modules: dict[str, list[FrameRow]] = {}
+    for frame in (*found.frames, *found.python):
+        if frame.location is None and frame.function.role is Role.CODE and frame.function.symbol:
+            modules.setdefault(PurePath(frame.module).name, []).append(frame)
+    for module, frames in modules.items():
+        names = [frame.function.name for frame in frames]
+        trees = [
+            f"{shown} in {tree}"
+            for shown, pattern, tree in _TREES
+            if module in _JAXLIB and any(map(pattern.match, names))
+        ]
+        told = f": {', '.join(trees)}" if trees else ""
+        commit = "; `framedex sources` says at which commit" if trees else ""
+        yield (
+            f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
+            f" `framedex index --source DIR` links them to a source tree{commit}."
+        )
+
+
+def _stale_files(found: Trace) -> dict[str, bool]:
+    """The files of the trace that are not as they were, and whether git knows where all their lines are now."""
+    frames = (*found.frames, *found.python)
+    places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]
+    unknown = {place.path for place in places if place.stale is Stale.UNKNOWN}
+    return {place.path: place.path not in unknown for place in places}
+
+
+def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+    width = Terminal.of_stdout().width
+    yield from header(found)
+    yield ()
+    yield from _stack(found, frames, step, width)
+    yield from dispatch_lines(found, frames, width, step)
+
+
+def _stack(found: Trace, frames: Frames, step: int, width: int | None) -> Iterator[Line]:
+    if found.reason is None:
+        yield from frames(found.frames[::step], width)
+    else:
+        yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
+        yield text_line("native frames", "head")
+        yield from frames(found.frames[::step], width)
+        yield text_line("Python frames", "head")
+        yield from frames(found.python[::step], width)
+    if found.origin is not None:
+        for site in found.origin.sites:
+            yield ()
+            yield origin_line(found.origin, site)
+            yield from frames(site.frames[::step], width)

@@ -1,0 +1,106 @@
+"""`framedex where`: what passes a file or a line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.documents import where_document
+from framedex.commands.output.render_answers import where_lines
+from framedex.commands.reading.files import parse_place
+from framedex.errors import FramedexError
+from framedex.index import Index
+from framedex.model import FunctionRow, How, Location, StackHit, Stale
+from framedex.plaintext import printable, restore
+
+Caller = tuple[FunctionRow, Location | None]
+
+
+@click.command()
+@click.argument("place", metavar="FILE[:LINE]")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="At most N stacks.")
+@json_option
+@click.pass_obj
+def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> None:
+    """Show which calls pass a file, or one line of it.
+
+    FILE is a path, or the end of the path of a recorded file (`pxla.py`, `jax/_src/api.py`).
+    """
+    wanted = parse_place(place)
+    with open_index(index_path) as index:
+        path = _recorded_path(index, wanted.path)
+        counts = index.recorded_lines(path) if wanted.line is None else {}
+        summary = None if wanted.line is None else index.line_summary(path, wanted.line)
+        callers = _callers(index, path, wanted.line)
+        hits = index.stacks_through(path, wanted.line, limit)
+        lines = counts if wanted.line is None else [wanted.line]
+        stale = Stale.UNKNOWN if _is_changed(hits or index.stacks_through(path, limit=1)) else None
+        places = {line: index.published(Location(path, line, How.EXACT, stale=stale)) for line in lines}
+        linked = [] if wanted.line is None else index.linked_calls(path, wanted.line)
+    if as_json:
+        print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
+        return
+    print_lines(where_lines(places, counts, summary, callers, hits, linked))
+    if not hits:
+        note(f"No recorded call passes {place}.")
+    if stale is not None:
+        note(f"{printable(path)} has changed since the recording: its lines may have moved.")
+
+
+def _is_changed(hits: Sequence[StackHit]) -> bool:
+    """Whether the file that stacks pass is not as it was, and nobody knows where its lines have gone."""
+    places = [hit.frame.location for hit in hits]
+    return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
+
+
+def _callers(index: Index, path: str, line: int | None) -> dict[Caller, int]:
+    """The next functions outward with source, each with the line from which it called, and how many calls did."""
+    found: dict[Caller, int] = {}
+    for step in index.outward_readable(path, line) if line is not None else ():
+        caller = step.target.function, step.target.location
+        found[caller] = found.get(caller, 0) + step.calls
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _recorded_path(index: Index, path: Path) -> str:
+    """The indexed path that the user means, also as it is printed, or else a file that exists.
+
+    Raises FramedexError where there is no such file, or several recorded ones fit.
+    """
+    for name in dict.fromkeys((str(path), restore(str(path)))):
+        absolute = _real(name)
+        if index.recorded_lines(absolute):
+            return absolute
+        found = index.recorded_files(name.lstrip("./"))
+        if len(found) > 1:
+            listed = "\n".join(map(printable, found[:20]))
+            raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
+        if found:
+            return found[0]
+    if _exists(path):
+        return _real(str(path))
+    name, _, line = str(path).rpartition(":")
+    if name and _exists(Path(name)) | bool(index.recorded_files(restore(name).lstrip("./"))):
+        raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
+    raise FramedexError(
+        f"There is no file {path}, here or in the recordings.",
+        "Give a path as `framedex trace` prints it, or the end of one: pxla.py, jax/_src/api.py.",
+    )
+
+
+def _real(name: str) -> str:
+    try:
+        return os.path.realpath(name)
+    except ValueError:  # a zero byte
+        return name
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,1 @@
+"""The questions that an index answers, by what they are about."""

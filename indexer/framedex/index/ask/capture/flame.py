@@ -1,0 +1,180 @@
+"""The stacks of a capture as a flame graph: functions in the context of their callers, with calls and time.
+
+A call's time is counted where its stack ends, without that of the boundary calls made inside it, which have stacks of
+their own: so the times of a node's callees never add up to more than its own. A graph of one boundary function has the
+whole time of its calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from framedex.index.ask.capture.tree import CaptureTree, End, capture_tree
+from framedex.index.read.rows import Reader, frames_by_id
+from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRow, Language, Role
+
+LEAST = 0.0005
+"""The share of all calls, or of all time, below which functions are merged into `others`."""
+
+_KINDS = {Language.PYTHON: FlameKind.PYTHON, Language.NATIVE: FlameKind.NATIVE}
+
+
+def flame_graph(reader: Reader, capture: int, boundary: int | None, *, with_glue: bool, most: int) -> FlameGraph:
+    """The flame graph of a capture, of the calls of one `boundary` function (its id) alone if it is given.
+
+    At most `most` nodes are told apart, those with the largest share of calls or time. Without glue, interpreter and
+    glue frames are passed over.
+    """
+    tree = capture_tree(reader, capture)
+    ends = [end for end in tree.ends if boundary is None or end.boundary == boundary]
+    nested = _nested(reader, capture) if boundary is None else {}
+    names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
+    growing = _Growing(tree, frames_by_id(reader, {frame for _, _, frame in tree.nodes}), with_glue)
+    growing.add([end for end in ends if not end.python_leaf], nested, names, growing.root)
+    unmerged = [end for end in ends if end.python_leaf]
+    if unmerged:
+        below = growing.root.below(("unmerged",), FlameKind.UNMERGED, "native stacks that could not be merged")
+        growing.add(unmerged, nested, names, below)
+    return _pruned(growing, most)
+
+
+def _nested(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
+    """The time of boundary calls that were made inside others, by the stack and boundary function of those."""
+    rows = reader.rows(
+        "SELECT o.stack, o.boundary, sum(max(c.duration, 0)) FROM captures p"
+        " JOIN calls c ON c.id BETWEEN p.first_call AND p.last_call JOIN calls o ON o.id = c.parent"
+        " WHERE p.id = ? AND c.parent IS NOT NULL GROUP BY o.stack, o.boundary",
+        capture,
+    )
+    return {(stack, boundary): duration for stack, boundary, duration in rows}
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    """A node while the graph grows. `frames` has the time spent in each of its frames, and below."""
+
+    kind: FlameKind
+    name: str
+    caller: _Node | None
+    calls: int = 0
+    duration: int = 0
+    frames: Counter[int] = field(default_factory=Counter)
+    callees: dict[tuple[object, ...], _Node] = field(default_factory=dict)
+
+    def below(self, key: tuple[object, ...], kind: FlameKind, name: str) -> _Node:
+        """The callee of this key, made if it is missing."""
+        found = self.callees.get(key)
+        if found is None:
+            found = self.callees[key] = _Node(kind, name, self)
+        return found
+
+    def count(self, calls: int, duration: int) -> None:
+        """Count calls here, and in all callers."""
+        at: _Node | None = self
+        while at is not None:
+            at.calls += calls
+            at.duration += duration
+            at = at.caller
+
+
+class _Growing:
+    """The graph while stacks are added to it."""
+
+    def __init__(self, tree: CaptureTree, frames: dict[int, FrameRow], with_glue: bool) -> None:
+        self.root = _Node(FlameKind.OTHERS, "", None)
+        self.frames = frames
+        self.hidden: set[int] = set()
+        self._tree = tree
+        self._parents = {node: parent for node, parent, _ in tree.nodes}
+        self._frame_of = {node: frame for node, _, frame in tree.nodes}
+        self._with_glue = with_glue
+
+    def add(self, ends: Iterable[End], nested: dict[tuple[int, int], int], names: dict[int, str], root: _Node) -> None:
+        """Add what ended in stacks, which begin below `root`."""
+        placed: dict[int, _Node] = {0: root}
+        spent: Counter[int] = Counter()
+        for end in ends:
+            duration = max(end.duration - nested.get((end.stack, end.boundary), 0), 0)
+            leaf, name = self._place(end.leaf, placed), names[end.boundary]
+            if leaf.kind is FlameKind.NATIVE and leaf.name == name:
+                leaf.kind = FlameKind.BOUNDARY
+            elif leaf.kind is not FlameKind.BOUNDARY or leaf.name != name:
+                leaf = leaf.below(("boundary", end.boundary), FlameKind.BOUNDARY, name)
+            leaf.count(end.calls, duration)
+            spent[end.leaf] += duration + 1  # calls count, too, where no time was measured
+        for node, parent, frame in reversed(self._tree.nodes):
+            spent[parent] += spent[node]
+            if node in placed and self._is_shown(frame):
+                placed[node].frames[frame] += spent[node]
+
+    def _place(self, node: int, placed: dict[int, _Node]) -> _Node:
+        """The node of the graph that a node of the tree belongs to, with those of all its callers."""
+        missing = []
+        while node not in placed:
+            missing.append(node)
+            node = self._parents[node]
+        at = placed[node]
+        for each in reversed(missing):
+            frame = self._frame_of[each]
+            if self._is_shown(frame):
+                function = self.frames[frame].function
+                at = at.below((function.id,), _KINDS[function.language], function.name)
+            else:
+                self.hidden.add(frame)
+            placed[each] = at
+        return at
+
+    def _is_shown(self, frame: int) -> bool:
+        return self._with_glue or self.frames[frame].function.role is Role.CODE
+
+
+def _pruned(growing: _Growing, most: int) -> FlameGraph:
+    """The graph with those nodes that are large enough, and of each the rest of its callees as one."""
+    root = growing.root
+    kept = {id(root)} | {id(node) for node in _largest(root, most)}
+    nodes: list[FlameNode] = []
+    merged = 0
+    pending: list[tuple[_Node, int]] = [(root, -1)]
+    while pending:
+        node, position = pending.pop()
+        callees = sorted(node.callees.values(), key=lambda each: (-each.duration, -each.calls, each.name))
+        for callee in (each for each in callees if id(each) in kept):
+            pending.append((callee, len(nodes)))
+            nodes.append(_shown(growing, callee, position))
+        small = [each for each in callees if id(each) not in kept]
+        if small:
+            functions = sum(1 for each in small for _ in _all(each))
+            merged += functions
+            calls, duration = sum(each.calls for each in small), sum(each.duration for each in small)
+            nodes.append(FlameNode(position, FlameKind.OTHERS, "", calls, duration, None, None, functions))
+    return FlameGraph(root.calls, root.duration, len(growing.hidden), merged, tuple(nodes))
+
+
+def _shown(growing: _Growing, node: _Node, parent: int) -> FlameNode:
+    frame = growing.frames[max(node.frames, key=lambda each: (node.frames[each], -each))] if node.frames else None
+    location = frame.location if frame is not None else None
+    number = frame.id if frame is not None else None
+    return FlameNode(parent, node.kind, node.name, node.calls, node.duration, number, location, 0)
+
+
+def _largest(root: _Node, most: int) -> Sequence[_Node]:
+    """The nodes with the largest share, of calls or of time; no callee has more than its caller, who comes first."""
+    shares = [
+        (max(node.calls / max(root.calls, 1), node.duration / max(root.duration, 1)), node)
+        for node in _all(root)
+        if node is not root
+    ]
+    large = [(share, node) for share, node in shares if share >= LEAST]
+    large.sort(key=lambda each: -each[0])  # stable: a caller stays before a callee of the same share
+    return [node for _, node in large[:most]]
+
+
+def _all(root: _Node) -> Iterable[_Node]:
+    """A node and everything below it, callers before their callees."""
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(node.callees.values())

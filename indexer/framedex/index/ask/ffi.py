@@ -1,0 +1,361 @@
+"""Questions about FFI: the targets of a capture with their handlers, sites and runs, and those at a line of source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from framedex.ffi import Problem
+from framedex.ffi.explain import explain_error, explain_problem
+from framedex.ffi.model import (
+    FfiHandler,
+    FfiRegistration,
+    FfiShapes,
+    FfiSiteTotals,
+    FfiTarget,
+    FfiTrouble,
+    FfiUse,
+    RunTotals,
+    Signature,
+)
+from framedex.index.ask.line.pythonlines import is_installed
+from framedex.index.ask.name.functions import functions_at
+from framedex.index.read.rows import (
+    IN_JSON,
+    Reader,
+    Row,
+    arguments,
+    chain,
+    file_id,
+    frames_by_id,
+    placeholders,
+)
+from framedex.model import FfiSite, FrameRow, How, Join, Location, Origin, PythonLine
+
+_EXECUTE = "execute"
+_MOST_SHAPES = 4
+_RECENT = 2_000
+
+_RUN_COLUMNS = "x.target, x.stage, c.id, c.stack, c.duration, c.error, c.arguments, r.join_id"
+_RUN_TABLES = "ffi_functions x JOIN calls c ON c.boundary = x.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
+
+
+def origin(reader: Reader, call_id: int) -> Origin | None:
+    """The site that a run is of; None for what is no run, or is joined to none."""
+    rows = reader.rows(
+        "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
+        " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
+        call_id,
+    )
+    sites = _sites(reader, {site for _, site in rows})
+    return Origin(Join(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
+
+
+def targets(reader: Reader, capture: int) -> list[FfiTarget]:
+    """The targets of a capture that were registered, called or missing: by time in their runs, then by name."""
+    span = reader.row("SELECT first_call, last_call FROM captures WHERE id = ?", capture)
+    first, last = span if span is not None and span[0] is not None else (0, -1)
+    rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE c.id BETWEEN ? AND ?", first, last)
+    known = _Known.of(reader, [_Run(*row) for row in rows])
+    registrations = _registrations(reader, capture)
+    problems = _problems(reader, capture)
+    names = dict.fromkeys([*known.runs, *(problem.target for problem in problems), *registrations])
+    found = [known.target(name, registrations.get(name, ()), _troubles(reader, problems, name)) for name in names]
+    return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
+
+
+def captures_with_uses(reader: Reader) -> list[int]:
+    """The captures in which targets were run or missing, oldest first."""
+    rows = reader.rows(
+        "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems) OR EXISTS (SELECT 1 FROM calls c"
+        " WHERE c.id BETWEEN p.first_call AND p.last_call AND c.boundary IN (SELECT boundary FROM ffi_functions))"
+        " ORDER BY started, id"
+    )
+    return [capture for (capture,) in rows]
+
+
+def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
+    """The targets that a line has to do with: it is the line of an `ffi_call`, or in the source of a handler."""
+    called = reader.rows(
+        "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
+        " WHERE fr.file = ? AND fr.line = ?",
+        file_id(reader, path),
+        line,
+    )
+    here = placeholders([function.id for function in functions_at(reader, path, line)])
+    handled = reader.rows(
+        # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
+        "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
+        " LEFT JOIN frames m ON m.id = h.implementation CROSS JOIN nodes n ON n.frame = fr.id"
+        " CROSS JOIN stacks s ON s.leaf = n.id CROSS JOIN stack_calls k ON k.stack = s.id"
+        f" CROSS JOIN ffi_functions x ON x.boundary = k.boundary WHERE fr.function {IN_JSON} OR m.function {IN_JSON}",
+        here,
+        here,
+    )
+    names = dict.fromkeys(name for (name,) in [*called, *handled])
+    return [_use(reader, name) for name in names]
+
+
+def handlers_made_from(reader: Reader, functions: Iterable[int]) -> list[int]:
+    """The functions by which handlers are registered that were made from any of these functions."""
+    rows = reader.rows(
+        "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
+        f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
+        placeholders(list(functions)),
+    )
+    return [function for (function,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    target: str
+    stage: str
+    call: int
+    stack: int
+    duration: int
+    error: int
+    arguments: int
+    join: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Runs by target, and everything that they refer to."""
+
+    runs: Mapping[str, list[_Run]]
+    joins: Mapping[int, tuple[Join, tuple[int, ...]]]
+    sites: Mapping[int, FfiSite]
+    texts: Mapping[int, str]
+    handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]  # by stack
+
+    @classmethod
+    def of(cls, reader: Reader, runs: Sequence[_Run]) -> _Known:
+        by_target: dict[str, list[_Run]] = {}
+        for run in runs:
+            by_target.setdefault(run.target, []).append(run)
+        joins: dict[int, tuple[Join, tuple[int, ...]]] = {}
+        for join, how, site in reader.rows(
+            "SELECT j.id, j.how, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
+            f" WHERE j.id {IN_JSON}",
+            placeholders(sorted({run.join for run in runs if run.join is not None})),
+        ):
+            joins[join] = Join(how), (*joins.get(join, (None, ()))[1], site)
+        wanted = placeholders(sorted({run.arguments for run in runs}))
+        texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
+        sites = _sites(reader, {site for _, candidates in joins.values() for site in candidates})
+        return cls(by_target, joins, sites, texts, _handlers(reader, {run.stack for run in runs}))
+
+    def target(self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]) -> FfiTarget:
+        runs = self.runs.get(name, [])
+        executed = [run for run in runs if run.stage == _EXECUTE]
+        return FfiTarget(
+            name=name,
+            registrations=tuple(registrations),
+            handlers=_distinct_handlers(((run.stage, run.stack) for run in runs), self.handlers),
+            sites=self._site_totals(executed),
+            totals=_totals(executed),
+            unjoined=sum(run.join is None for run in executed),
+            shapes=self.shapes(runs),
+            troubles=(*troubles, *self._errors(runs)),
+        )
+
+    def _site_totals(self, runs: Sequence[_Run]) -> tuple[FfiSiteTotals, ...]:
+        by_site: dict[tuple[int, Join], list[_Run]] = {}
+        for run in runs:
+            if run.join is not None:
+                how, sites = self.joins[run.join]
+                for site in sites:
+                    by_site.setdefault((site, how), []).append(run)
+        totals = [
+            FfiSiteTotals(self.sites[site], how, _totals(of_site), max(run.call for run in of_site))
+            for (site, how), of_site in by_site.items()
+        ]
+        return tuple(sorted(totals, key=lambda each: (-each.totals.total, each.site.key)))
+
+    def shapes(self, runs: Sequence[_Run]) -> tuple[FfiShapes, ...]:
+        groups: dict[tuple[str, int], list[_Run]] = {}
+        for run in runs:
+            groups.setdefault((run.stage, run.arguments), []).append(run)
+        merged: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+        for (stage, text), of_text in groups.items():
+            given = arguments(self.texts[text])
+            key = stage, _text(given, "arguments"), _text(given, "results"), _text(given, "attributes")
+            runs_so_far, errors = merged.get(key, (0, 0))
+            merged[key] = runs_so_far + len(of_text), errors + sum(run.error > 0 for run in of_text)
+        found = [FfiShapes(*key, runs=count, errors=errors) for key, (count, errors) in merged.items()]
+        return tuple(sorted(found, key=lambda shapes: (shapes.stage != _EXECUTE, -shapes.runs)))
+
+    def _errors(self, runs: Sequence[_Run]) -> list[FfiTrouble]:
+        """The errors that runs came back with, each message once."""
+        by_message: dict[str, list[_Run]] = {}
+        for run in runs:
+            if run.error > 0:
+                message = str(arguments(self.texts[run.arguments]).get("error_message") or "")
+                by_message.setdefault(message, []).append(run)
+        return [self._error(message, failed) for message, failed in by_message.items()]
+
+    def _error(self, message: str, failed: Sequence[_Run]) -> FfiTrouble:
+        latest = max(failed, key=lambda run: run.call)
+        signature = self.handlers[latest.stack][2] if latest.stack in self.handlers else None
+        explained = explain_error(message, signature, arguments(self.texts[latest.arguments]))
+        sites = {site for run in failed if run.join is not None for site in self.joins[run.join][1]}
+        return FfiTrouble(
+            message=message,
+            explanation=explained.text if explained is not None else "",
+            remedy=explained.remedy if explained is not None else "",
+            count=len(failed),
+            sites=tuple(self.sites[site] for site in sorted(sites)),
+            call=latest.call,
+        )
+
+
+def _text(given: Mapping[str, object], name: str) -> str:
+    value = given.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _use(reader: Reader, name: str) -> FfiUse:
+    """A target as hovers show it: quickly, however often it ran."""
+    stacks = reader.rows(
+        "SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary"
+        " WHERE x.target = ?",
+        name,
+    )
+    rows = reader.rows(
+        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE x.target = ? AND x.stage = ? ORDER BY c.id DESC LIMIT ?",
+        *(name, _EXECUTE, _RECENT),
+    )
+    recent = [_Run(*row) for row in rows]
+    sites = reader.rows(
+        "SELECT id FROM ffi_sites s WHERE target = ? AND EXISTS (SELECT 1 FROM ffi_candidates WHERE site = s.id)", name
+    )
+    shapes = (f"({each.arguments}) -> ({each.results})" for each in _Known.of(reader, recent).shapes(recent))
+    return FfiUse(
+        target=name,
+        handlers=_distinct_handlers(
+            ((stage, stack) for stage, stack, _ in stacks), _handlers(reader, {stack for _, stack, _ in stacks})
+        ),
+        sites=tuple(_sites(reader, [site for (site,) in sites]).values()),
+        runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
+        recent=_totals(recent),
+        shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
+    )
+
+
+def _distinct_handlers(
+    ends: Iterable[tuple[str, int]], handlers: Mapping[int, tuple[FrameRow, FrameRow | None, Signature | None]]
+) -> tuple[FfiHandler, ...]:
+    """The handlers of stages that were entered at the ends of these stacks, that of the stage `execute` first."""
+    found: dict[tuple[str, int], FfiHandler] = {}
+    for stage, stack in ends:
+        if stack in handlers:
+            frame, implementation, signature = handlers[stack]
+            found[stage, frame.function.id] = FfiHandler(
+                stage=stage,
+                function=frame.function,
+                location=frame.location or frame.function.location,
+                implementation=None if implementation is None else implementation.function,
+                signature=signature,
+            )
+    return tuple(sorted(found.values(), key=lambda handler: handler.stage != _EXECUTE))
+
+
+def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow, FrameRow | None, Signature | None]]:
+    """The handler at the end of each stack: its frame, that of the function it was made from, and its signature."""
+    rows = reader.rows(
+        "SELECT s.id, p.id, h.implementation, h.signature FROM stacks s JOIN nodes n ON n.id = s.leaf"
+        " JOIN frames f ON f.id = n.frame JOIN frames p ON p.module = f.module AND p.offset = f.offset AND p.depth = 0"
+        f" LEFT JOIN ffi_handlers h ON h.frame = p.id WHERE s.id {IN_JSON}",
+        placeholders(sorted(stacks)),
+    )
+    frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
+    return {stack: (frames[frame], frames.get(made_from), _signature(text)) for stack, frame, made_from, text in rows}
+
+
+def _signature(text: str | None) -> Signature | None:
+    if text is None:
+        return None
+    content = json.loads(text)
+    return Signature(tuple(content["arguments"]), tuple(content["results"]), tuple(content["attributes"]))
+
+
+def _sites(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
+    rows = reader.rows(
+        "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
+        f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
+        placeholders(sorted(ids)),
+    )
+    chains = {row[0]: chain(reader, row[3]) for row in rows if row[3]}
+    frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
+    return {row[0]: _site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
+
+
+def _site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
+    identifier, key, target, _, user_depth, from_metadata = row
+    within = frames[: user_depth + 1][::-1] if user_depth is not None else []
+    lines = [
+        PythonLine(frame.function.name, frame.location)
+        for place, frame in enumerate(within)
+        if frame.location is not None and (place == 0 or not is_installed(frame.location.path))
+    ]
+    return FfiSite(identifier, key, target, tuple(lines), tuple(frames), bool(from_metadata))
+
+
+def _totals(runs: Sequence[_Run]) -> RunTotals:
+    durations = sorted(run.duration for run in runs if run.duration >= 0)
+
+    def quantile(percent: int) -> int:
+        return durations[max(-(-len(durations) * percent // 100) - 1, 0)] if durations else 0
+
+    return RunTotals(
+        runs=len(runs),
+        errors=sum(run.error > 0 for run in runs),
+        never_returned=len(runs) - len(durations),
+        total=sum(durations),
+        median=quantile(50),
+        p99=quantile(99),
+    )
+
+
+def _registrations(reader: Reader, capture: int) -> dict[str, list[FfiRegistration]]:
+    found: dict[str, list[FfiRegistration]] = {}
+    for name, platform, version, stages, is_wrapped, frames in reader.rows(
+        "SELECT name, platform, api_version, stages, is_wrapped, registered_at FROM ffi_targets WHERE capture = ?"
+        " ORDER BY id",
+        capture,
+    ):
+        line = _registering_line(json.loads(frames))
+        entry = FfiRegistration(platform, version, tuple(json.loads(stages)), bool(is_wrapped), line)
+        found.setdefault(name, []).append(entry)
+    return found
+
+
+def _registering_line(frames: Sequence[tuple[str, int, str]]) -> PythonLine | None:
+    """The innermost line of the program; None where an installed package, such as JAX, registered a target itself."""
+    for path, line, function in frames:
+        if not is_installed(path):
+            return PythonLine(function, Location(path, line, How.EXACT))
+        if function == "<module>":  # what imports a package did not mean its targets
+            return None
+    return None
+
+
+def _problems(reader: Reader, capture: int) -> list[Problem]:
+    rows = reader.rows(
+        "SELECT target, platform, registered_for, sites, message FROM ffi_problems WHERE capture = ? ORDER BY id",
+        capture,
+    )
+    return [Problem(row[0], row[1], tuple(json.loads(row[2])), tuple(json.loads(row[3])), row[4]) for row in rows]
+
+
+def _troubles(reader: Reader, problems: Iterable[Problem], target: str) -> list[FfiTrouble]:
+    found = []
+    for problem in problems:
+        if problem.target == target:
+            explained = explain_problem(problem)
+            query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
+            ids = [site for (site,) in reader.rows(query, placeholders(problem.sites))]
+            sites = tuple(_sites(reader, ids).values())
+            found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, sites, None))
+    return found

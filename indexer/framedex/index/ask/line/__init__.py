@@ -1,0 +1,1 @@
+"""Questions about a line of source, and about the stacks through it."""

@@ -1,0 +1,84 @@
+"""From a line outward: the frames that led to it, and the lines of the program from which its stacks come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+
+from framedex.index.ask.line.pythonlines import lines_of_nodes
+from framedex.index.ask.line.standing import Standing, standing_on
+from framedex.index.read.rows import IN_JSON, Reader, frames_by_id
+from framedex.model import FrameRow, PythonLine, Road
+
+_READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
+_JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+
+
+def roads_outward(
+    reader: Reader,
+    path: str,
+    line: int,
+    wanted: Callable[[FrameRow], bool],
+    within: Sequence[int] | None,
+    capture: int | None,
+) -> list[Road]:
+    """The nearest frames outward of a line that are `wanted`, most calls first; `nodes` are theirs."""
+    starts = standing_on(reader, path, line, within, capture)
+    found: list[tuple[Standing, int, int, bool]] = []
+    front = {start.node: [start] for start in starts}
+    frames = frames_by_id(reader, {start.frame for start in starts})
+    shown: dict[int, bool] = {}
+    while front:
+        arrivals = _next_readable(reader, front)
+        reached = {frame for _, _, frame, _ in arrivals}
+        frames |= frames_by_id(reader, reached - frames.keys())
+        shown |= {frame: wanted(frames[frame]) for frame in reached - shown.keys()}
+        further: dict[int, list[Standing]] = {}
+        for left, node, frame, goes_on in arrivals:
+            if shown[frame]:
+                found += ((start, node, frame, goes_on) for start in front[left])
+            else:
+                further.setdefault(node, []).extend(front[left])
+        front = further
+    roads: dict[tuple[int, int], list[tuple[Standing, int, int, bool]]] = {}
+    for each in found:
+        roads.setdefault((each[0].frame, each[2]), []).append(each)
+    return sorted(
+        (
+            Road(
+                origin=frames[origin],
+                target=frames[target],
+                nodes=tuple(sorted({node for _, node, _, _ in arrived})),
+                calls=sum(start.calls for start, *_ in arrived),
+                longest=max(start.longest for start, *_ in arrived),
+                makes_client=False,
+                goes_on=any(goes_on for *_, goes_on in arrived),
+            )
+            for (origin, target), arrived in roads.items()
+        ),
+        key=lambda road: (-road.calls, road.nodes),
+    )
+
+
+def program_lines(reader: Reader, path: str, line: int, capture: int | None, limit: int) -> list[PythonLine]:
+    """For each way in which stacks came to a line, what took longest first: the line of Python outward of it.
+
+    That is the innermost of the program itself, else the innermost of all; ways without Python have none.
+    """
+    parents = [start.parent for start in standing_on(reader, path, line, None, capture, limit) if start.parent]
+    lines = lines_of_nodes(reader, parents)
+    return list(dict.fromkeys(lines[parent] for parent in parents if parent in lines))
+
+
+def _next_readable(reader: Reader, front: Collection[int]) -> list[tuple[int, int, int, bool]]:
+    """Rows (from, node, frame, goes on): the nearest node outward of each whose frame is code with source."""
+    rows = reader.rows(
+        "WITH RECURSIVE up(start, id, parent, frame, readable) AS ("
+        f" SELECT s.id, n.id, n.parent, n.frame, {_READABLE} FROM nodes s JOIN nodes n ON n.id = s.parent {_JOINS}"
+        f" WHERE s.id {IN_JSON}"
+        f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, {_READABLE} FROM up u"
+        f" JOIN nodes n ON n.id = u.parent {_JOINS} WHERE NOT u.readable"
+        ") SELECT start, id, frame, parent <> 0 FROM up WHERE readable",
+        json.dumps(list(front)),
+    )
+    return [(start, node, frame, bool(goes_on)) for start, node, frame, goes_on in rows]

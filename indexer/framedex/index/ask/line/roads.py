@@ -1,0 +1,118 @@
+"""Following recorded stacks inward, place by place, without leaving them.
+
+`lines.inward_readable` says where a line led in all that was recorded; the roads here also say by which stacks, so that
+whoever goes on from a place can stay on the stacks that brought them there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from framedex.index.ask.line.lines import inward_readable
+from framedex.index.ask.line.narrowing import nodes_in
+from framedex.index.ask.line.standing import standing_on
+from framedex.index.read.rows import IN_JSON, Reader, frames_by_id
+from framedex.model import FrameRow, Road
+
+MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
+"""What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
+
+MOST_FOLLOWED = 24
+"""Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
+What else was called there is known from the totals, without the nodes by which to go on."""
+
+_READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
+_FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+
+
+def roads_inward(
+    reader: Reader,
+    path: str,
+    line: int,
+    wanted: Callable[[FrameRow], bool],
+    within: Sequence[int] | None,
+    capture: int | None = None,
+) -> list[Road]:
+    """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
+    found: list[_Arrival] = []
+    starts = standing_on(reader, path, line, within, capture, MOST_FOLLOWED)
+    front = {start.node: start.frame for start in starts}
+    frames: dict[int, FrameRow] = {}
+    shown: dict[int, bool] = {}
+    while front:
+        arrivals = _next_readable(reader, front)
+        new = frames_by_id(reader, {arrival.frame for arrival in arrivals} - frames.keys())
+        frames |= new
+        shown |= {frame: wanted(row) for frame, row in new.items()}
+        found += (arrival for arrival in arrivals if shown[arrival.frame])
+        front = {arrival.node: arrival.origin for arrival in arrivals if not shown[arrival.frame]}
+    if capture is not None:
+        kept = nodes_in(reader, capture, [arrival.node for arrival in found])
+        found = [arrival for arrival in found if arrival.node in kept]
+    frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
+    others: list[Road] = []
+    if len(starts) >= MOST_FOLLOWED and within is None and capture is None:
+        others = _beside(reader, path, line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
+    roads: dict[tuple[int, int], list[_Arrival]] = {}
+    for arrival in found:
+        roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
+    followed = (_road(frames[origin], frames[target], of_road) for (origin, target), of_road in roads.items())
+    return [*sorted(followed, key=lambda road: (-road.longest, -road.calls, road.nodes)), *others]
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A node that was come to, its frame, and the frame on the line from which it was."""
+
+    origin: int
+    node: int
+    frame: int
+    calls: int
+    longest: int
+    makes_client: bool
+    goes_on: bool
+
+
+def _beside(
+    reader: Reader, path: str, line: int, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]
+) -> list[Road]:
+    """The roads from a line on which more nodes stand than are followed, but for the known ones; without nodes."""
+    return [
+        Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
+        for step in inward_readable(reader, path, line)
+        if (step.origin.id, step.target.id) not in known and wanted(step.target)
+    ]
+
+
+def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
+    """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
+    rows = reader.rows(
+        "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE}"
+        f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
+        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE} FROM below b"
+        " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
+        " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
+        ") SELECT start, id, frame, calls, longest, makes_client,"
+        " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
+        " FROM below WHERE readable",
+        json.dumps(list(front)),
+    )
+    return [
+        _Arrival(front[start], node, frame, calls, longest, bool(makes_client), bool(goes_on))
+        for start, node, frame, calls, longest, makes_client, goes_on in rows
+    ]
+
+
+def _road(origin: FrameRow, target: FrameRow, arrivals: Sequence[_Arrival]) -> Road:
+    return Road(
+        origin=origin,
+        target=target,
+        nodes=tuple(sorted(arrival.node for arrival in arrivals)),
+        calls=sum(arrival.calls for arrival in arrivals),
+        longest=max(arrival.longest for arrival in arrivals),
+        makes_client=any(arrival.makes_client for arrival in arrivals),
+        goes_on=any(arrival.goes_on for arrival in arrivals),
+    )

@@ -1,0 +1,73 @@
+"""The nodes of the tree of stacks that stand on a line: where every question about the stacks through it begins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from framedex.index.ask.line.narrowing import nodes_in
+from framedex.index.read.rows import IN_JSON, Reader, file_id
+
+MOST_STANDING = 100
+"""Nodes of a line that are followed: thousands stand on the lines that every call goes through."""
+
+_MOST_SIFTED = 2000
+"""Nodes of a line among which those of one capture are looked for."""
+
+_COLUMNS = "n.id, n.parent, n.frame, n.depth, n.calls, n.longest"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A node on a line: its parent (0: none) and frame, its depth in the stacks, and what passed it, as in `nodes`."""
+
+    node: int
+    parent: int
+    frame: int
+    depth: int
+    calls: int
+    longest: int
+
+
+def standing_on(
+    reader: Reader,
+    path: str,
+    line: int,
+    within: Collection[int] | None = None,
+    capture: int | None = None,
+    limit: int = MOST_STANDING,
+) -> list[Standing]:
+    """The nodes on a line, at most `limit`, those first below which a stack took longest.
+
+    Of those `within` if that is given, and of those that the capture passed.
+    """
+    if capture is None:
+        return _longest(reader, path, line, within, limit)
+    found = _longest(reader, path, line, within, _MOST_SIFTED)
+    kept = nodes_in(reader, capture, [each.node for each in found])
+    return [each for each in found if each.node in kept][:limit]
+
+
+def _longest(reader: Reader, path: str, line: int, within: Collection[int] | None, limit: int) -> list[Standing]:
+    file = file_id(reader, path)
+    if within is None:
+        # A few steps in the index for each frame, however many nodes have it.
+        rows = reader.rows(
+            f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN nodes n ON n.id IN"
+            " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
+            " WHERE fr.file = ?1 AND fr.line = ?2 ORDER BY n.longest DESC, n.id LIMIT ?3",
+            file,
+            line,
+            limit,
+        )
+    else:
+        rows = reader.rows(
+            f"SELECT {_COLUMNS} FROM nodes n CROSS JOIN frames fr ON fr.id = n.frame"
+            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line = ? ORDER BY n.longest DESC, n.id LIMIT ?",
+            json.dumps(list(within)),
+            file,
+            line,
+            limit,
+        )
+    return [Standing(*row) for row in rows]

@@ -1,0 +1,68 @@
+"""Calls as the source text has them, whether or not they ever ran: the second kind beside what was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from framedex.index.read.places import state_of
+from framedex.index.read.rows import IN_JSON, Reader, file_id, placeholders
+from framedex.model import How, Location, StaticCall
+from framedex.sources.names import short_name
+from framedex.sources.sites import call_sites
+
+if TYPE_CHECKING:
+    from framedex.sources.moving import LineMap
+
+_CALLED = ("function", "method")
+_MOST_TARGETS = 5
+"""Definitions of one name beyond which nobody can tell which is meant."""
+
+
+def static_callees(reader: Reader, path: str, line: int) -> list[StaticCall]:
+    """The calls written in the definition that begins on a line, once for each name, in the order of the text.
+
+    Names of which there is no definition, or more than a few in the language of the file, are left out.
+    """
+    moved = _lines_since_read(reader, path)
+    row = reader.row(
+        "SELECT c.sites, s.language FROM definitions d JOIN call_sites c ON c.definition = d.id"
+        " JOIN source_files s ON s.file = d.file WHERE d.file = ? AND d.line = ? ORDER BY d.end_line LIMIT 1",
+        file_id(reader, path),
+        line if moved is None else moved.backward(line).line,
+    )
+    if row is None:
+        return []
+    text, language = row
+    first: dict[str, tuple[int, str]] = {}
+    for site in call_sites(text):
+        now = site.line if moved is None else moved.forward(site.line).line
+        first.setdefault(short_name(site.callee), (now, site.callee))
+    targets = _definitions(reader, list(first), language)
+    return [
+        StaticCall(site_line, callee, tuple(targets[short]))
+        for short, (site_line, callee) in first.items()
+        if 0 < len(targets.get(short, ())) <= _MOST_TARGETS
+    ]
+
+
+def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, list[tuple[str, Location, int]]]:
+    rows = reader.rows(
+        "SELECT d.short_name, d.name, f.path, d.line, d.end_line, s.modified, s.size, s.blob FROM json_each(?) wanted"
+        " CROSS JOIN definitions d ON d.short_name = wanted.value JOIN files f ON f.id = d.file"
+        f" JOIN source_files s ON s.file = d.file WHERE d.kind {IN_JSON} AND s.language = ? ORDER BY f.path, d.line",
+        placeholders(names),
+        placeholders(_CALLED),
+        language,
+    )
+    found: dict[str, list[tuple[str, Location, int]]] = {}
+    for short, name, path, line, end_line, *state in rows:
+        place = reader.places.now(Location(path, line, How.DEFINITION), state_of(*state))
+        found.setdefault(short, []).append((name, place, end_line + place.line - line))
+    return found
+
+
+def _lines_since_read(reader: Reader, path: str) -> LineMap | None:
+    """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
+    state = reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file_id(reader, path))
+    then = None if state is None else state_of(*state)
+    return None if then is None else reader.places.lines_since(path, then)

@@ -1,0 +1,84 @@
+"""What is wrong with the data about one file: what a reader has to know before trusting what is shown on its lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from framedex.index.ask.line.lines import change_since, lines_since
+from framedex.index.read.rows import Reader, file_id
+from framedex.model import FileTrouble, Join
+from framedex.words import clock, count
+
+_MOST_SITES = 50
+
+
+def file_troubles(reader: Reader, path: str) -> list[FileTrouble]:
+    """The troubles of a file, those of the whole file first; none where nothing was recorded in it."""
+    file = file_id(reader, path)
+    first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", file)
+    if first is None or first[0] is None:
+        return []
+    recorded = [*_without_symbols(reader, file), *_ambiguous_sites(reader, file)]
+    moved = lines_since(reader, path)
+    if moved is not None:
+        recorded = [replace(trouble, line=moved.forward(trouble.line).line) for trouble in recorded]
+    return [*_stale(reader, file, path), *recorded]
+
+
+def _stale(reader: Reader, file: int | None, path: str) -> list[FileTrouble]:
+    """Whether the file has changed since it was recorded, so that its lines have moved."""
+    row = reader.row(
+        "SELECT max(p.started) FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        " JOIN captures p ON p.id = c.capture WHERE l.file = ?",
+        file,
+    )
+    change = change_since(reader, path)
+    try:
+        modified = Path(path).stat().st_mtime
+    except OSError:
+        return []
+    if row is None or row[0] is None or change is None:
+        return []
+    now = "lines may have moved" if change.lines is None else "lines are shown where git finds them now"
+    message = f"Changed {clock(modified)}, after the latest recording of it ({clock(row[0])}): {now}."
+    return [FileTrouble("stale-source", 1, message)]
+
+
+def _without_symbols(reader: Reader, file: int | None) -> list[FileTrouble]:
+    """The first line from which calls went into a binary of which not even names are known, once for each binary."""
+    rows = reader.rows(
+        "SELECT m.path, min(o.line), count(DISTINCT t.id) FROM frames o JOIN steps s ON s.origin = o.id"
+        " JOIN frames t ON t.id = s.target JOIN functions fn ON fn.id = t.function JOIN modules m ON m.id = t.module"
+        " WHERE o.file = ? AND fn.symbol = '' AND fn.language = 'native' GROUP BY m.id ORDER BY min(o.line), m.path",
+        file,
+    )
+    return [
+        FileTrouble(
+            "missing-symbols",
+            line,
+            f"{count(frames, 'frame')} called from here in {Path(module).name} without a name: it has no symbols.",
+        )
+        for module, line, frames in rows
+    ]
+
+
+def _ambiguous_sites(reader: Reader, file: int | None) -> list[FileTrouble]:
+    """The lines of `ffi_call`s whose runs may be of another one as well."""
+    rows = reader.rows(
+        "SELECT fr.line, x.target, count(DISTINCT r.call) FROM ffi_sites x JOIN nodes n ON n.id = x.user_node"
+        " JOIN frames fr ON fr.id = n.frame JOIN ffi_candidates k ON k.site = x.id"
+        " JOIN ffi_joins j ON j.id = k.join_id JOIN ffi_runs r ON r.join_id = j.id"
+        " WHERE fr.file = ? AND j.how = ? GROUP BY fr.line, x.target ORDER BY fr.line, x.target LIMIT ?",
+        file,
+        Join.AMBIGUOUS.value,
+        _MOST_SITES,
+    )
+    return [
+        FileTrouble(
+            "ambiguous-site",
+            line,
+            f"{count(runs, 'run')} of {target} may be of this ffi_call or of another: not counted.",
+        )
+        for line, target, runs in rows
+    ]

@@ -1,0 +1,1 @@
+"""Questions that begin with a name: of a function, or as a text has it."""

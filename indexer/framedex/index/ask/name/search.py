@@ -1,0 +1,218 @@
+"""Finding symbols by parts of their names: what was recorded, and what the source trees define.
+
+Only names are searched, each once, and the best of them looked up: a tree has three times as many definitions as names.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from framedex.index.read.rows import (
+    FUNCTION_COLUMNS,
+    FUNCTION_TABLES,
+    IN_JSON,
+    Reader,
+    function_rows,
+    functions_by_id,
+    placeholders,
+)
+from framedex.model import FoundSymbol, How, Location
+
+SEARCHED = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")
+"""The kinds of definitions that are found. Lambdas, and what runs when a file is loaded, have no names of their own."""
+
+_MOST_NAMES = 256  # of one kind that are ranked
+_MOST_SCOPED = 100  # whose definitions are looked through for a scope
+_LEAST_FOR_PARTS = 3  # characters: the index of parts is one of trigrams
+_SEPARATOR = re.compile(r"::|[.:\s]+")
+_AFTER_ALL = chr(0x10FFFF)
+
+
+def add_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Make the short names of definitions known to the search."""
+    _add(connection, "INSERT OR IGNORE INTO names(name, is_recorded) VALUES (?, 0)", set(names))
+
+
+def add_recorded_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """The same for functions, boundary functions and FFI targets that were recorded."""
+    query = (
+        "INSERT INTO names(name, is_recorded) VALUES (?, 1)"
+        " ON CONFLICT DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
+    )
+    _add(connection, query, set(names))
+
+
+def _add(connection: sqlite3.Connection, query: str, names: set[str]) -> None:
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM names").fetchone()
+    connection.executemany(query, [(name,) for name in names])
+    # At once: a trigger for each name takes three times as long.
+    connection.execute("INSERT INTO name_parts(rowid, name) SELECT id, name FROM names WHERE id > ?", (last,))
+
+
+def drop_unused_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Forget those of the short names that no definition and nothing recorded has any more."""
+    connection.executemany(
+        "DELETE FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1 AND NOT is_recorded"
+        " AND NOT EXISTS (SELECT 1 FROM definitions WHERE short_name = ?1)",
+        [(name,) for name in names],
+    )
+
+
+def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:
+    """At most `limit` symbols whose name contains `text`, in any case; `A::b` or `A.b`: a `b` somewhere in an `A`.
+
+    First those of exactly that name, then those that begin with it, that have a word that does, and the others; within
+    these the recorded ones first. Shorter than three characters, only the names that begin with it.
+    """
+    *scopes, part = [word for word in _SEPARATOR.split(text) if word] or [""]
+    part = part.removeprefix("~")  # destructors are kept under the name of their class
+    if not part:
+        return []
+    names = _names(reader, part)[: max(limit, _MOST_SCOPED) if scopes else limit]
+    pattern = _pattern(scopes, part)
+    recorded = [name.text for name in names if name.is_recorded]
+    symbols = [*_functions(reader, recorded), *_boundaries(reader, recorded), *_targets(reader, recorded)]
+    found = [(name, symbol) for name, symbol in symbols if pattern.search(symbol.name)]
+    known = {_place(symbol) for _, symbol in found}
+    outer = max(scopes, key=len, default="")
+    defined = _definitions(reader, [name.text for name in names], outer, pattern, limit + len(found))
+    found += [(name, symbol) for name, symbol in defined if _place(symbol) not in known]
+    order = {name.text: (name.tier, i) for i, name in enumerate(names)}
+    found.sort(key=lambda item: (order[item[0]][0], _after_recorded(item[1]), order[item[0]][1]))
+    return [symbol for _, symbol in found[:limit]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A short name that fits: `tier` says how well, 0 best."""
+
+    text: str
+    tier: int
+    is_recorded: bool
+
+
+def _names(reader: Reader, part: str) -> list[_Name]:
+    """The names with this part, best first."""
+    rows = reader.rows(
+        "SELECT name, is_recorded FROM names WHERE name >= ?1 COLLATE NOCASE AND name < ?2 COLLATE NOCASE LIMIT ?3",
+        part,
+        part + _AFTER_ALL,
+        _MOST_NAMES,
+    )
+    if len(part) >= _LEAST_FOR_PARTS:
+        # Whatever else is left out, where a part is too common, what was recorded is not.
+        rows += reader.rows(
+            "SELECT name, is_recorded FROM names INDEXED BY names_recorded WHERE is_recorded"
+            " AND instr(lower(name), lower(?)) LIMIT ?",
+            part,
+            _MOST_NAMES,
+        )
+        quoted = part.replace('"', '""')
+        rows += reader.rows(
+            "SELECT n.name, n.is_recorded FROM name_parts p JOIN names n ON n.id = p.rowid"
+            " WHERE name_parts MATCH ? LIMIT ?",
+            f'"{quoted}"',
+            _MOST_NAMES,
+        )
+    recorded: dict[str, int] = dict(rows)
+    names = [_Name(text, _tier(text, part), bool(is_recorded)) for text, is_recorded in recorded.items()]
+    return sorted(names, key=lambda name: (name.tier, not name.is_recorded, len(name.text), name.text))
+
+
+def _tier(name: str, part: str) -> int:
+    """How well a name fits: 0 the whole name, 2 its beginning, 3 the beginning of a word in it; case decides ties."""
+    if name == part:
+        return 0
+    lower, wanted = name.lower(), part.lower()
+    if lower == wanted:
+        return 1
+    if lower.startswith(wanted):
+        return 2
+    place = lower.find(wanted)
+    while place > 0:
+        if name[place].isupper() != name[place - 1].isupper() or not name[place - 1].isalnum():
+            return 3
+        place = lower.find(wanted, place + 1)
+    return 4
+
+
+def _place(symbol: FoundSymbol) -> tuple[str, int] | None:
+    return (symbol.location.path, symbol.location.line) if symbol.location else None
+
+
+def _after_recorded(symbol: FoundSymbol) -> int:
+    if symbol.function is not None or symbol.call is not None:
+        return 0
+    return 2 if symbol.kind == "declaration" else 1
+
+
+def _pattern(scopes: Sequence[str], part: str) -> re.Pattern[str]:
+    """What a qualified name has to match: the scopes in their order, in outer components, before the part."""
+    outer = "".join(rf"{re.escape(scope)}.*?(?:::|\.).*?" for scope in scopes)
+    return re.compile(outer + re.escape(part), re.IGNORECASE | re.DOTALL)
+
+
+def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+    """The recorded functions of these names; of those in one place the one with most calls."""
+    rows = reader.rows(
+        f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
+        f" WHERE fn.short_name {IN_JSON} ORDER BY fn.calls DESC, fn.id",
+        placeholders(names),
+    )
+    seen: set[tuple[object, ...]] = set()
+    functions = function_rows(reader, [row[1:] for row in rows])
+    for (short_name, *_), function in zip(rows, functions, strict=True):
+        where = function.location
+        key = (where.path, where.line) if where else (function.module, function.name)
+        if key not in seen:
+            seen.add(key)
+            yield short_name, FoundSymbol(function.name, "function", where, function.end_line, function)
+
+
+def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+    """The functions of boundaries with these names."""
+    rows = reader.rows(
+        f"SELECT name, (SELECT max(id) FROM calls WHERE boundary = b.id) FROM boundaries b WHERE name {IN_JSON}"
+        " AND id NOT IN (SELECT boundary FROM ffi_functions)",
+        placeholders(names),
+    )
+    for name, call in rows:
+        if call is not None:
+            yield name, FoundSymbol(name, "boundary", None, 0, call=call)
+
+
+def _targets(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
+    """The FFI targets with these names that were run; they are where their handler was written."""
+    rows = reader.rows(
+        "SELECT runs.target, runs.call, fr.function FROM ("
+        "  SELECT t.target, max(c.id) AS call FROM ffi_functions t JOIN calls c ON c.boundary = t.boundary"
+        f"  WHERE t.target {IN_JSON} GROUP BY t.target) runs"
+        " JOIN calls c ON c.id = runs.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
+        " LEFT JOIN ffi_handlers h ON h.frame = n.frame JOIN frames fr ON fr.id = coalesce(h.implementation, n.frame)",
+        placeholders(names),
+    )
+    functions = functions_by_id(reader, [row[2] for row in rows])
+    for target, call, function_id in rows:
+        function = functions[function_id]
+        yield target, FoundSymbol(target, "target", function.location, function.end_line, function, call)
+
+
+def _definitions(
+    reader: Reader, names: Sequence[str], outer: str, pattern: re.Pattern[str], limit: int
+) -> Iterator[tuple[str, FoundSymbol]]:
+    """The first definitions of these names that contain `outer` and fit the pattern, in the order of the names."""
+    rows = reader.each(
+        "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"
+        " CROSS JOIN definitions d ON d.short_name = w.value CROSS JOIN files f ON f.id = d.file"
+        f" WHERE instr(lower(d.name), lower(?)) AND d.kind {IN_JSON}",
+        placeholders(names),
+        outer,
+        placeholders(SEARCHED),
+    )
+    fitting = (row for row in rows if pattern.search(row[1]))
+    for short_name, name, kind, path, line, end_line in islice(fitting, limit):
+        yield short_name, FoundSymbol(name, kind, Location(path, line, How.DEFINITION), end_line)

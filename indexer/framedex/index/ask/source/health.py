@@ -1,0 +1,96 @@
+"""How well the source trees are known: what was read, and what was wrong with it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from framedex.index.ask.source.source_maps import source_maps
+from framedex.index.read.places import is_unchanged
+from framedex.index.read.rows import Reader
+from framedex.model import FileState, SourceHealth, SourceProblem, SourceTotals
+
+_EXAMPLES = 3
+_NUMBER = re.compile(r"(?<![-\w])\d+")
+
+
+def source_health(reader: Reader) -> SourceHealth:
+    """The state of all source files in the index."""
+    roots = reader.rows("SELECT path FROM source_roots ORDER BY id")
+    macros = reader.rows("SELECT count(*) FROM macros")[0][0]
+    maps = tuple(source_maps(reader.connection))
+    return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader), maps)
+
+
+def read_sources(reader: Reader) -> frozenset[str]:
+    """The paths of the source files of this machine that were read."""
+    query = "SELECT f.path FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+    return frozenset(path for (path,) in reader.rows(query))
+
+
+def knows_source(reader: Reader, path: str) -> bool:
+    """Whether a source file is in the index, or would be if it was there when its tree was read."""
+    row = reader.row(
+        "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
+        " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
+        path,
+    )
+    return row is not None
+
+
+def _totals(reader: Reader) -> tuple[SourceTotals, ...]:
+    definitions = reader.rows(
+        "SELECT s.language, count(*), sum(d.is_broken), count(c.definition) FROM definitions d"
+        " JOIN source_files s ON s.file = d.file LEFT JOIN call_sites c ON c.definition = d.id GROUP BY s.language"
+    )
+    by_language = {row[0]: row[1:] for row in definitions}
+    files = reader.rows(
+        "SELECT language, count(*), sum(errors > 0) FROM source_files GROUP BY language ORDER BY 2 DESC"
+    )
+    return tuple(SourceTotals(*row, *by_language.get(row[0], (0, 0, 0))) for row in files)
+
+
+def _problems(reader: Reader) -> tuple[SourceProblem, ...]:
+    alike: dict[str, list[tuple[str, str]]] = {}
+    found = "SELECT f.path, s.problems FROM source_files s JOIN files f ON f.id = s.file"
+    for path, problems in reader.rows(f"{found} WHERE s.problems <> '[]' ORDER BY f.path"):
+        for problem in json.loads(problems):
+            alike.setdefault(_NUMBER.sub("…", problem), []).append((problem, path))
+    files = {
+        met[0][0] if len({problem for problem, _ in met}) == 1 else message: [path for _, path in met]
+        for message, met in alike.items()
+    }
+    broken = reader.rows(f"{found} WHERE s.errors > 0 ORDER BY s.errors DESC, f.path")
+    if broken:
+        files["Places in it are not understood: unusual macros, or syntax errors."] = [path for path, _ in broken]
+    files |= {message: paths for message, paths in _changes(reader).items() if paths}
+    ordered = sorted(files.items(), key=lambda item: -len(item[1]))
+    return tuple(SourceProblem(message, len(paths), tuple(paths[:_EXAMPLES])) for message, paths in ordered)
+
+
+def _changes(reader: Reader) -> dict[str, list[str]]:
+    """The files that are not as they were when they were read, or when programs that went through them ran."""
+    read = reader.rows(
+        "SELECT f.path, s.modified, s.size, s.blob FROM source_files s JOIN files f ON f.id = s.file"
+        " WHERE s.map IS NULL ORDER BY f.path"
+    )
+    recorded = reader.rows(
+        "SELECT f.path, v.modified, v.size, v.blob, max(v.modified) FROM file_versions v JOIN files f ON f.id = v.file"
+        " GROUP BY f.id ORDER BY f.path"
+    )
+    changed = [
+        (path, reader.places.change_since(path, FileState(*state)))
+        for path, *state, _ in recorded
+        if not is_unchanged(path, FileState(*state))
+    ]
+    return {
+        "It has changed since it was read; `framedex index` reads it again.": [
+            path for path, *state in read if not is_unchanged(path, FileState(*state))
+        ],
+        "It has changed since it was recorded, and git tells where its lines are now; recording again is surer.": [
+            path for path, change in changed if change and change.lines is not None
+        ],
+        "It has changed since it was recorded, and git has not its old text: lines may be off. Record again.": [
+            path for path, change in changed if change and change.lines is None
+        ],
+    }

@@ -1,0 +1,342 @@
+"""Opening an index file, and what can be wrong with one, said so that a user knows what to do."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from framedex.errors import FramedexError
+from framedex.index.file.shape import foreign_part
+from framedex.index.file.version import APPLICATION_ID, VERSION
+
+_REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
+PATIENCE = 5.0
+"""Seconds to wait for a lock that another process holds."""
+
+_MAGIC = b"SQLite format 3\0"
+_FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_FSYNC")
+_LITTLE = 1 << 20
+"""Bytes on a disk that count as full, as the last of them may have been given back."""
+_PAUSE = 0.05
+_CACHE = 16 << 10
+"""KiB of pages that a reader keeps: SQLite's 2 MiB are less than what one question in a large index goes through."""
+
+Result = TypeVar("Result")
+
+
+class Patience:
+    """How long a writer waits for its turn, in seconds, and whom it tells (once) that it has to.
+
+    SQLite's own waiting cannot be interrupted by Ctrl-C, and does not cover a file's change to WAL mode.
+    """
+
+    def __init__(self, seconds: float = PATIENCE, when_waiting: Callable[[], None] | None = None) -> None:
+        self._seconds = seconds
+        self._when_waiting = when_waiting
+
+    def wait_for(self, action: Callable[[], Result]) -> Result:
+        """What `action` returns once no lock of another process is in its way; after that time, SQLite's error."""
+        deadline = time.monotonic() + self._seconds
+        while True:
+            try:
+                return action()
+            except sqlite3.OperationalError as error:
+                if not _is_locked(error) or time.monotonic() >= deadline:
+                    raise
+            if self._when_waiting is not None:
+                self._when_waiting()
+                self._when_waiting = None
+            time.sleep(_PAUSE)
+
+
+class DamagedIndexError(FramedexError):
+    """The file is no database, or a broken one."""
+
+
+class EmptyIndexError(FramedexError):
+    """There is nothing in the file as yet: an indexer has only just made it, or one was stopped there."""
+
+
+class LockedIndexError(FramedexError):
+    """Another process has the file for itself, for longer than the patience."""
+
+
+def find_index(start: Path) -> Path | None:
+    """The nearest `.framedex/index.db` in `start` or a folder above it."""
+    # As text: an editor's every question asks this about a path of ten folders.
+    folder = str(start.absolute())
+    while True:
+        candidate = os.path.join(folder, ".framedex", "index.db")  # noqa: PTH118
+        if os.path.isfile(candidate):  # noqa: PTH113 - Path.is_file raises where it may not look
+            return Path(candidate)
+        outer = os.path.dirname(folder)  # noqa: PTH120
+        if outer == folder:
+            return None
+        folder = outer
+
+
+def connect_reading(path: Path, patience: float) -> sqlite3.Connection:
+    """A read-only connection to the index at `path`, of this version; a lock is waited for `patience` seconds.
+
+    Raises FramedexError with a remedy.
+    """
+    if not _is_file(path):
+        raise FramedexError(f"There is no index at {path}.", "Run `framedex index` to make one from your captures.")
+    _refuse_other_files(path)
+    with translated(path):
+        connection = _connect_reading(path, patience)
+        try:
+            if is_blank(connection):
+                raise EmptyIndexError(f"The index {path} is empty.", "Run `framedex index` to fill it.")
+            check_version(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def prepare_folder(path: Path) -> None:
+    """Make the folder of an index that is to be written. Raises FramedexError where the file can be no index."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+    if _is_file(path) and not os.access(path, os.W_OK):
+        raise _unwritable(path, "permission denied")
+    _refuse_other_files(path)
+
+
+def connect_writing(path: Path, patience: Patience) -> sqlite3.Connection:
+    """A connection that can write to the file at `path`, made if missing, whatever its version.
+
+    Transactions are explicit. Its statements hardly wait: that is `patience`'s. Raises FramedexError where the file
+    is another program's or cannot be written.
+    """
+    is_made = not _is_file(path)
+    with translated(path):
+        connection = sqlite3.connect(path, timeout=_PAUSE, isolation_level=None)
+        try:
+            patience.wait_for(lambda: _prepare_writing(connection, path))
+        except BaseException:
+            connection.close()
+            if is_made:
+                _remove_if_empty(path)
+            raise
+        return connection
+
+
+def _remove_if_empty(path: Path) -> None:
+    with suppress(OSError, FramedexError):
+        if _is_file(path) and not path.stat().st_size:
+            path.unlink()
+
+
+def _prepare_writing(connection: sqlite3.Connection, path: Path) -> None:
+    if not is_blank(connection) and _pragma(connection, "application_id") != APPLICATION_ID:
+        raise FramedexError(
+            f"{path} is an SQLite database, but not a framedex index.", "Choose another file with --index."
+        )
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -65536")
+    # Of a page that many transactions write, the database needs the last state only; the log is short again afterwards.
+    connection.execute("PRAGMA wal_autocheckpoint = 16384")
+    connection.execute("PRAGMA journal_size_limit = 4194304")
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Raise FramedexError for a file that was surely never an index: a rebuild must not put someone's notes aside."""
+    if path.suffix == ".db" or not _is_file(path):
+        return
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_MAGIC))
+    except OSError as error:
+        raise _unwritable(path, error.strerror or str(error)) from error
+    if head and head != _MAGIC:
+        raise FramedexError(f"{path} is no framedex index, and is left as it is.", "Choose another file with --index.")
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is a file at `path`. Raises FramedexError where that cannot be told, or is something else.
+
+    Of a device or a pipe nobody may ask what an index is asked: it would answer, or wait.
+    """
+    try:
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, getattr(error, "strerror", None) or str(error)) from error
+    if not is_file:
+        raise _unwritable(path, "it is no regular file")
+    return True
+
+
+def file_identity(path: Path, *, with_content: bool = False) -> tuple[int, ...] | None:
+    """What tells a file from another one that takes its place, or from another content; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    content = (status.st_mtime_ns, status.st_size) if with_content else ()
+    return status.st_dev, status.st_ino, *content
+
+
+def is_blank(connection: sqlite3.Connection) -> bool:
+    """Whether the database has no tables: just made, or its making was interrupted."""
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise FramedexError unless the database is an index of this version, with the parts of one."""
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
+    version = _pragma(connection, "user_version")
+    if version != VERSION:
+        raise FramedexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.", _REBUILD)
+    if part := foreign_part(connection):
+        raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.", _REBUILD)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about the index at `path` into errors that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _explained(path, error) from error
+
+
+def _connect_reading(path: Path, patience: float) -> sqlite3.Connection:
+    uri = path.absolute().as_uri()
+    try:
+        return _open(f"{uri}?mode=ro", patience)
+    except sqlite3.OperationalError as error:
+        # In a folder that cannot be written, or on a full disk, WAL's shared memory cannot be made. Without a WAL to
+        # read none is needed.
+        is_writable = os.access(path.parent, os.W_OK) and not _is_full(error)
+        if is_writable or _log_size(path):
+            raise
+    return _open(f"{uri}?mode=ro&immutable=1", patience, StillConnection)
+
+
+def _log_size(path: Path) -> int:
+    try:
+        return os.stat(f"{os.path.realpath(path)}-wal").st_size  # noqa: PTH116
+    except FileNotFoundError:
+        return 0
+
+
+class StillConnection(sqlite3.Connection):
+    """A connection that takes a file as never changing: it sees nothing of what others write, and must be left then."""
+
+
+def _open(uri: str, patience: float, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False, factory=kind
+    )
+    try:
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute(f"PRAGMA cache_size = -{_CACHE}")
+        # Whoever made the file: nothing in it makes SQLite do more than read, and a broken page is found where it is
+        # read.
+        connection.execute("PRAGMA trusted_schema = 0")
+        connection.execute("PRAGMA cell_size_check = 1")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
+        return damaged(path, str(error))
+    if name.startswith("SQLITE_INTERRUPT"):
+        return damaged(path, "a question of it came to no end")
+    if _is_locked(error):
+        return LockedIndexError(
+            f"The index {path} is being written by another process.", "Wait until it has finished, then try again."
+        )
+    if _is_full(error):
+        return full(path)
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return _unwritable(path, str(error))
+    if "no such" in str(error):
+        return DamagedIndexError(f"The index {path} lacks a part ({error}).", _REBUILD)
+    return FramedexError(f"The index {path} could not be used: {error}.", _REBUILD)
+
+
+def damaged(path: Path, what: str) -> DamagedIndexError:
+    """The error that an index is damaged, given how it was noticed."""
+    return DamagedIndexError(f"The index {path} is damaged ({what}).", _REBUILD)
+
+
+def changed_by_others(path: Path) -> DamagedIndexError:
+    """What is to be told of an index that was not written by framedex alone, although it may still answer."""
+    return DamagedIndexError(
+        f"{path} was changed since framedex wrote it, by another program or by damage: what is shown may be wrong.",
+        "`framedex index --rebuild` makes it anew; where you changed it yourself, remove the file"
+        f" {path.name}.seal beside it.",
+    )
+
+
+def full(path: Path) -> FramedexError:
+    """The error that the index, or a temporary file, found no room on the disk."""
+    return FramedexError(
+        f"{_why_full(path)}: {path} could not be written. It is as it was before, with what was finished.",
+        "Free some space, or put the index elsewhere with --index, then run the command again.",
+    )
+
+
+def _why_full(path: Path) -> str:
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:
+        return "The disk is full, or the limit for the size of files (`ulimit -f`) is reached"
+    temporary = _temporary_folder()
+    if free_space(path) > _LITTLE >= free_space(temporary / "file"):
+        return f"The disk of temporary files ({temporary}) is full"
+    return "The disk is full"
+
+
+def _temporary_folder() -> Path:
+    """Where SQLite puts temporary files; Python's own look-up of such a folder raises where no disk has room."""
+    named = (os.environ.get(name, "") for name in ("SQLITE_TMPDIR", "TMPDIR"))
+    return next(Path(folder) for folder in (*named, "/var/tmp", "/tmp", ".") if folder and os.access(folder, os.W_OK))
+
+
+def free_space(path: Path) -> int:
+    """The bytes that may still be written in the folder of a file; as if there were many where that cannot be told."""
+    try:
+        status = os.statvfs(path.parent)
+    except OSError:
+        return sys.maxsize
+    return status.f_bavail * status.f_frsize if status.f_blocks else sys.maxsize
+
+
+def _is_full(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(_FULL)
+
+
+def _is_locked(error: sqlite3.Error) -> bool:
+    return (getattr(error, "sqlite_errorname", "") or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def _unwritable(path: Path, reason: str) -> FramedexError:
+    return FramedexError(
+        f"The index {path} cannot be opened or written: {reason}.",
+        "Check the permissions of the file and its folder, or choose another file with --index.",
+    )

@@ -1,0 +1,62 @@
+"""Damage that SQLite does not see: exceptions and questions without end, told as what they are.
+
+An index whose rows contradict each other gives answers that cannot be made into anything, or leads around in a circle.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.index.file.database import damaged
+from framedex.index.file.seal import was_changed
+
+LONGEST_DOUBTFUL = 10.0
+"""Seconds for which a question is asked of an index that was changed: its tree may have become a circle."""
+
+_STEPS = 10_000
+
+
+@contextmanager
+def blaming_damage(path: Path) -> Iterator[None]:
+    """Inside, an unexpected exception is a DamagedIndexError if the index at `path` is damaged; else it stays.
+
+    Rows refer to others, and texts to enumerations, by whatever bytes there are. Every place that decodes one would
+    have to doubt it; here the question is asked once, when there is a reason.
+    """
+    try:
+        yield
+    except (FramedexError, OSError):
+        raise
+    except Exception as error:
+        if was_changed(path) or _is_broken(path):
+            raise damaged(path, f"{type(error).__name__}: {error}") from error
+        raise
+
+
+class Attention:
+    """Ends the questions on a connection that take too long, counted from when `begin` was called last."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.begin()
+        connection.set_progress_handler(self._is_over, _STEPS)
+
+    def begin(self) -> None:
+        """Begin with another question."""
+        self._until = time.monotonic() + LONGEST_DOUBTFUL
+
+    def _is_over(self) -> bool:
+        return time.monotonic() > self._until
+
+
+def _is_broken(path: Path) -> bool:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            is_whole = connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            return not is_whole or connection.execute("PRAGMA foreign_key_check").fetchone() is not None
+    except (sqlite3.DatabaseError, UnicodeDecodeError):  # the latter is of SQLite's own message, with what it found
+        return True

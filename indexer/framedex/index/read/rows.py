@@ -1,0 +1,259 @@
+"""Reading rows: a connection whose errors are translated, and the model types made of what it returns.
+
+The SELECT fragments name their tables `fn` (functions), `fr` (frames) and `c` (calls); the functions here are the only
+places where the order of the columns matters. A place is read with the state of its file that it is about, so that what
+has changed since is told with it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from framedex.index.file.database import translated
+from framedex.index.file.values import storable, unsigned
+from framedex.index.read.memory import Memory
+from framedex.index.read.places import Places, location, state_of
+from framedex.index.read.urls import Urls
+from framedex.model import CallRow, CaptureRow, FileState, FrameRow, FunctionRow, Language, Location, Role
+
+Row = tuple[Any, ...]
+
+
+def place_columns(table: str) -> str:
+    """The columns of a place, as `Reader.location` takes them, in functions or frames; with `place_tables`."""
+    state = ", ".join(f"coalesce({table}v.{name}, {table}s.{name})" for name in ("modified", "size", "blob"))
+    return f"{table}f.path, {table}.line, {table}.how, {state}"
+
+
+def place_tables(table: str) -> str:
+    """The tables to join for the place in a table of functions or frames."""
+    return (
+        f" LEFT JOIN files {table}f ON {table}f.id = {table}.file"
+        f" LEFT JOIN file_versions {table}v ON {table}v.id = {table}.version"
+        f" LEFT JOIN source_files {table}s ON {table}s.file = {table}.file AND {table}.how <> 'exact'"
+    )
+
+
+FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, fn.unit, fn.end_line, " + place_columns(
+    "fn"
+)
+FUNCTION_TABLES = "functions fn" + place_tables("fn")
+
+CALL_COLUMNS = (
+    "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack, c.parent"
+)
+CALL_TABLES = (
+    "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
+    " JOIN arguments a ON a.id = c.arguments"
+)
+
+CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems"
+
+# Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read.
+LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
+
+# For lists of ids bound as one JSON parameter: any number of them, and one prepared statement.
+IN_JSON = "IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A read connection to the index at `path`; `links` are the project's own URL templates (see `Settings`)."""
+
+    connection: sqlite3.Connection
+    path: Path
+    links: Mapping[str, str] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
+    memory: Memory = field(default_factory=Memory)
+
+    def location(
+        self,
+        path: str | None,
+        line: int | None,
+        how: str | None,
+        modified: int | None,
+        size: int | None,
+        blob: str | None,
+    ) -> Location | None:
+        """A place from its columns, as its file is now; None where they are NULL."""
+        found = location(path, line, how)
+        then = state_of(modified, size, blob)
+        if found is None or then is None or self.is_unchanged(found.path, then):
+            return found
+        return self.places.now(found, then)
+
+    def is_unchanged(self, path: str, then: FileState) -> bool:
+        """Whether a file surely is as it was; also where there is none now."""
+        now = self.memory.file(path)
+        return now is None or (now.modified, now.size) == (then.modified, then.size)
+
+    def rows(self, query: str, *parameters: object) -> list[Row]:
+        """All rows of a query. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            return self.connection.execute(query, _bindable(parameters)).fetchall()
+
+    def each(self, query: str, *parameters: object) -> Iterator[Row]:
+        """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
+        with translated(self.path):
+            yield from self.connection.execute(query, _bindable(parameters))
+
+    def row(self, query: str, *parameters: object) -> Row | None:
+        """The first row of a query, or None."""
+        with translated(self.path):
+            found: Row | None = self.connection.execute(query, _bindable(parameters)).fetchone()
+            return found
+
+
+def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow]:
+    """The functions with these ids, by id."""
+    return reader.memory.recall_all("function", ids, partial(_read_functions, reader))
+
+
+def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FunctionRow]]:
+    query = f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}"
+    return {row[0]: partial(_function_row, reader, row) for row in reader.rows(query, json.dumps(ids))}
+
+
+def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
+    """The frames with these ids, by id, with their functions and candidates."""
+    return reader.memory.recall_all("frame", ids, partial(_read_frames, reader))
+
+
+def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
+    wanted = json.dumps(ids)
+    rows = reader.rows(
+        f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, {place_columns('fr')}"
+        f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",
+        wanted,
+    )
+    functions = functions_by_id(reader, {row[1] for row in rows})
+    candidates: dict[int, list[Row]] = {}
+    for frame, *place in reader.rows(
+        "SELECT x.frame, f.path, x.line, x.how, s.modified, s.size, s.blob FROM candidates x JOIN files f"
+        " ON f.id = x.file LEFT JOIN source_files s ON s.file = x.file"
+        f" WHERE x.frame {IN_JSON} ORDER BY x.frame, x.rank",
+        wanted,
+    ):
+        candidates.setdefault(frame, []).append(tuple(place))
+    return {row[0]: partial(_frame_row, reader, row, functions[row[1]], candidates.get(row[0], ())) for row in rows}
+
+
+def _frame_row(reader: Reader, row: Row, function: FunctionRow, candidates: Iterable[Row]) -> FrameRow:
+    reader.memory.rests_on("function", function.id)
+    urls = Urls(reader)
+    places = (reader.location(*place) for place in candidates)
+    return FrameRow(
+        id=row[0],
+        function=function,
+        location=_published(urls, reader.location(*row[6:])),
+        candidates=tuple(urls.added(place) for place in places if place is not None),
+        module=row[2] if row[2] is not None else function.module,
+        offset=unsigned(row[3]),
+        inlined=bool(row[4]),
+        returning=bool(row[5]),
+    )
+
+
+def _published(urls: Urls, location: Location | None) -> Location | None:
+    return None if location is None else urls.added(location)
+
+
+def chain(reader: Reader, leaf: int) -> list[int]:
+    """The frame ids on the path from the root of the tree to `leaf`, outermost first."""
+    rows = reader.rows(
+        "WITH RECURSIVE up(parent, frame, depth) AS ("
+        " SELECT parent, frame, depth FROM nodes WHERE id = ?"
+        " UNION ALL SELECT n.parent, n.frame, n.depth FROM up JOIN nodes n ON n.id = up.parent"
+        ") SELECT frame FROM up ORDER BY depth",
+        leaf,
+    )
+    return [frame for (frame,) in rows]
+
+
+def function_rows(reader: Reader, rows: Iterable[Row]) -> list[FunctionRow]:
+    """Functions from FUNCTION_COLUMNS."""
+    read = {row[0]: partial(_function_row, reader, row) for row in rows}
+    functions = reader.memory.recall_all("function", read, lambda ids: {each: read[each] for each in ids})
+    return [functions[each] for each in read]
+
+
+def _function_row(reader: Reader, row: Row) -> FunctionRow:
+    place = reader.location(*row[8:])
+    moved = 0 if place is None or place.moved_from is None else place.line - place.moved_from
+    return FunctionRow(
+        id=row[0],
+        language=Language(row[1]),
+        role=Role(row[2]),
+        name=row[3],
+        symbol=row[4],
+        module=row[5],
+        unit=row[6],
+        location=_published(Urls(reader), place),
+        end_line=(row[7] or 0) + moved,
+    )
+
+
+def call_row(row: Row) -> CallRow:
+    """A call from CALL_COLUMNS."""
+    return CallRow(
+        id=row[0],
+        capture=row[1],
+        function=row[2],
+        boundary=row[3],
+        thread=row[4],
+        start=row[6],
+        duration=row[7],
+        error=row[8],
+        arguments=arguments(row[9]),
+        stack=row[10],
+        tid=row[5],
+        parent=row[11],
+    )
+
+
+def capture_row(row: Row) -> CaptureRow:
+    """A capture from CAPTURE_COLUMNS."""
+    return CaptureRow(
+        id=row[0],
+        path=row[1],
+        started=row[2],
+        command=row[3],
+        calls=row[4],
+        stacks=row[5],
+        metadata=json.loads(row[6]),
+        problems=tuple(json.loads(row[7])),
+    )
+
+
+@lru_cache(maxsize=4096)
+def arguments(text: str) -> dict[str, Any]:
+    """The decoded arguments of a call; text that is no JSON object (a damaged capture) is kept under one key.
+
+    Calls of the same arguments share them: they are not to be changed.
+    """
+    try:
+        decoded = json.loads(text)
+    except ValueError:
+        decoded = None
+    return decoded if isinstance(decoded, dict) else {"undecoded": text}
+
+
+def _bindable(parameters: tuple[object, ...]) -> tuple[object, ...]:
+    return tuple(storable(value) if isinstance(value, str) else value for value in parameters)
+
+
+def file_id(reader: Reader, path: str) -> int | None:
+    """The id of a path, or None where no frame and no definition is in it."""
+    row = reader.memory.recall(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
+    return None if row is None else int(row[0])
+
+
+def placeholders(values: Sequence[object]) -> str:
+    """The list of ids as the JSON parameter that `IN_JSON` takes."""
+    return json.dumps(list(values))

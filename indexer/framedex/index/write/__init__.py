@@ -1,0 +1,1 @@
+"""Writing the index: captures and sources, each in one transaction."""

@@ -1,0 +1,333 @@
+"""Totals per node, step, edge, function and line, so that readers never scan calls or stacks.
+
+The unit is an *item*: one stack with one boundary function, standing for all calls that share both. A call is counted
+once per node, pair, function or line, however often recursion brings its stack through it: totals sum items over
+*distinct* (item, key) pairs, in numpy, because a project may have 100,000 stacks of 50 frames.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.index.ask.line.lines import SAMPLES
+from framedex.index.ask.line.roads import MAKES_CLIENT
+from framedex.index.read.rows import IN_JSON, LATEST_FIRST
+from framedex.model import LinkHow
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_CODE_FRAMES = "FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fn.role = 'code'"
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Columns of equal length: a stack, its leaf nodes (0: none), a boundary function, and the totals of the calls.
+
+    `latest_call` is the last call of the capture that began last, in whatever order captures were read.
+    """
+
+    stack: Integers
+    leaf: Integers
+    python_leaf: Integers
+    site_leaf: Integers
+    boundary: Integers
+    calls: Integers
+    duration: Integers
+    latest_call: Integers
+
+
+def all_items(connection: sqlite3.Connection) -> Items:
+    """The items of the whole index."""
+    rows = connection.execute(
+        "SELECT x.stack, s.leaf, s.python_leaf, s.site_leaf, x.boundary, x.calls, x.duration, x.latest_call"
+        " FROM stack_calls x JOIN stacks s ON s.id = x.stack"
+    ).fetchall()
+    return Items(*np.array(rows, np.int64).reshape(-1, 8).T)
+
+
+def rebuild(connection: sqlite3.Connection) -> None:
+    """Make every total anew from the calls themselves: for when calls have gone."""
+    for table in ("stack_calls", "capture_stacks", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0")
+    connection.execute("UPDATE functions SET calls = 0")
+    captures = connection.execute(
+        "SELECT id, first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    ).fetchall()
+    connection.executemany(
+        "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
+        " SELECT ?, stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls"
+        " WHERE id BETWEEN ? AND ? GROUP BY stack, boundary",
+        captures,
+    )
+    connection.execute(
+        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
+        " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call FROM capture_stacks x"
+        " JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.started, p.id"
+        f" {_add_to('stack_calls', 'stack, boundary')}"
+    )
+    connection.execute(
+        "INSERT INTO stack_samples(stack, boundary, arguments) SELECT stack, boundary, arguments FROM ("
+        " SELECT *, row_number() OVER (PARTITION BY stack, boundary ORDER BY arguments) AS rank"
+        " FROM (SELECT DISTINCT stack, boundary, arguments FROM calls)) WHERE rank <= ?",
+        (SAMPLES,),
+    )
+    add_totals(connection, all_items(connection))
+    rebuild_lines(connection)
+
+
+def add_stack_calls(
+    connection: sqlite3.Connection, capture: int, items: Items, samples: list[tuple[int, int, int]]
+) -> None:
+    """Add the items of a new capture to the totals per stack; `samples` are (stack, boundary, arguments) to show."""
+    connection.executemany(
+        "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
+        f" VALUES ({capture}, ?, ?, ?, ?, ?)",
+        _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+    )
+    connection.executemany(
+        "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?)"
+        f" {_add_to('stack_calls', 'stack, boundary')}",
+        _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+    )
+    connection.executemany("INSERT OR IGNORE INTO stack_samples VALUES (?, ?, ?)", samples)
+
+
+def add_totals(connection: sqlite3.Connection, items: Items) -> None:
+    """Add the items to everything that does not depend on where frames are: nodes, steps, edges, functions."""
+    walk = _Walk(connection, items)
+    _add_to_nodes(connection, items, walk)
+    function = _column(connection, "SELECT id, function FROM frames")
+    functions, calls = _distinct_sum(walk.item, function[walk.frame], items.calls)
+    connection.executemany("UPDATE functions SET calls = calls + ? WHERE id = ?", _rows(calls, functions))
+    is_code = _flags(connection, f"SELECT fr.id {_CODE_FRAMES}")
+    for prefix, shown in (("", np.ones_like(is_code)), ("code_", is_code)):
+        item, origin, target = walk.neighbours(shown)
+        _add_pairs(connection, f"{prefix}steps(origin, target, calls)", item, origin, target, items.calls)
+        pairs = item, function[origin], function[target]
+        _add_pairs(connection, f"{prefix}edges(caller, callee, calls)", *pairs, items.calls)
+
+
+def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> None:
+    query = "SELECT calls, duration FROM stack_calls WHERE stack = ? AND boundary = ?"
+    totals = [connection.execute(query, key).fetchone() for key in _rows(items.stack, items.boundary)]
+    nodes, calls = _distinct_sum(walk.item, walk.node, items.calls)
+    position = np.searchsorted(nodes, walk.node)
+    busiest, longest = np.zeros((2, len(nodes)), np.int64)
+    for most, total in zip((busiest, longest), np.array(totals, np.int64).reshape(-1, 2).T, strict=True):
+        np.maximum.at(most, position, total[walk.item])
+    connection.executemany(
+        "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
+        _rows(calls, busiest, longest, nodes),
+    )
+    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),)).fetchall()
+    makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
+    passed = distinct(walk.node[makes_client[walk.item]])
+    connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
+
+
+def add_lines(connection: sqlite3.Connection, items: Items) -> None:
+    """Add the items to the totals that depend on where frames are."""
+    walk = _Walk(connection, items)
+    item, line = _lines_passed(connection, walk)
+    connection.executemany(
+        "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
+        f" {_add_to('line_calls', 'file, line, boundary')}",
+        _line_totals(connection, items, item, line),
+    )
+    _add_samples(connection, items, item, line)
+    is_readable = _flags(connection, f"SELECT fr.id {_CODE_FRAMES} AND fr.file IS NOT NULL")
+    _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
+
+
+def rebuild_linked_lines(connection: sqlite3.Connection) -> None:
+    """Make the totals of what lines had made on other threads anew. Candidates do not count: all but one are wrong."""
+    connection.execute("DELETE FROM line_links")
+    for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
+        rows = connection.execute(
+            "SELECT 0, l.node, 0, 0, c.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+            " FROM call_links l JOIN calls c ON c.id = l.call WHERE l.how = ? GROUP BY l.node, c.boundary",
+            (how.value,),
+        ).fetchall()
+        items = Items(*np.array(rows, np.int64).reshape(-1, 8).T)
+        passed = _lines_passed(connection, _Walk(connection, items))
+        connection.executemany(
+            "INSERT INTO line_links(file, line, boundary, calls, duration, latest_call, how)"
+            f" VALUES (?, ?, ?, ?, ?, ?, '{how.value}')",
+            _line_totals(connection, items, *passed),
+        )
+
+
+def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> tuple[Integers, Integers]:
+    """Each item with each line that its chain passes, as file << 32 | line, once."""
+    line_of_frame = _column(connection, "SELECT id, (file << 32) | line FROM frames WHERE file IS NOT NULL")
+    known = (walk.frame < len(line_of_frame)) & (walk.frame > 0)
+    line = np.zeros_like(walk.frame)
+    line[known] = line_of_frame[walk.frame[known]]
+    return _distinct(walk.item[line > 0], line[line > 0])
+
+
+def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> list[tuple[int, ...]]:
+    """Rows (file, line, boundary, calls, duration, latest call)."""
+    boundaries, boundary = np.unique(items.boundary[item], return_inverse=True)
+    lines, position = np.unique(line, return_inverse=True)
+    key, group = np.unique(position * max(len(boundaries), 1) + boundary, return_inverse=True)
+    calls, duration = _sums(group, items.calls[item], len(key)), _sums(group, items.duration[item], len(key))
+    latest = _latest(connection, group, items.latest_call[item], len(key))
+    of_line = lines[key // max(len(boundaries), 1)]
+    of_boundary = boundaries[key % max(len(boundaries), 1)]
+    return _rows(of_line >> 32, of_line & 0xFFFFFFFF, of_boundary, calls, duration, latest)
+
+
+def _add_to(table: str, key: str) -> str:
+    """The end of an INSERT of totals: what there is of this key already is added to."""
+    return (
+        f"ON CONFLICT({key}) DO UPDATE SET calls = calls + excluded.calls, duration = duration + excluded.duration,"
+        " latest_call = (SELECT c.id FROM calls c JOIN captures p ON p.id = c.capture"
+        f" WHERE c.id IN ({table}.latest_call, excluded.latest_call) ORDER BY {LATEST_FIRST} LIMIT 1)"
+    )
+
+
+def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
+    """The latest of the calls in each group."""
+    captures = "SELECT first_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
+    first = np.array(connection.execute(captures).fetchall(), np.int64).reshape(-1)
+    by_id = np.argsort(first)  # the position of each capture in time, in the order of their calls' ids
+    when = by_id[np.searchsorted(first[by_id], calls, side="right") - 1]
+    in_time = np.lexsort((calls, when))
+    latest = np.zeros(groups, np.int64)
+    latest[group[in_time]] = calls[in_time]  # of several values for one place, the last stays
+    return latest
+
+
+def rebuild_lines(connection: sqlite3.Connection) -> None:
+    """Make the totals that depend on where frames are anew: for when frames have moved to other lines."""
+    for table in ("line_calls", "line_samples", "readable_steps"):
+        connection.execute(f"DELETE FROM {table}")
+    add_lines(connection, all_items(connection))
+    rebuild_linked_lines(connection)
+
+
+def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> None:
+    """Remember a few argument objects per line: those that tell a shape, then those of the longest calls."""
+    shaped = set(
+        connection.execute(
+            "SELECT DISTINCT s.stack, s.boundary FROM stack_samples s JOIN arguments a ON a.id = s.arguments"
+            " WHERE instr(a.json, '\"dims\"') > 0"
+        )
+    )
+    has_shape = np.array([pair in shaped for pair in _rows(items.stack, items.boundary)], np.bool_)
+    order = np.lexsort((-items.duration[item], ~has_shape[item], line))
+    item, line = item[order], line[order]
+    best = rank_in_group(line) < SAMPLES
+    query = "SELECT arguments FROM stack_samples WHERE stack = ? AND boundary = ? ORDER BY arguments"
+    of_line: dict[int, dict[int, None]] = {}
+    for index, key in zip(item[best].tolist(), line[best].tolist(), strict=True):
+        found = connection.execute(query, (int(items.stack[index]), int(items.boundary[index])))
+        of_line.setdefault(key, {}).update((row[0], None) for row in found)
+    rows = [
+        (key >> 32, key & 0xFFFFFFFF, sample) for key, samples in of_line.items() for sample in islice(samples, SAMPLES)
+    ]
+    connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?)", rows)
+
+
+def rank_in_group(group: Integers) -> Integers:
+    """The position of each element among the equals that it stands with; equals have to stand together."""
+    starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
+    return np.arange(len(group)) - np.repeat(starts, np.diff(starts, append=len(group)))
+
+
+def distinct(values: Integers) -> Integers:
+    """The distinct values, sorted. (numpy's `unique` hashes integers first, which takes several times as long.)"""
+    values = np.sort(values)
+    kept: Integers = values[np.diff(values, prepend=values[:1] - 1) != 0]
+    return kept
+
+
+class _Walk:
+    """Every (item, node) of the items' chains as flat columns, with the node's frame."""
+
+    def __init__(self, connection: sqlite3.Connection, items: Items) -> None:
+        self._parent = parent = _column(connection, "SELECT id, parent FROM nodes")
+        self._frame = _column(connection, "SELECT id, frame FROM nodes")
+        everyone = np.arange(len(items.leaf))
+        item = np.concatenate([everyone, everyone, everyone])
+        node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
+        items_seen, nodes_seen = [], []
+        while len(node):
+            item, node = item[node > 0], node[node > 0]
+            items_seen.append(item)
+            nodes_seen.append(node)
+            node = parent[node]
+        self.item = np.concatenate([np.zeros(0, np.int64), *items_seen])
+        self.node = np.concatenate([np.zeros(0, np.int64), *nodes_seen])
+        self.frame = self._frame[self.node]
+
+    def neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
+        """Item, caller's frame and callee's frame of all neighbours, seeing only the frames flagged in `shown`."""
+        visible = shown[self._frame]
+        caller = self._parent.copy()
+        while len(passed := np.flatnonzero(~visible[caller] & (caller > 0))):
+            caller[passed] = self._parent[caller[passed]]
+        pairs = visible[self.node] & (caller[self.node] > 0)
+        return self.item[pairs], self._frame[caller[self.node[pairs]]], self.frame[pairs]
+
+
+def _column(connection: sqlite3.Connection, query: str) -> Integers:
+    """A column indexed by id, from rows (id, value); 0 where there is no such id."""
+    rows = np.array(connection.execute(query).fetchall(), np.int64).reshape(-1, 2)
+    column = np.zeros(int(np.max(rows[:, 0], initial=0)) + 1, np.int64)
+    column[rows[:, 0]] = rows[:, 1]
+    return column
+
+
+def _flags(connection: sqlite3.Connection, query: str) -> Flags:
+    """A flag for each frame id, from rows (id,); False for id 0, the caller of an outermost frame."""
+    highest = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
+    flags = np.zeros(highest + 1, np.bool_)
+    flags[np.array(connection.execute(query).fetchall(), np.int64).reshape(-1)] = True
+    return flags
+
+
+def _distinct_sum(item: Integers, key: Integers, weight: Integers) -> tuple[Integers, Integers]:
+    """The keys, and the summed weights of the distinct items that have each."""
+    item, key = _distinct(item, key)
+    keys = distinct(key)
+    return keys, _sums(np.searchsorted(keys, key), weight[item], len(keys))
+
+
+def _distinct(item: Integers, key: Integers) -> tuple[Integers, Integers]:
+    """The distinct (item, key) pairs, as two columns."""
+    keys = distinct(key)
+    pairs = distinct(item * max(len(keys), 1) + np.searchsorted(keys, key))
+    return pairs // max(len(keys), 1), keys[pairs % max(len(keys), 1)]
+
+
+def _add_pairs(
+    connection: sqlite3.Connection, target: str, item: Integers, left: Integers, right: Integers, weight: Integers
+) -> None:
+    keys, calls = _distinct_sum(item, (left << 32) | right, weight)
+    first, second = target[target.index("(") + 1 :].split(", ")[:2]
+    connection.executemany(
+        f"INSERT INTO {target} VALUES (?, ?, ?)"
+        f" ON CONFLICT({first}, {second}) DO UPDATE SET calls = calls + excluded.calls",
+        _rows(keys >> 32, keys & 0xFFFFFFFF, calls),
+    )
+
+
+def _sums(group: Integers, weight: Integers, groups: int) -> Integers:
+    # Not bincount's weights: those are floats, and nanoseconds of a long run do not fit into 53 bits.
+    total = np.zeros(groups, np.int64)
+    np.add.at(total, group, weight)
+    return total
+
+
+def _rows(*columns: Integers) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in columns), strict=True))

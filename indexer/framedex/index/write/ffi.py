@@ -1,0 +1,178 @@
+"""The FFI part of writing a capture: its targets, sites and handlers, and which site each run is of.
+
+The Python stack of a site is a path in the tree of nodes like any other. A run that is surely of one site has a stack
+that leads to both: to the handler below XLA's frames, and to the handler below those of the `ffi_call`. So whatever is
+asked of lines, functions and their neighbours crosses from one to the other by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from framedex.ffi import RunJoin, split_function
+from framedex.ffi.joins import BOUNDARY
+from framedex.index.ask.name.search import add_recorded_names
+from framedex.index.file.values import storable
+from framedex.index.write.interning import Chains, Tree, frame_ids, stack_ids
+from framedex.index.write.records import FfiRecords, FrameRecord
+from framedex.model import Capture, Join
+
+
+class FfiWriter:
+    """Writes what one capture tells of FFI, inside the transaction in which the capture is written."""
+
+    def __init__(self, connection: sqlite3.Connection, tree: Tree, capture_id: int, records: FfiRecords) -> None:
+        """New nodes are added to `tree`, which the caller writes."""
+        self._connection = connection
+        self._tree = tree
+        self._capture = capture_id
+        self._records = records
+        self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
+        self.frames: set[int] = set()  # of sites and implementations
+
+    def add_sites(self) -> bool:
+        """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
+        self._add_targets()
+        late = self._add_described_sites()
+        for key in {key for join in self._records.joins.runs.values() for key in join.sites}:
+            self._sites[key] = self._site(key)
+        placed = [self._place_runs(site, leaf) for site, leaf in late]
+        return any(placed)
+
+    def add_handlers(self, frames: Sequence[Sequence[int]]) -> None:
+        """Add the handlers; `frames` are the ids, outermost first, of what each frame of the capture stands for."""
+        for handler in self._records.handlers:
+            implementation = handler.implementation
+            self._connection.execute(
+                "INSERT OR REPLACE INTO ffi_handlers(frame, signature, implementation) VALUES (?, ?, ?)",
+                (
+                    frames[handler.frame][0],
+                    None if handler.signature is None else json.dumps(asdict(handler.signature)),
+                    None if implementation is None else self._frames([implementation])[0],
+                ),
+            )
+
+    def sites_of_runs(self) -> Iterator[tuple[int, int]]:
+        """The place among the calls, and the site's leaf, of each run that is surely of a site whose stack is known."""
+        for place, join in self._records.joins.runs.items():
+            leaf = self._sites[join.sites[0]][1]
+            if join.how is not Join.AMBIGUOUS and leaf:
+                yield place, leaf
+
+    def add_runs(self, capture: Capture) -> None:
+        """Join the calls of the capture, which are written already, to their sites."""
+        targets = [target.name for target in self._records.joins.targets]
+        names = [function.name for function in capture.functions if function.boundary == BOUNDARY]
+        rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO ffi_functions(boundary, target, stage)"
+            " SELECT id, ?, ? FROM boundaries WHERE boundary = ? AND name = ?",
+            rows,
+        )
+        add_recorded_names(self._connection, (row[0] for row in rows))
+        first = self._connection.execute("SELECT first_call FROM captures WHERE id = ?", (self._capture,)).fetchone()[0]
+        runs = self._records.joins.runs
+        joins = {join: self._add_join(join) for join in dict.fromkeys(runs.values())}
+        self._connection.executemany(
+            "INSERT INTO ffi_runs(call, join_id) VALUES (?, ?)",
+            ((first + place, joins[join]) for place, join in runs.items()),
+        )
+
+    def _add_targets(self) -> None:
+        self._connection.executemany(
+            "INSERT INTO ffi_targets(capture, name, platform, api_version, stages, is_wrapped, registered_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    *(self._capture, storable(target.name), storable(target.platform), target.api_version),
+                    *(json.dumps(target.stages), target.is_wrapped, json.dumps(target.registered_at)),
+                )
+                for target in self._records.joins.targets
+            ],
+        )
+        self._connection.executemany(
+            "INSERT INTO ffi_problems(capture, target, platform, registered_for, sites, message)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    *(self._capture, storable(problem.target), storable(problem.platform)),
+                    *(json.dumps(problem.registered_for), json.dumps(problem.sites), storable(problem.message)),
+                )
+                for problem in self._records.joins.problems
+            ],
+        )
+
+    def _add_described_sites(self) -> list[tuple[int, int]]:
+        """Add the sites that the capture describes; (id, leaf) of those of which less was known."""
+        late = []
+        flat = iter(self._frames([frame for site in self._records.sites for frame in site.frames]))
+        for site in self._records.sites:
+            path = self._tree.path([next(flat) for _ in site.frames])
+            key = storable(site.key)
+            query = "SELECT id, leaf, from_metadata FROM ffi_sites WHERE key = ?"
+            known = self._connection.execute(query, (key,)).fetchone()
+            if known is None:
+                self._connection.execute(
+                    "INSERT INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, ?, ?, ?, ?)",
+                    (key, storable(site.target), path[-1], path[site.user_frame], site.from_metadata),
+                )
+            elif not known[1] or (known[2] and not site.from_metadata):
+                self._connection.execute(
+                    "UPDATE ffi_sites SET target = ?, leaf = ?, user_node = ?, from_metadata = ? WHERE id = ?",
+                    (storable(site.target), path[-1], path[site.user_frame], site.from_metadata, known[0]),
+                )
+                late.append((known[0], path[-1]))
+        return late
+
+    def _frames(self, records: Sequence[FrameRecord]) -> list[int]:
+        ids = frame_ids(self._connection, records)
+        self.frames.update(ids)
+        return ids
+
+    def _site(self, key: str) -> tuple[int, int]:
+        """Id and leaf of a site, which may be described in another capture, or in none as yet."""
+        insert = "INSERT OR IGNORE INTO ffi_sites(key, target, leaf, user_node, from_metadata) VALUES (?, '', 0, 0, 0)"
+        self._connection.execute(insert, (storable(key),))
+        query = "SELECT id, leaf FROM ffi_sites WHERE key = ?"
+        found: tuple[int, int] = self._connection.execute(query, (storable(key),)).fetchone()
+        return found
+
+    def _add_join(self, join: RunJoin) -> int:
+        added = self._connection.execute(
+            "INSERT INTO ffi_joins(capture, how) VALUES (?, ?)", (self._capture, join.how.value)
+        ).lastrowid
+        assert added is not None
+        self._connection.executemany(
+            "INSERT INTO ffi_candidates(join_id, site) VALUES (?, ?)",
+            [(added, self._sites[key][0]) for key in join.sites],
+        )
+        return added
+
+    def _place_runs(self, site: int, leaf: int) -> bool:
+        """Lead the stacks of earlier captures' runs to the site that has become known; whether there are any."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT r.join_id, c.stack, s.leaf, s.python_leaf, s.reason, n.frame FROM ffi_candidates k"
+            " JOIN ffi_joins j ON j.id = k.join_id AND j.how <> ? JOIN ffi_runs r ON r.join_id = j.id"
+            " JOIN calls c ON c.id = r.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
+            " WHERE k.site = ?",
+            (Join.AMBIGUOUS.value, site),
+        ).fetchall()
+        for join, stack, native, python, reason, handler in rows:
+            chains = Chains(native, python, self._tree.leaf([handler], below=leaf), reason)
+            self._connection.execute(
+                "UPDATE calls SET stack = ? WHERE stack = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",
+                (stack_ids(self._connection, [chains])[0], stack, join),
+            )
+        return bool(rows)
+
+
+def forget_runs(connection: sqlite3.Connection, capture_id: int) -> None:
+    """Remove what a capture that is read again told of FFI. Its sites stay: the new state of the capture has them."""
+    joins = "SELECT id FROM ffi_joins WHERE capture = ?"
+    for table in ("ffi_runs", "ffi_candidates"):
+        connection.execute(f"DELETE FROM {table} WHERE join_id IN ({joins})", (capture_id,))
+    for table in ("ffi_joins", "ffi_targets", "ffi_problems"):
+        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture_id,))

@@ -1,0 +1,190 @@
+"""Rows that exist once: files, modules, functions, frames, and the tree of stacks that they form."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from framedex.index.ask.name.search import add_recorded_names
+from framedex.index.file.values import signed
+from framedex.index.write.records import FrameRecord, FunctionRecord
+from framedex.model import Location
+
+
+def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
+    """The ids of these paths, added where they are new."""
+    wanted = set(paths)
+    connection.executemany("INSERT OR IGNORE INTO files(path) VALUES (?)", [(path,) for path in sorted(wanted)])
+    query = "SELECT id FROM files WHERE path = ?"
+    return {path: connection.execute(query, (path,)).fetchone()[0] for path in wanted}
+
+
+def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) -> list[int]:
+    """The ids of these frames, in their order, added where they are new, along with their functions and modules."""
+    distinct = dict.fromkeys(records)
+    places = [record.location for record in distinct] + [record.function.location for record in distinct]
+    files = file_ids(connection, {place.path for place in places if place is not None})
+    modules = _module_ids(connection, dict.fromkeys(record.module for record in distinct if record.module is not None))
+    functions = _function_ids(connection, dict.fromkeys(record.function for record in distinct), files)
+    ids = {record: _frame_id(connection, record, functions, modules, files) for record in distinct}
+    return [ids[record] for record in records]
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """A stack as leaves of the tree: the merged or native one, the Python one kept apart, that of its site; 0: none."""
+
+    leaf: int
+    python_leaf: int
+    site_leaf: int
+    reason: str
+
+
+def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
+    """The ids of these stacks, in their order, added where they are new."""
+    keys = [(stack.leaf, stack.python_leaf, stack.site_leaf, stack.reason) for stack in stacks]
+    insert = "INSERT OR IGNORE INTO stacks(leaf, python_leaf, site_leaf, reason) VALUES (?, ?, ?, ?)"
+    connection.executemany(insert, dict.fromkeys(keys))
+    query = "SELECT id FROM stacks WHERE leaf = ? AND python_leaf = ? AND site_leaf = ? AND reason = ?"
+    return [connection.execute(query, key).fetchone()[0] for key in keys]
+
+
+def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
+    """The ids, outermost first, of the logical frames that recorded frames stand for.
+
+    `frames[i]` are those, outermost first, of the capture's frame `i`.
+    """
+    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
+
+
+def link_nodes(
+    connection: sqlite3.Connection, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]
+) -> list[int]:
+    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
+    `logical_frames`."""
+    tree = Tree(connection)
+    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
+    tree.write()
+    return nodes
+
+
+class Tree:
+    """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._nodes: dict[tuple[int, int], tuple[int, int]] = {}  # (parent, frame) -> (node, depth)
+        self._depths = {0: -1}
+        for node, parent, frame, depth in connection.execute("SELECT id, parent, frame, depth FROM nodes"):
+            self._nodes[parent, frame] = (node, depth)
+            self._depths[node] = depth
+        highest = max(self._depths)
+        self._next = highest + 1
+        self._new: list[tuple[int, int, int, int]] = []
+
+    def leaf(self, frames: Iterable[int], below: int = 0) -> int:
+        """The node of the last of these frames, outermost first, under the node `below`; that itself without frames."""
+        return [below, *self.path(frames, below)][-1]
+
+    def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
+        """The nodes of these frames, outermost first, under the node `below`."""
+        path: list[int] = []
+        parent, depth = below, self._depths[below]
+        for frame in frames:
+            found = self._nodes.get((parent, frame))
+            if found is None:
+                found = (self._next, depth + 1)
+                self._nodes[parent, frame] = found
+                self._new.append((self._next, parent, frame, depth + 1))
+                self._depths[self._next] = depth + 1
+                self._next += 1
+            parent, depth = found
+            path.append(parent)
+        return path
+
+    def write(self) -> None:
+        """Store the nodes added since the tree was read."""
+        self._connection.executemany(
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
+            self._new,
+        )
+        # A frame from which something new was called may have been on another line than was found for it.
+        self._connection.execute(
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
+            " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+            " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
+            (json.dumps([parent for _, parent, _, _ in self._new]),),
+        )
+        self._new.clear()
+
+
+def place(location: Location | None, files: Mapping[str, int]) -> tuple[int | None, int | None, str | None]:
+    """A location as the columns file, line, how."""
+    return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
+
+
+def _module_ids(connection: sqlite3.Connection, modules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    ids = {}
+    for module in modules:
+        connection.execute("INSERT OR IGNORE INTO modules(path, identity) VALUES (?, ?)", module)
+        row = connection.execute("SELECT id FROM modules WHERE path = ? AND identity = ?", module).fetchone()
+        ids[module] = row[0]
+    return ids
+
+
+def _function_ids(
+    connection: sqlite3.Connection, records: Iterable[FunctionRecord], files: Mapping[str, int]
+) -> dict[FunctionRecord, int]:
+    ids = {}
+    new = set()
+    for record in records:
+        key = (record.module, record.name, record.symbol, record.unit, record.first_line)
+        query = "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
+        row = connection.execute(query, key).fetchone()
+        if row is not None:
+            ids[record] = row[0]
+            continue
+        new.add(record.short_name)
+        file, line, how = place(record.location, files)
+        names = (record.language.value, record.role.value, record.short_name, record.mangled)
+        ids[record] = connection.execute(
+            "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"
+            " file, line, how, end_line, recorded_file, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            (*key, *names, file, line, how, file),
+        ).lastrowid
+    add_recorded_names(connection, new)
+    return ids
+
+
+def _frame_id(
+    connection: sqlite3.Connection,
+    record: FrameRecord,
+    functions: Mapping[FunctionRecord, int],
+    modules: Mapping[tuple[str, str], int],
+    files: Mapping[str, int],
+) -> int:
+    function = functions[record.function]
+    module = None if record.module is None else modules[record.module]
+    file, line, how = recorded = place(record.location, files)
+    offset = signed(record.offset)
+    if module is None:
+        query = "module IS NULL AND function = ? AND offset = ? AND line IS ? AND is_returning = ?"
+        key: tuple[int | None, ...] = (function, offset, line, int(record.returning))
+    else:
+        query, key = "module = ? AND offset = ? AND depth = ?", (module, offset, record.depth)
+    row = connection.execute(f"SELECT id FROM frames WHERE {query}", key).fetchone()
+    if row is not None:
+        return int(row[0])
+    # Whatever an earlier run found for the function, its new frame has to be given too.
+    connection.execute("INSERT OR IGNORE INTO unmatched VALUES (?)", (record.function.short_name,))
+    what = (function, module, offset, record.depth, int(record.depth > 0), int(record.returning))
+    inserted = connection.execute(
+        "INSERT INTO frames(function, module, offset, depth, inlined, is_returning, file, line, how,"
+        " recorded_file, recorded_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*what, file, line, how, *recorded[:2]),
+    ).lastrowid
+    assert inserted is not None
+    return inserted

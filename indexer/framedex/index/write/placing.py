@@ -1,0 +1,117 @@
+"""Writing where functions and frames are in the source, once that was found."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from framedex.index.read.rows import IN_JSON, placeholders
+from framedex.index.write import aggregates
+from framedex.index.write.interning import file_ids, place
+from framedex.index.write.records import FramePlacement, Placement
+from framedex.index.write.versions import remember_indexed
+
+# Frames with a recorded place that are not where they should be: at the place given, else where they were recorded.
+# What source trees say of a C++ frame without an exact place stays.
+_MOVED = """
+    WITH given AS MATERIALIZED (
+        SELECT value ->> 0 AS frame, value ->> 1 AS file, value ->> 2 AS line, value ->> 3 AS how FROM json_each(?)
+    ), wanted AS (
+        SELECT fr.id, fr.file, fr.line, fr.how, fr.module, coalesce(g.file, fr.recorded_file) AS new_file,
+               coalesce(g.line, fr.recorded_line) AS new_line, coalesce(g.how, 'exact') AS new_how
+        FROM frames fr LEFT JOIN given g ON g.frame = fr.id WHERE fr.recorded_file IS NOT NULL
+    )
+    SELECT new_file, new_line, new_how, id FROM wanted WHERE CASE
+        WHEN new_how = 'exact' OR module IS NULL
+        THEN file IS NOT new_file OR line IS NOT new_line OR how IS NOT new_how
+        ELSE how IS 'exact' OR file IS NULL END
+"""
+
+
+def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePlacement]) -> None:
+    """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+
+    A Python function goes to the file of its frames.
+    """
+    files = file_ids(connection, {placed.location.path for placed in placements})
+    given = [(placed.frame, *place(placed.location, files)) for placed in placements]
+    moved = connection.execute(_MOVED, (json.dumps(given),)).fetchall()
+    if not moved:
+        return
+    connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
+    frames = placeholders([row[3] for row in moved])
+    functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
+    connection.execute(
+        "UPDATE functions SET (file, line, how) ="
+        " (SELECT file, CASE how WHEN 'exact' THEN functions.first_line ELSE line END, how"
+        " FROM frames WHERE function = functions.id ORDER BY how <> 'exact', id LIMIT 1)"
+        f" WHERE recorded_file IS NOT NULL AND {functions}",
+        (frames,),
+    )
+    connection.execute(f"INSERT OR IGNORE INTO unmatched SELECT short_name FROM functions WHERE {functions}", (frames,))
+    aggregates.rebuild_lines(connection)
+
+
+def place_functions(
+    connection: sqlite3.Connection, placements: Sequence[Placement], frames: Sequence[FramePlacement]
+) -> None:
+    """Record where functions were found, and give the same place to their frames that have no line of their own.
+
+    `frames` are those of them whose calls were found; exact lines stay.
+    """
+    spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
+    spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
+    files = file_ids(connection, {spot.path for spot in spots})
+    own = placeholders([placed.frame for placed in frames])
+    remember_indexed(connection, files.values())
+    moved = sum(_place(connection, placement, files, own) for placement in placements)
+    moved += sum(_place_frame(connection, placed, files) for placed in frames)
+    if moved:
+        aggregates.rebuild_lines(connection)
+    connection.execute("DELETE FROM unmatched")
+
+
+def _place_frame(connection: sqlite3.Connection, placed: FramePlacement, files: Mapping[str, int]) -> int:
+    where = place(placed.location, files)
+    connection.execute("DELETE FROM candidates WHERE frame = ?", (placed.frame,))
+    connection.executemany(
+        "INSERT INTO candidates(frame, rank, file, line, how) VALUES (?, ?, ?, ?, ?)",
+        [(placed.frame, rank, *place(spot, files)) for rank, spot in enumerate(placed.candidates)],
+    )
+    return connection.execute(
+        "UPDATE frames SET file = ?, line = ?, how = ?"
+        " WHERE id = ? AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+        (*where, placed.frame, *where),
+    ).rowcount
+
+
+def _place(connection: sqlite3.Connection, placement: Placement, files: Mapping[str, int], own: str) -> int:
+    """Store one placement, but for the frames in `own`; how many frames it moved."""
+    where = place(placement.location, files)
+    connection.execute(
+        "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"
+        " WHEN ?5 > 0 OR ?2 IS NULL THEN ?5"
+        " ELSE coalesce((SELECT max(line) FROM frames WHERE function = ?1 AND file = ?2 AND how = 'exact'), 0) END"
+        " WHERE id = ?1",
+        (placement.function, *where, placement.end_line),
+    )
+    open_frames = f"function = ? AND module IS NOT NULL AND how IS NOT 'exact' AND id NOT {IN_JSON}"
+    if placement.location is None:  # that is no reason to give up what a recorded path led to
+        open_frames += " AND recorded_file IS NULL"
+    moved = connection.execute(
+        f"UPDATE frames SET file = ?, line = ?, how = ? WHERE {open_frames}"
+        " AND (file IS NOT ? OR line IS NOT ? OR how IS NOT ?)",
+        (*where, placement.function, own, *where),
+    ).rowcount
+    connection.execute(
+        f"DELETE FROM candidates WHERE frame IN (SELECT id FROM frames WHERE {open_frames})",
+        (placement.function, own),
+    )
+    for rank, candidate in enumerate(placement.candidates):
+        connection.execute(
+            "INSERT INTO candidates(frame, rank, file, line, how)"
+            f" SELECT id, ?, ?, ?, ? FROM frames WHERE {open_frames}",
+            (rank, *place(candidate, files), placement.function, own),
+        )
+    return moved

@@ -1,0 +1,289 @@
+"""The part of the index that knows source trees: roots, files, definitions, and where functions were found in them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from framedex.index.ask.name.lookup import DEFINITIONS_NAMED, definition
+from framedex.index.ask.source import source_maps
+from framedex.index.file.database import translated
+from framedex.index.file.values import storable, unsigned
+from framedex.index.read.places import location
+from framedex.index.read.rows import IN_JSON, Row, placeholders
+from framedex.index.write import placing
+from framedex.index.write.records import (
+    FramePlacement,
+    FunctionRecord,
+    OpenFrame,
+    Placement,
+    RecordedPlace,
+    UnplacedFunction,
+)
+from framedex.index.write.source_files import forget_definitions, replace_files
+from framedex.model import Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.settings import PathRule
+from framedex.sources.sites import call_sites
+
+_FILES_OF_ROOT = """
+    SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root
+    WHERE r.path = ?
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTables:
+    """The source tables of an open index. Writes belong into a transaction of the `Store` that this is part of."""
+
+    connection: sqlite3.Connection
+    path: Path
+
+    def roots(self) -> list[str]:
+        """The source folders to keep indexed."""
+        return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
+
+    def remove_root(self, root: str) -> bool:
+        """Forget a source folder with all that was read from it; whether it was one."""
+        files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
+        self.remove_files(files)
+        return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
+
+    def add_root(self, root: str) -> None:
+        """Remember a source folder (absolute path)."""
+        self._rows("INSERT OR IGNORE INTO source_roots(path) VALUES (?)", storable(root))
+
+    def path_rules(self) -> list[PathRule]:
+        """Where recorded paths are here, by the settings of the project."""
+        return [
+            PathRule(before, Path(after))
+            for before, after in self._rows("SELECT before, after FROM path_rules ORDER BY before")
+        ]
+
+    def replace_path_rules(self, rules: Iterable[PathRule]) -> None:
+        """Remember these rules, and no others."""
+        rows = {storable(rule.before.rstrip("/") or "/"): storable(str(rule.after)) for rule in rules}
+        if rows == dict(self._rows("SELECT before, after FROM path_rules")):
+            return
+        self.connection.execute("DELETE FROM path_rules")
+        self.connection.executemany("INSERT INTO path_rules(before, after) VALUES (?, ?)", rows.items())
+
+    def known_files(self) -> dict[str, tuple[int, int]]:
+        """(mtime in ns, size) of every source file that was parsed here, by path."""
+        rows = self._rows(
+            "SELECT f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+        )
+        return {path: (modified, size) for path, modified, size in rows}
+
+    def frame_files(self) -> list[str]:
+        """The files that exact frames point to: worth reading even outside the roots."""
+        return [
+            path
+            for (path,) in self._rows(
+                "SELECT path FROM files WHERE id IN (SELECT file FROM frames WHERE how = ?"
+                " UNION SELECT file FROM functions WHERE how = ?)",
+                How.EXACT.value,
+                How.EXACT.value,
+            )
+        ]
+
+    def recorded_files(self) -> list[str]:
+        """The paths that debug information and code objects name, of whatever machine they are."""
+        query = "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames) ORDER BY path"
+        return [path for (path,) in self._rows(query)]
+
+    def recorded_places(self, paths: Iterable[str]) -> list[RecordedPlace]:
+        """The frames that were recorded in these files."""
+        rows = self._rows(
+            "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
+            " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
+            f" WHERE f.path {IN_JSON} ORDER BY fr.id",
+            placeholders(list(paths)),
+        )
+        return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
+
+    def replace_files(
+        self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
+    ) -> int:
+        """Store read files in place of what was known of them; how many definitions are new.
+
+        `roots` is the root that a path belongs to, if it belongs to one; `source_map` the id of the map that they come
+        from, if they do.
+        """
+        ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
+        return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()}, source_map)
+
+    def extracted_file(self, path: str) -> ExtractedFile | None:
+        """A file with all its definitions and calls, as it was read; None if it was not."""
+        rows = self._rows(
+            "SELECT s.file, s.language, s.modified, s.size, s.content, s.errors, s.problems"
+            " FROM source_files s JOIN files f ON f.id = s.file WHERE f.path = ?",
+            path,
+        )
+        if not rows:
+            return None
+        file, language, modified, size, content, errors, problems = rows[0]
+        definitions = self._rows(
+            "SELECT d.name, d.short_name, d.kind, d.parameters, d.line, d.end_line, d.is_const, d.is_broken, c.sites"
+            " FROM definitions d LEFT JOIN call_sites c ON c.definition = d.id WHERE d.file = ? ORDER BY d.id",
+            file,
+        )
+        return ExtractedFile(path, language, modified, size, content, errors, definitions, tuple(json.loads(problems)))
+
+    def maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        with translated(self.path):
+            return source_maps.source_maps(self.connection)
+
+    def replace_map(
+        self, info: SourceMapInfo, origin: str, modified: int, size: int
+    ) -> tuple[SourceMapInfo | None, int]:
+        """Make room for the files of a map: what was known of its component, which is gone, and the map's id.
+
+        `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
+        """
+        return source_maps.replace_map(self.connection, info, origin, modified, size)
+
+    def remove_map(self, component: str) -> SourceMapInfo | None:
+        """Forget the map of a component; what it was of, None if there was none."""
+        return source_maps.remove_map(self.connection, component)
+
+    def is_map_known(self, origin: str, modified: int, size: int) -> bool:
+        """Whether a map was read from this file when it was in this state."""
+        known = (storable(origin), modified, size)
+        return bool(self._rows("SELECT 1 FROM source_maps WHERE path = ? AND modified = ? AND size = ?", *known))
+
+    def map_origin(self, component: str) -> str | None:
+        """The file that the map of a component was read from; None if there is no such map."""
+        rows = self._rows("SELECT path FROM source_maps WHERE component = ?", component)
+        return rows[0][0] if rows else None
+
+    def module_folders(self) -> set[str]:
+        """The folders of the binaries that were recorded."""
+        rows = self._rows("SELECT DISTINCT path FROM modules WHERE path LIKE '/%'")
+        return {path.rpartition("/")[0] for (path,) in rows}
+
+    def remove_files(self, paths: Iterable[str]) -> None:
+        """Forget source files that are gone, with their definitions."""
+        files = [
+            file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", placeholders(list(paths)))
+        ]
+        forget_definitions(self.connection, files)
+        self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
+
+    def macros(self) -> str:
+        """What was learnt from the source files read so far, one macro a line."""
+        return "".join(f"{macro}\n" for (macro,) in self._rows("SELECT macro FROM macros ORDER BY macro"))
+
+    def add_macros(self, macros: str) -> None:
+        """Remember more of them."""
+        lines = [(storable(line),) for line in macros.splitlines()]
+        self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
+
+    def unplaced_functions(self) -> list[UnplacedFunction]:
+        """The functions whose definitions, or whose frames, changed since they were last looked up."""
+        return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
+
+    def unlocated_functions(self) -> list[UnplacedFunction]:
+        """The native functions, glue left out, of which no place in any source is known, or not any more."""
+        lost = (
+            "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
+            " AND NOT EXISTS (SELECT 1 FROM frames WHERE function = fn.id AND how = 'exact')"
+        )
+        return self._functions(
+            f"(fn.file IS NULL OR {lost}) AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
+        )
+
+    def _functions(self, condition: str) -> list[UnplacedFunction]:
+        rows = self._rows(
+            "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
+            " fn.first_line, f.path, fn.line, fn.how, x.path, fr.line"
+            " FROM functions fn LEFT JOIN files f ON f.id = fn.file LEFT JOIN frames fr ON fr.id ="
+            " (SELECT min(id) FROM frames WHERE function = fn.id AND how = 'exact')"
+            f" LEFT JOIN files x ON x.id = fr.file WHERE {condition}"
+        )
+        return [
+            UnplacedFunction(
+                id=row[0],
+                record=_function_record(row[1:13]),
+                seen_at=location(row[13], row[14], How.EXACT),
+            )
+            for row in rows
+        ]
+
+    def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
+        """The (path, definition) pairs with this short name in files of a language, in order of path and line.
+
+        Of a file that a source tree and a map have it is the tree's.
+        """
+        return [(path, definition(*columns)) for path, *columns in self._rows(DEFINITIONS_NAMED, short_name, language)]
+
+    def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
+        """The frames of these functions that have no exact line, once for each function that they were seen to call."""
+        rows = self._rows(
+            "SELECT DISTINCT fr.id, fr.function, m.path, m.identity, fr.offset, called.symbol"
+            " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"
+            " JOIN nodes below ON below.parent = n.id JOIN frames inward ON inward.id = below.frame"
+            " JOIN functions called ON called.id = inward.function"
+            f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
+            " AND called.language = ? AND called.symbol <> '' ORDER BY fr.id, called.symbol",
+            placeholders(list(functions)),
+            Language.NATIVE.value,
+        )
+        return [OpenFrame(row[0], row[1], (row[2], row[3]), unsigned(row[4]), row[5]) for row in rows]
+
+    def definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a file that call something, with their calls."""
+        rows = self._rows(
+            "SELECT d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const, c.sites FROM definitions d"
+            " JOIN call_sites c ON c.definition = d.id WHERE d.file = (SELECT id FROM files WHERE path = ?)"
+            " ORDER BY d.line, d.id",
+            path,
+        )
+        return [replace(definition(*columns), calls=call_sites(sites)) for *columns, sites in rows]
+
+    def all_definitions_in(self, path: str) -> list[tuple[str, Definition]]:
+        """The definitions of a file with their short names, without their calls."""
+        rows = self._rows(
+            "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions"
+            " WHERE file = (SELECT id FROM files WHERE path = ?) ORDER BY line, id",
+            path,
+        )
+        return [(short_name, definition(*columns)) for short_name, *columns in rows]
+
+    def place_recorded(self, placements: Sequence[FramePlacement]) -> None:
+        """Record where frames are whose recorded files are others here; those not named are where they were recorded.
+
+        A Python function goes to the file of its frames.
+        """
+        with translated(self.path):
+            placing.place_recorded(self.connection, placements)
+
+    def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
+        """Record where functions were found, and give the same place to their frames that have no line of their own.
+
+        `frames` are those of them whose calls were found; exact lines stay.
+        """
+        placing.place_functions(self.connection, placements, frames)
+
+    def _rows(self, query: str, *parameters: object) -> list[Row]:
+        with translated(self.path):
+            return self.connection.execute(query, parameters).fetchall()
+
+
+def _function_record(row: Row) -> FunctionRecord:
+    language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how = row
+    return FunctionRecord(
+        language=Language(language),
+        role=Role(role),
+        name=name,
+        short_name=short_name,
+        symbol=symbol,
+        mangled=mangled,
+        module=module,
+        unit=unit,
+        first_line=first_line,
+        location=location(path, line, how),
+    )

@@ -1,0 +1,52 @@
+"""What a hover says of FFI: on the line of an `ffi_call` its handler, in a handler's source where it is called from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from framedex.plaintext import printable
+from framedex.words import count, duration
+
+if TYPE_CHECKING:
+    from framedex.ffi.model import FfiHandler, FfiUse
+    from framedex_server.answers.session import Place
+    from framedex_server.markup import Markup
+
+MOST_SITES = 4
+"""Lines of Python that are listed; what is left out is counted."""
+
+
+def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
+    """What is known of a target at a place that has to do with it."""
+    recent = use.recent
+    times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
+    errors = f", {count(recent.errors, 'error')}" if recent.errors else ""
+    of_which = f" (the latest {recent.runs:,})" if recent.runs < use.runs else ""
+    yield markup.strong(f"FFI target {printable(use.target)}: {count(use.runs, 'run')}") + times + errors + of_which
+    lines = list(dict.fromkeys(site.lines[0] for site in use.sites if site.lines))
+    if is_called_at(use, place):
+        for handler in use.handlers:
+            yield _handler(markup, handler)
+    else:
+        for line in lines[:MOST_SITES]:
+            where = f"{line.location.path}:{line.location.line}"
+            yield f"called from {markup.code(where)} in {markup.code(line.function)}"
+        if len(lines) > MOST_SITES:
+            yield f"and from {count(len(lines) - MOST_SITES, 'more line')}"
+    if use.shapes:
+        yield f"with {', '.join(map(markup.code, use.shapes))}"
+
+
+def is_called_at(use: FfiUse, place: Place) -> bool:
+    """Whether the line is that of an `ffi_call` of the target."""
+    locations = (site.lines[0].location for site in use.sites if site.lines)
+    return any((location.path, location.line) == (place.path, place.line) for location in locations)
+
+
+def _handler(markup: Markup, handler: FfiHandler) -> str:
+    stage = "handler" if handler.stage == "execute" else handler.stage
+    made_from = handler.implementation
+    place = made_from.location if made_from is not None and made_from.location is not None else handler.location
+    where = f" at {markup.code(f'{place.path}:{place.line}')}" if place is not None else ""
+    return f"{stage} {markup.code((made_from or handler.function).name)}{where}"

@@ -1,0 +1,166 @@
+"""Frame lines of trace documents, logs and crash texts: where definition leads from them, and what hover says.
+
+Clients without document links (Emacs, Helix) go to a frame by definition, so any column of its line will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from framedex_server.answers.session import Session
+from framedex_server.answers.targets import Target, Targets, answer
+from framedex_server.documents.open_documents import is_source, path_of
+from framedex_server.documents.stack_texts import StackText
+from framedex_server.markup import Markup
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.interchange import TextFrame
+    from framedex.interchange.placing.resolve import Binaries, Found, Resolver
+    from framedex.model import Location
+
+_MOST_SHOWN = 4
+
+
+async def definition(session: Session, uri: str, position: types.Position) -> Targets:
+    """The source of the frame at a position, every candidate for it too; None where its line has none that is here."""
+    document = await session.texts.of(uri)
+    if document is None:
+        return None
+    found = await _found_at(session, document, uri, position)
+    if found is None or found.location is None:
+        return None
+    places = [place for place in (found.location, *found.candidates) if is_source(place.path)]
+    targets = [Target(place.path, place.line, place.line, place.line) for place in places]
+    return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
+
+
+async def hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:
+    """The frame at a position: its whole name, its binary, its source line, and how its place is known."""
+    document = await session.texts.of(uri)
+    found = await _found_at(session, document, uri, position) if document is not None else None
+    if document is None or found is None:
+        return None
+    known = None
+    if found.location is not None:
+        about = path_of(uri) or session.any_document()
+        known = await session.ask(about, lambda index: _symbol_and_module(index, found))
+        source = await session.run(lambda: _source(session, found))
+    else:
+        source = ""
+    markup = Markup(session.markdown_supported)
+    lines = list(_lines(markup, found, known, source))
+    kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
+    text = types.MarkupContent(kind, markup.lines(lines))
+    return types.Hover(text, frame_range(session, document, found.frame)) if lines else None
+
+
+def frame_range(session: Session, document: StackText, frame: TextFrame) -> types.Range:
+    """The range of a frame's text."""
+    return types.Range(
+        session.position_in(document.lines[frame.first_line], frame.first_line, frame.start),
+        session.position_in(document.lines[frame.last_line], frame.last_line, frame.end),
+    )
+
+
+def resolver(
+    session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
+) -> Resolver:
+    """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
+    from framedex.interchange.placing.resolve import Resolver
+    from framedex.sources.pathmap import PathMap, files_below
+
+    path = path_of(uri)
+    folders = [*([Path(path).parent] if path is not None else []), *session.roots()]
+    rules = session.folder_settings_at(path or session.any_document()).path_map
+
+    def elsewhere(name: str) -> Sequence[str]:
+        return files_below(name, source_folders(session, uri, index))
+
+    releases = document.releases if document is not None else None
+    return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere, releases, session.outlines)
+
+
+def source_folders(session: Session, uri: str, index: Index | None) -> list[str]:
+    """Where files are looked for that a text names by their paths on another machine."""
+    settings = session.folder_settings_at(path_of(uri) or session.any_document())
+    roots = [root.path for root in index.source_roots()] if index is not None else []
+    return list(dict.fromkeys((*map(str, settings.sources), *roots, *map(str, session.roots()))))
+
+
+async def _found_at(session: Session, document: StackText, uri: str, position: types.Position) -> Found | None:
+    frame = _frame_at(session, document, position)
+    if frame is None:
+        return None
+    about = path_of(uri) or session.any_document()
+
+    def find(index: Index | None) -> Found:
+        finder = resolver(session, uri, index, session.binaries, document)
+        if stack := document.stack_around(frame.first_line):
+            finder.of_stack((each, document.source_of(each)) for each in stack.frames)
+        return finder.find(frame, document.source_of(frame))
+
+    # Without an index, paths and binaries that are here still are.
+    return await session.ask(about, find) or await session.run(lambda: find(None))
+
+
+def _frame_at(session: Session, document: StackText, position: types.Position) -> TextFrame | None:
+    """The frame under the cursor, else the first on its line."""
+    frames = document.frames_on(position.line)
+    if len(frames) > 1:
+        column = session.column_in(document.lines[position.line], position.character)
+        under = [frame for frame in frames if frame.start <= column <= frame.end]
+        frames = tuple(under) or frames
+    return frames[0] if frames else None
+
+
+def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: str) -> Iterator[str]:
+    frame = found.frame
+    name, module = known or (found.function, frame.module)
+    if name:
+        yield markup.code(name)
+    if module:
+        yield f"in {markup.code(module)}"
+    if found.location is not None:
+        yield _place(markup, found.location)
+        if source:
+            yield markup.code(source)
+    elif frame.place is not None:
+        yield f"{markup.code(f'{frame.place.path}:{frame.place.line}')}: no such file here"
+    elif frame.call_address is not None:
+        yield f"call at {frame.call_address:#x}: no source is known"
+    for candidate in found.candidates[:_MOST_SHOWN]:
+        yield f"or {_place(markup, candidate)}"
+    for outer in found.outward[:_MOST_SHOWN]:
+        yield f"from {_place(markup, outer)}"
+    if len(found.outward) > _MOST_SHOWN:
+        yield f"and {len(found.outward) - _MOST_SHOWN} more callers"
+    labels = [label for label in frame.labels if found.location is None or label != found.location.how]
+    if labels:
+        yield ", ".join(map(markup.code, labels))
+
+
+def _place(markup: Markup, location: Location) -> str:
+    from framedex.tracetext import location_labels
+
+    labels = location_labels(location)
+    how = f" [{', '.join(labels)}]" if labels else ""
+    return f"{markup.link(markup.code(f'{location.path}:{location.line}'), location.url)}{how}"
+
+
+def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
+    """The whole symbol and the binary of a recorded function: the text may have it shortened."""
+    if found.location is None:
+        return None
+    for function in index.functions_at(found.location.path, found.location.line):
+        if function.name == found.function:
+            return function.symbol or function.name, function.module
+    return None
+
+
+def _source(session: Session, found: Found) -> str:
+    return session.documents.line(found.location.path, found.location.line).strip() if found.location else ""

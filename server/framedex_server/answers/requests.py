@@ -1,0 +1,154 @@
+"""framedex's own requests (`framedex/...`): their parameters and what they answer with, as JSON.
+
+docs/language-server.md is their reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+
+from framedex.plaintext import printable
+from framedex_server.answers.session import Session
+from framedex_server.documents.open_documents import path_of
+from framedex_server.inward import locations
+from framedex_server.markup import without_links
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import CallRow, CaptureRow, FrameRow
+    from framedex_server.chosen import StackPosition
+
+Json = dict[str, Any]
+Answer = TypeVar("Answer")
+
+
+def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
+    """The document and position of a request. Raises JsonRpcInvalidParams where there are none."""
+    match params:
+        case {"textDocument": {"uri": str(uri)}, "position": {"line": int(line), "character": int(character)}}:
+            return types.TextDocumentPositionParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
+    raise JsonRpcInvalidParams("textDocument and position are needed.")
+
+
+def integer_in(params: Mapping[str, Any], name: str) -> int:
+    """A number of a request. Raises JsonRpcInvalidParams where there is none."""
+    value = params.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise JsonRpcInvalidParams(f"{name} is needed, a number.")
+    return value
+
+
+def optional_integer_in(params: Mapping[str, Any], name: str) -> int | None:
+    """A number of a request, or None where it is null or missing. Raises JsonRpcInvalidParams for anything else."""
+    return None if params.get(name) is None else integer_in(params, name)
+
+
+def given(params: Any) -> Json:
+    """The parameters of a request, none where a client sent no object."""
+    return params if isinstance(params, dict) else {}
+
+
+def document_in(session: Session, params: Mapping[str, Any]) -> str:
+    """The file whose index is meant: that of the document named, else of the `folder`, else of the workspace."""
+    match params:
+        case {"textDocument": {"uri": str(uri)}}:
+            return path_of(uri) or session.any_document()
+        case {"folder": str(folder)}:
+            return str(Path(folder) / "any document")
+    return session.any_document()
+
+
+async def ask_contents(
+    session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
+) -> Answer | None:
+    """What a question about a whole capture makes of the index that is meant; hovers do not wait for it."""
+    match params:
+        case {"folder": str(folder)} if "textDocument" not in params:
+            return await session.contents.ask_of(Path(folder), question)
+    return await session.contents.ask(Path(document_in(session, params)), question)
+
+
+def tell(server: LanguageServer, message: str) -> None:
+    """Show the user what came of a command."""
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Info, without_links(message)))
+
+
+def frame_json(session: Session, frame: FrameRow) -> Json:
+    """A frame; `location` is null where the source is unknown or not here: then `url` may be its public address."""
+    from framedex.tracetext import stale_labels
+
+    place = next(locations(frame), None)
+    shown: Json | None = None
+    if place is not None:
+        shown = {
+            "uri": session.documents.uri_of(place.path),
+            "range": range_json(session.line_range(place.path, place.line)),
+        }
+    return {
+        "function": printable(frame.function.name),
+        "language": frame.function.language.value,
+        "role": frame.function.role.value,
+        "module": printable(frame.module),
+        "location": shown,
+        "how": place.how.value if place is not None else None,
+        "stale": ", ".join(stale_labels(place)) or None if place is not None else None,
+        "url": None if place is not None or frame.location is None else frame.location.url,
+    }
+
+
+def position_json(session: Session, at: StackPosition) -> Json:
+    """A frame of a stack, and which stack that is."""
+    return {
+        **frame_json(session, at.frame),
+        "stack": at.stack,
+        "boundary": printable(at.boundary),
+        "call": at.call,
+        "calls": at.calls,
+        "frame": at.position,
+        "frames": len(at.frames),
+    }
+
+
+def call_json(call: CallRow) -> Json:
+    """A call: times in nanoseconds, `start` since the recording began; `duration` is -1 where it never returned."""
+    from framedex.calltext import arguments_text, outcome_text  # with the tables of boundary functions
+
+    return {
+        "id": call.id,
+        "capture": call.capture,
+        "function": printable(call.function),
+        "boundary": printable(call.boundary),
+        "arguments": arguments_text(call),
+        "outcome": outcome_text(call).removeprefix(" -> "),
+        "error": call.error,
+        "start": call.start,
+        "duration": call.duration,
+        "thread": printable(call.thread),
+        "stack": call.stack,
+    }
+
+
+def capture_json(capture: CaptureRow) -> Json:
+    """A capture; `started` is Unix time in seconds."""
+    return {
+        "id": capture.id,
+        "path": printable(capture.path),
+        "started": capture.started,
+        "command": printable(capture.command),
+        "calls": capture.calls,
+        "stacks": capture.stacks,
+    }
+
+
+def range_json(where: types.Range) -> Json:
+    """A range as LSP has it."""
+    return {
+        "start": {"line": where.start.line, "character": where.start.character},
+        "end": {"line": where.end.line, "character": where.end.character},
+    }

@@ -1,0 +1,83 @@
+"""Where going to frames leads: lines in functions, as links for clients that take them, else as locations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from framedex_server.answers.session import Place, Session
+from framedex_server.inward import locations
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import FrameRow, Location, Road
+
+MOST_TARGETS = 20
+"""More places to go to from one line are noise to a reader."""
+
+Targets = list[types.Location] | list[types.LocationLink] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to go: a line, and the first and last line of the function around it (the line itself if unknown)."""
+
+    path: str
+    line: int
+    first: int
+    last: int
+
+    @staticmethod
+    def of(frame: FrameRow, location: Location) -> Target:
+        """A place of a frame, in its function if that is around it."""
+        function = frame.function
+        begin = function.location
+        if begin is None or begin.path != location.path or not begin.line <= location.line <= function.end_line:
+            return Target(location.path, location.line, location.line, location.line)
+        return Target(location.path, location.line, begin.line, function.end_line)
+
+
+def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -> list[Target]:
+    """Where roads lead from a place; a question about one of these goes on along that road."""
+    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
+    if targets:
+        led_to = [((target.path, target.line), nodes) for target, nodes in targets]
+        session.trail.led(index.path, place.path, place.line, led_to)
+    return [target for target, _ in targets]
+
+
+def answer(
+    session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
+) -> Targets:
+    """The targets as a client takes them, each place once and at most as many; None if there are none."""
+    distinct = _places(targets)[:most]
+    if not distinct:
+        return None
+    if with_links:
+        return [_link(session, origin, target) for target in distinct]
+    return [
+        types.Location(session.documents.uri_of(target.path), session.line_range(target.path, target.line))
+        for target in distinct
+    ]
+
+
+def _places(targets: Sequence[Target]) -> list[Target]:
+    """Each place once, with the widest function around it that is known: a client would offer it twice."""
+    found: dict[tuple[str, int], Target] = {}
+    for target in targets:
+        known = found.setdefault((target.path, target.line), target)
+        if target.last - target.first > known.last - known.first:
+            found[target.path, target.line] = target
+    return list(found.values())
+
+
+def _link(session: Session, origin: types.Range, target: Target) -> types.LocationLink:
+    return types.LocationLink(
+        target_uri=session.documents.uri_of(target.path),
+        target_range=session.extent_range(target.path, target.first, target.last),
+        target_selection_range=session.line_range(target.path, target.line),
+        origin_selection_range=origin,
+    )
