@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "capture_reader/stream_reader.h"
-#include "recorder/json.h"
+#include "recorder/base/json.h"
 
 namespace framedex::capture {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 

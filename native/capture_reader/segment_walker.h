@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "capture_reader/segment_walker.h"
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 

@@ -7,7 +7,7 @@
 
 #include "pjrt_enumerators.h"
 #include "recorder/arguments.h"
-#include "recorder/json.h"
+#include "recorder/base/json.h"
 
 namespace framedex::ffi {
 namespace {

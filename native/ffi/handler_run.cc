@@ -120,8 +120,7 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   Call call(slot.function);
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
-    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
-    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
     return run_recorded(call, slot, frame);
   }
   XLA_FFI_Error* error = slot.handler(frame);
@@ -134,9 +133,8 @@ __attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, 
   RunningScope running(*slot.registration, XLA_FFI_ExecutionStage_EXECUTE, nullptr);
   Call call(slot.function);
   if (call.is_recording()) {
-    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
     call.arguments();
-    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
   }
   LeftByException guard(call);
   slot.handler(a, b, c, d, e);

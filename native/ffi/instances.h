@@ -27,6 +27,11 @@ struct Instance {
   ~Instance() { delete text.load(); }
 };
 
+// Not a run: XLA asks a handler about itself when it is registered.
+inline bool is_metadata_query(const XLA_FFI_CallFrame& frame) {
+  return frame.extension_start != nullptr && frame.extension_start->type == XLA_FFI_Extension_Metadata;
+}
+
 // Is the instantiate stage of a handler without one: makes the instance, and answers the query for metadata.
 XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
 // After a handler's own instantiate stage has run. Where it made a state, the instance goes by the address of that.

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <map>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::fuzz {
 namespace {

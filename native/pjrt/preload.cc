@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "pjrt_c_api.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 namespace {
 

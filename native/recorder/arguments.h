@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/capture_format.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::recorder {
 

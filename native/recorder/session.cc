@@ -17,8 +17,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "recorder/background.h"
-#include "recorder/json.h"
+#include "recorder/base/json.h"
+#include "recorder/process/background.h"
 
 namespace framedex::recorder {
 namespace {

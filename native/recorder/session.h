@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "recorder/clock.h"
-#include "recorder/modules.h"
-#include "recorder/python_runtime.h"
-#include "recorder/recorder.h"
+#include "recorder/function.h"
+#include "recorder/process/modules.h"
 #include "recorder/settings.h"
-#include "recorder/stream.h"
-#include "recorder/unwinder.h"
+#include "recorder/streams/clock.h"
+#include "recorder/streams/stream.h"
+#include "recorder/walks/python_runtime.h"
+#include "recorder/walks/unwinder.h"
 
 namespace framedex::recorder {
 

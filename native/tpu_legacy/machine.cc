@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <new>
 
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 namespace framedex::tpu_legacy {
 namespace {

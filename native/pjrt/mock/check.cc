@@ -3,7 +3,7 @@
 
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 // `variables` is a list like environ: NAME=VALUE, ended by nullptr. Returns what is wrong with those of the mock,
 // nullptr if nothing is; the text is good until the thread's next call.

@@ -6,23 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "pjrt/mock/base/error.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
-
-struct Status {
-  PJRT_Error_Code code = PJRT_Error_Code_OK;
-  std::string message;
-  std::vector<std::pair<std::string, std::string>> payloads = {};  // what else is known of the error, by name
-
-  bool is_ok() const { return code == PJRT_Error_Code_OK; }
-  // A new error to hand to the caller, nullptr if there is none.
-  PJRT_Error* to_error() const;
-};
 
 // Shared by the handles (PJRT_Event) and by whoever makes it ready.
 class EventState {

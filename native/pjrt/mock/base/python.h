@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pjrt/mock/base/event.h"
+#include "pjrt/mock/base/error.h"
 
 namespace framedex::mock::python {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/flat_map.h"
-#include "recorder/merge.h"
+#include "recorder/base/flat_map.h"
+#include "recorder/stacks/merge.h"
 
 namespace framedex::recorder {
 

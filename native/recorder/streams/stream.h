@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/capture_format.h"
-#include "recorder/segments.h"
+#include "recorder/format/capture_format.h"
+#include "recorder/streams/segments.h"
 
 namespace framedex::recorder {
 

@@ -4,16 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/rule_cache.h"
+#include "recorder/walks/rule_cache.h"
+#include "recorder/walks/start_registers.h"
 
 namespace framedex::recorder {
-
-// Where a walk begins: a call site, as its caller will find the registers again.
-struct StartRegisters {
-  uintptr_t pc;   // return address into the first frame
-  uintptr_t sp;   // its stack pointer
-  uintptr_t rbp;  // its rbp
-};
 
 // One native frame. Its locals lie from its stack pointer up to that of the next frame outward.
 struct NativeFrame {

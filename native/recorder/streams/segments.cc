@@ -1,4 +1,4 @@
-#include "recorder/segments.h"
+#include "recorder/streams/segments.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "recorder/background.h"
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
+#include "recorder/process/background.h"
 
 namespace framedex::recorder {
 

@@ -1,5 +1,5 @@
 // Reads .eh_frame: DWARF 4, section 6.4, and the Linux Standard Base's notes on augmentation and pointer encodings.
-#include "recorder/frame_rule.h"
+#include "recorder/walks/frame_rule.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "recorder/replay.h"
+#include "recorder/stacks/replay.h"
 
 namespace framedex::recorder {
 

@@ -1,4 +1,4 @@
-#include "recorder/stack_walker.h"
+#include "recorder/stacks/stack_walker.h"
 
 namespace framedex::recorder {
 

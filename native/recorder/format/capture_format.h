@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/record_check.h"
+#include "recorder/format/record_check.h"
 
 namespace framedex::capture {
 

@@ -1,6 +1,6 @@
-#include "recorder/rule_cache.h"
+#include "recorder/walks/rule_cache.h"
 
-#include "recorder/loader_lock.h"
+#include "recorder/process/loader_lock.h"
 
 namespace framedex::recorder {
 

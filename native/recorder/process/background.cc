@@ -1,4 +1,4 @@
-#include "recorder/background.h"
+#include "recorder/process/background.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "recorder/merge.h"
-#include "recorder/python_runtime.h"
-#include "recorder/replay.h"
-#include "recorder/stack_table.h"
-#include "recorder/unwinder.h"
+#include "recorder/stacks/merge.h"
+#include "recorder/stacks/replay.h"
+#include "recorder/stacks/stack_table.h"
+#include "recorder/walks/python_runtime.h"
+#include "recorder/walks/unwinder.h"
 
 namespace framedex::recorder {
 

@@ -1,4 +1,4 @@
-#include "recorder/merge.h"
+#include "recorder/stacks/merge.h"
 
 namespace framedex::recorder {
 

@@ -1,4 +1,4 @@
-#include "recorder/modules.h"
+#include "recorder/process/modules.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "recorder/loader_lock.h"
+#include "recorder/process/loader_lock.h"
 
 namespace framedex::recorder {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "recorder/frame_rule.h"
+#include "recorder/walks/frame_rule.h"
 
 namespace framedex::recorder {
 

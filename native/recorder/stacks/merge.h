@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "recorder/capture_format.h"
-#include "recorder/python_runtime.h"
-#include "recorder/unwinder.h"
+#include "recorder/format/capture_format.h"
+#include "recorder/walks/python_runtime.h"
+#include "recorder/walks/unwinder.h"
 
 namespace framedex::recorder {
 

@@ -1,4 +1,4 @@
-#include "ffi/slots.h"
+#include "ffi/wrapping.h"
 
 #include <cstring>
 #include <map>
@@ -11,10 +11,6 @@
 #include "recorder/recorder.h"
 
 namespace framedex::ffi {
-
-std::array<Slot, kSlots> slots;
-std::array<UntypedSlot, kUntypedSlots> untyped_slots;
-
 namespace {
 
 using Key = std::tuple<std::string, const void*, const void*, const void*, const void*>;

@@ -1,9 +1,9 @@
-#include "recorder/clock.h"
+#include "recorder/streams/clock.h"
 
 #include <fstream>
 #include <string>
 
-#include "recorder/background.h"
+#include "recorder/process/background.h"
 
 namespace framedex::recorder {
 

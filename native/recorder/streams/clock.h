@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <ctime>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::recorder {
 

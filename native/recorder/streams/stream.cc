@@ -1,4 +1,4 @@
-#include "recorder/stream.h"
+#include "recorder/streams/stream.h"
 
 #include <cerrno>
 #include <cstring>

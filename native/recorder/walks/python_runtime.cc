@@ -1,4 +1,4 @@
-#include "recorder/python_runtime.h"
+#include "recorder/walks/python_runtime.h"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>

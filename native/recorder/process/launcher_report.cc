@@ -1,4 +1,4 @@
-#include "recorder/launcher_report.h"
+#include "recorder/process/launcher_report.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "recorder/background.h"
+#include "recorder/process/background.h"
 
 namespace framedex::recorder {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "python_layout.h"
-#include "recorder/replay.h"
+#include "recorder/walks/read_log.h"
 
 namespace framedex::recorder {
 

@@ -1,12 +1,12 @@
-#include "recorder/unwinder.h"
+#include "recorder/walks/unwinder.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <unwind.h>
 
-#include "recorder/background.h"
-#include "recorder/loader_lock.h"
+#include "recorder/process/background.h"
+#include "recorder/process/loader_lock.h"
 
 namespace framedex::recorder {
 namespace {

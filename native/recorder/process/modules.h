@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 namespace framedex::recorder {
 

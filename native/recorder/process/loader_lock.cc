@@ -1,4 +1,4 @@
-#include "recorder/loader_lock.h"
+#include "recorder/process/loader_lock.h"
 
 #include <mutex>
 #include <new>
