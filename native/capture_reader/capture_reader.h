@@ -55,7 +55,7 @@ struct Thread {
   std::string name;
 };
 
-// Why something is missing from a capture, of all its streams together.
+// Why something is missing from a capture, over all its streams.
 struct Stops {
   uint32_t reasons = 0;        // StopReason bits
   uint64_t missing_calls = 0;  // that threads with a stream made and did not find room for

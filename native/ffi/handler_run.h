@@ -1,4 +1,4 @@
-// What a trampoline does: records a run of the handler behind it, and passes everything on unchanged.
+// What a trampoline does: it records a run of the handler behind it, and passes everything on unchanged.
 #pragma once
 
 #include <array>

@@ -33,8 +33,8 @@ struct Slot {
   XLA_FFI_ExecutionStage stage;
 };
 
-// The custom calls of before the typed API. What their arguments are depends on the call and on the platform, but none
-// has more than five, all of them words.
+// A custom call of the API before the typed one. What its arguments are depends on the call and on the platform; no
+// call has more than five, all of them words.
 using UntypedHandler = void(void*, void*, void*, void*, void*);
 
 struct UntypedSlot {

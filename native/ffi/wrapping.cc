@@ -32,7 +32,7 @@ struct State {
 
 const char* keep(const std::string& text) { return strdup(text.c_str()); }
 
-// A boundary function is called like its target; of the other stages than `execute`, the stage follows.
+// The name of a boundary function: its target's; for stages other than `execute`, followed by the stage.
 std::string function_name(const std::string& target, const char* stage) {
   return std::strcmp(stage, "execute") == 0 ? target : target + "." + stage;
 }

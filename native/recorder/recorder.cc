@@ -102,7 +102,7 @@ void start_in_child() {
   try {
     start(State::instance().captures);
   } catch (const std::exception& error) {
-    // Nobody else is told: the program has not asked for it.
+    // Nobody else is told, since the program has not asked for it.
     report_to_launcher("failed", error.what());
   }
 }
@@ -133,7 +133,7 @@ uint32_t register_functions(const Function* functions, size_t count) {
   auto first = static_cast<uint32_t>(state.functions.size());
   if (first + count > Session::kMaximumFunctions) throw std::length_error("too many boundary functions");
   state.functions.insert(state.functions.end(), functions, functions + count);
-  if (Session* session = recording.session.load()) session->describe_functions(state.functions);
+  if (Session* session = recording.session.load()) session->write_functions(state.functions);
   return first;
 }
 
@@ -155,7 +155,7 @@ std::string start(const std::string& captures) {
   BackgroundThread::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
   report_to_launcher("began", session->folder());
-  session->describe_functions(state.functions);
+  session->write_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
   recording.child_pending = false;

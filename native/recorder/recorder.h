@@ -19,8 +19,8 @@ class ThreadRecorder;
 // Makes functions known, once, and returns the number of the first; the others follow it.
 FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t count);
 
-// Keeps what recorded calls refer to by an id: a JSON object of some `kind`, which every capture of this process gets.
-// Nothing if it is larger than kMaximumDescription bytes.
+// Adds a description that recorded calls refer to by an id, a JSON object of some `kind`, to every capture of this
+// process. False, and nothing is added, if it is larger than kMaximumDescription bytes.
 constexpr size_t kMaximumDescription = 128 * 1024;
 FRAMEDEX_EXPORT bool describe(std::string_view kind, std::string_view json);
 

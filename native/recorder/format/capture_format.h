@@ -19,29 +19,29 @@ inline constexpr uint32_t kVersion = 2;
 inline constexpr size_t kSegmentSize = 256 * 1024;
 inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
-// A ring is the calls of a thread whose oldest segments are used again: every segment begins with a segment record, and
-// they are in the order of its numbers. What the calls refer to is in the thread's own stream.
+// kRing has the calls of a thread where its oldest segments are used again. Each of its segments begins with a segment
+// record, whose number gives their order. What the calls refer to is in the thread's own stream.
 enum class StreamKind : uint32_t { kProcess = 1, kThread = 2, kRing = 3 };
 
 // The unit of the times in a stream. Ticks of the processor's counter are tied to nanoseconds by clock records.
 enum class ClockKind : uint32_t { kNanoseconds = 0, kCounter = 1 };
 
-// A record's position in its stream is the number of its segment, counted over all that were begun, times kSegmentSize,
-// and its place in the segment. It is its place in the file, but for rings.
+// A record's position in its stream is kSegmentSize times the number of its segment, counted over all that were ever
+// begun, plus its offset within the segment. Except in a ring, that is its offset in the file.
 struct StreamHeader {
   char magic[8];
   uint32_t version;
   StreamKind kind;
-  uint64_t capture;  // a random number that all streams of a capture have
+  uint64_t capture;  // random; the same in all streams of a capture
   uint32_t number;   // N of thread-N.fdx
   ClockKind clock;
   uint64_t thread_id;
   char thread_name[16];
-  uint64_t check;  // check_of() all above; the key of every other check in the stream
+  uint64_t check;  // check_of() all members above; the key of every other check in the stream
 
-  // What changes while the stream is written.
-  uint64_t written;  // the position behind the last record; one more may be there when the process was killed
-  // The others are sealed, with their offset in this header as `field`.
+  // The rest changes while the stream is written.
+  uint64_t written;  // the position behind the last record; a killed process may have left one more
+  // What follows is sealed (record_check.h), with its offset in this header as `field`.
   uint64_t segments_begun;  // counted before a segment is entered
   uint64_t stop_reasons;    // StopReason bits
   // With FRAMEDEX_VERIFY=1: how many stacks were compared with libgcc's walk, and how many of them differed.
@@ -82,7 +82,7 @@ enum class RecordKind : uint16_t {
   kMetadata = 14,
 };
 
-// `check` is that of kind, words and body; of a padding record, whose body is zeros, of kind and words alone.
+// `check` covers kind, words and body; in a padding record, whose body is zeros, kind and words alone.
 struct RecordHeader {
   RecordKind kind;
   uint16_t words;  // 8 bytes each, this header included
@@ -115,8 +115,8 @@ struct FunctionRecord {
   uint32_t field_count;
 };
 
-// The code that calls of a function enter, beyond its boundary: `offset` bytes into a module (kNoModule: outside all).
-// It is the leaf of their stacks, in the place of the recorder's own frame.
+// The code behind the boundary that calls of a function enter: `offset` bytes into a module (kNoModule: outside all).
+// It is the leaf of their stacks, in place of the recorder's own frame.
 struct HandlerRecord {
   uint32_t function;
   uint32_t module;
@@ -190,13 +190,13 @@ struct SegmentRecord {
   uint64_t number;
 };
 
-// That a thread has streams: in process.fdx, once they are there.
+// In process.fdx: says that a thread has streams. Written once they are there.
 struct ThreadRecord {
   uint32_t number;
   uint32_t has_ring;
 };
 
-// What capture.json was when it was written: in process.fdx.
+// In process.fdx: what capture.json was when it was written.
 struct MetadataRecord {
   uint64_t size;
   uint64_t check;  // check_of() its bytes
@@ -227,7 +227,7 @@ struct ValueHeader {
 };
 static_assert(sizeof(ValueHeader) == 8);
 
-// What version 1 had in place of these: no checks but a mark in every record. Only read, never written.
+// What differs in version 1, which is read and never written: it has no checks, only a mark in every record.
 namespace version_1 {
 
 inline constexpr uint32_t kVersion = 1;

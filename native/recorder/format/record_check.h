@@ -1,4 +1,4 @@
-// The checks by which a reader of a capture finds what is no longer as it was written. See docs/capture-format.md.
+// The checks by which a reader of a capture finds what has changed since it was written. See docs/capture-format.md.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace framedex::capture {
 
-// A sum of words, each times an odd factor of its own, to which the place of the whole is added: a change of one word
-// always changes it, one of several but for a chance, and no product waits for another, so a record of a hundred bytes
-// takes few nanoseconds.
+// A sum of words, each times an odd factor of its own, plus a term for the place where they stand. A change of one word
+// always changes the sum; changes of several cancel out only by chance. No product waits for another, so the sum over a
+// record of a hundred bytes takes a few nanoseconds.
 class CheckSum {
  public:
   // `key` and `position` tell where the words stand: the same ones elsewhere have another sum.
@@ -24,7 +24,7 @@ class CheckSum {
       factor_ += kStep;
     }
   }
-  // Every bit of the sum bears on the upper bits of this.
+  // Mixes the sum, so that each of its bits affects the upper bits of the result.
   uint64_t finish() const {
     uint64_t mixed = (sum_ ^ sum_ >> 32) * kPlace;
     mixed = (mixed ^ mixed >> 29) * kOther;
@@ -47,7 +47,7 @@ inline uint32_t record_check(uint64_t key, uint64_t position, uint32_t start, co
   return static_cast<uint32_t>(sum.finish() >> 32);
 }
 
-// Of bytes of any number that stand alone.
+// The check of any number of bytes that are no record.
 inline uint64_t check_of(const char* bytes, size_t size) {
   CheckSum sum(0, 0, size);
   sum.add(bytes, size / 8);
@@ -57,8 +57,8 @@ inline uint64_t check_of(const char* bytes, size_t size) {
   return sum.finish();
 }
 
-// A number of at most 40 bits with a check of it in the same word, so that a kill cannot part them. Never zero but by
-// a chance of 1 in 2^24.
+// seal() packs a number of at most 40 bits and a check of it into one word, so that a kill cannot part them. The word
+// is zero only with a chance of 1 in 2^24. unseal() gives the number, and returns whether the check fits it.
 constexpr unsigned kSealedBits = 40;
 inline uint64_t seal(uint64_t key, size_t field, uint64_t value) {
   uint64_t kept = value & ((uint64_t{1} << kSealedBits) - 1);

@@ -17,16 +17,16 @@ class BackgroundThread {
  public:
   using Work = std::function<void()>;
 
-  // The process's own, running. Leaked, like everything that calls at exit may still need. Throws std::runtime_error
-  // with a message for the user if no thread can be started.
+  // The process's thread, started by the first caller and never destroyed, since calls at exit may need it. Throws
+  // std::runtime_error with a message for the user if no thread can be started.
   static BackgroundThread& instance();
-  // After a fork, in the child: the parent's thread is not there.
+  // Called in the child after a fork, which does not copy the thread.
   static void forget_in_child();
 
   // Does the work some time later.
   void post(Work work);
-  // Does the work and returns when it is done. False, with errno set, in a process that was made without its fork
-  // handlers being run: it has no such thread.
+  // Does the work and returns when it is done. False, with errno set, in a child that was made without its fork
+  // handlers (by clone, for example), which has no such thread.
   bool perform(const Work& work);
 
  private:

@@ -1,13 +1,13 @@
-// What `framedex run` is told of the recordings of its program, through a file that is no file of the program's.
+// Tells the launcher, `framedex run`, what becomes of its program's recordings.
 #pragma once
 
 #include <string_view>
 
 namespace framedex::recorder {
 
-// Appends one entry to the file that FRAMEDEX_REPORT names: a word for what happened, a space, a text, a zero byte. It
-// is memory of the launcher, so a full disk does not keep it from being told. Returns whether it was told: without the
-// variable nobody asked.
+// Appends an entry to the file that FRAMEDEX_REPORT names: a word for what happened, a space, a text, a zero byte. That
+// file is memory of the launcher, so a full disk does not matter. Returns whether the entry was written; without the
+// variable nobody asked for it.
 bool report_to_launcher(std::string_view what, std::string_view text);
 
 }  // namespace framedex::recorder

@@ -3,10 +3,10 @@
 
 namespace framedex::recorder {
 
-// Whoever looks at the loader's list (dl_iterate_phdr, and with an older libgcc every search for unwind information)
-// holds a lock of the C library's meanwhile. fork() copies that one as it is: if another thread holds it, it is locked
-// for ever in the child, which then cannot even load a library. So the recorder looks under this lock, and a fork waits
-// for it. A thread may take it again: a signal may come where it is held.
+// Whoever walks the loader's list (dl_iterate_phdr, and with an older libgcc every search for unwind information) holds
+// a lock of the C library. fork() copies that lock as it is: where another thread holds it, it stays locked for ever in
+// the child, which then cannot even load a library. So the recorder walks the list under this lock, and a fork waits
+// for it. A thread may take it again, as the handler of a signal does that comes while it is held.
 class LoaderLock {
  public:
   LoaderLock() { lock(); }

@@ -26,7 +26,7 @@ std::string build_id_in(std::string_view notes);
 // How many objects have been unloaded so far: when it changes, addresses may mean something else.
 uint64_t unload_count();
 
-// What tells a file from another that comes to lie at its path.
+// What tells a file from another one that is later at its path.
 struct FileMark {
   uint64_t size = 0;
   uint64_t inode = 0;

@@ -18,10 +18,10 @@ inline uint64_t nanoseconds_of(clockid_t clock) {
 
 inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
 
-// Half the price of CLOCK_MONOTONIC with the counter; anchors in the streams tie its ticks to nanoseconds.
+// With the counter, half the price of CLOCK_MONOTONIC; clock records in the streams tie its ticks to nanoseconds.
 class Clock {
  public:
-  // Asks the kernel which clock it uses itself: it checks the counter for stability and across processors.
+  // Takes the clock that the kernel itself uses: it checks that the counter is stable and the same on all processors.
   static Clock find();
 
   capture::ClockKind kind() const { return kind_; }

@@ -30,7 +30,8 @@ void populate(char* segment) {
   for (size_t page = 0; page < kSegmentSize; page += kPageSize) const_cast<volatile char*>(segment)[page] = 0;
 }
 
-// Whether the process may make a file so long. One that is longer ends a program that has not SIGXFSZ ignored.
+// Whether the process's limit allows a file of this size. Writing beyond the limit ends a program that does not ignore
+// SIGXFSZ.
 bool may_reach(size_t size) {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
@@ -92,7 +93,7 @@ void SegmentFile::prepare(size_t offset) {
   });
 }
 
-// Of the background thread.
+// Called on the background thread.
 char* SegmentFile::map(size_t offset) const {
   int file = open(path_.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;

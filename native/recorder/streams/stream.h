@@ -31,7 +31,7 @@ class SegmentBudget {
   std::atomic<int64_t> left_;
 };
 
-// Why a write failed with this errno.
+// The reason to write into the header when a write has failed with this errno.
 capture::StopReason stop_reason_of(int error);
 // What a stream says of itself; the fields are those of capture::StreamHeader.
 struct StreamIdentity {
@@ -62,7 +62,7 @@ class Stream {
   }
   void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
 
-  // Says in the header why something is missing. Only the writer itself stops writing for it.
+  // Notes in the header why something is missing. That alone does not stop the stream.
   void note(capture::StopReason reason) {
     stop_reasons_ |= static_cast<uint64_t>(reason);
     seal(&header_->stop_reasons, stop_reasons_);
@@ -112,7 +112,7 @@ class Stream {
   uint64_t key_;
   size_t segments_ = 1;  // in the file
   uint64_t segments_begun_ = 0;
-  uint64_t position_of_zero_ = 0;  // in the stream, of address 0: what turns addresses in this segment into positions
+  uint64_t position_of_zero_ = 0;  // of address 0: what turns addresses in this segment into positions
   uint64_t stop_reasons_ = 0;
   uint64_t verified_ = 0;
   uint64_t different_ = 0;

@@ -15,7 +15,7 @@ struct PythonFrame {
   uintptr_t code;
   uint32_t instruction;  // byte offset into the code's instructions
   uint32_t identity;     // tells apart two code objects that had the same address
-  uintptr_t marker;      // an address inside the native frame that runs this frame's run; 0 but on a run's last frame
+  uintptr_t marker;      // on a run's last frame: an address inside the native frame that runs the run; else 0
   bool is_shim;          // a marker of 3.12 and later that ends a run and is no frame of the program
   bool is_returning;     // unlinked already, but still being cleared: what it held is being destroyed
 };

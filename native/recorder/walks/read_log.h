@@ -1,4 +1,4 @@
-// What a walk read, to find out later whether all of it still holds.
+// What a walk read of the thread's memory, to find out later whether it is unchanged.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace framedex::recorder {
 
-// What a walk read, in the order in which it read: where every address of memory comes from an earlier value. A walk
-// depends on nothing else, so if all of it still holds, the stack is the same. Compared in order with an early exit, so
-// that an address is only read after the values that led to it were found unchanged.
+// The words and bytes that a walk read, in its order. A walk depends on nothing else, so if all of them are unchanged,
+// the stack is the same. Each address comes from values earlier in the log; they are compared in order, with an early
+// exit, so that an address is only read after the values that led to it were found unchanged.
 class ReadLog {
  public:
   // A walk that reads more is not replayed.

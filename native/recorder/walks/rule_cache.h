@@ -11,8 +11,9 @@
 
 namespace framedex::recorder {
 
-// Open addressing; writers take a lock, readers none. A table that is three quarters full gives way to one of twice its
-// size and is never freed, so that its readers stay safe (all old ones together are no larger than the newest).
+// A hash table with open addressing; writers take a lock, readers none. A table that is three quarters full gives way
+// to one of twice its size and is never freed, so that its readers stay safe (all old ones together are no larger than
+// the newest).
 class RuleCache {
  public:
   explicit RuleCache(uintptr_t evaluator) : evaluator_(evaluator) {

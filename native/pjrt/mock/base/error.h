@@ -22,7 +22,7 @@ struct Status {
 // `message` is what users read: the runtime puts the code's name before it.
 PJRT_Error* make_error(PJRT_Error_Code code, std::string message);
 PJRT_Error* make_error(Status status);
-// What an error of the mock's own says; the error is destroyed.
+// The status that an error of the mock's own holds; destroys the error.
 Status take_status(PJRT_Error* error);
 
 void add_error_functions(PJRT_Api& api);

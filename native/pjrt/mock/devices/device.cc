@@ -6,7 +6,7 @@
 #include "pjrt/mock/delegate/delegate.h"
 #include "pjrt/traced_call.h"
 
-// Work on a device that a runtime wants to be told about. The mock does nothing with it but keep its description.
+// Work on a device that a runtime tells the plug-in of. The mock only keeps its description.
 struct PJRT_AsyncTrackingEvent {
   PJRT_Device* device;
   std::string description;

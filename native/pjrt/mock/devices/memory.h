@@ -13,7 +13,7 @@
 
 namespace framedex::mock {
 
-// Memory that a device accounts for, given back when it goes. Where it is empty, nothing is accounted.
+// Memory that a device accounts for, until this object goes. An empty one accounts for nothing.
 class Reservation {
  public:
   Reservation() = default;
@@ -46,7 +46,8 @@ struct Memory : PJRT_Memory {
 
   // Bytes of this memory, given back when the last owner lets go; nullptr when there is not enough.
   std::shared_ptr<char> allocate(int64_t bytes) const;
-  // The same without bytes to write to, for what lies elsewhere: nothing when there is not enough.
+  // Accounts for memory without giving bytes to write to, since the array is not in it; nothing when there is not
+  // enough.
   std::optional<Reservation> reserve(int64_t bytes) const;
 
   int id;
