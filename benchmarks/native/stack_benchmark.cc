@@ -10,7 +10,7 @@
 #include "pjrt_c_api.h"
 #include "recorder/recorder.h"
 #include "recorder/session.h"
-#include "recorder/stack_walker.h"
+#include "recorder/stacks/stack_walker.h"
 
 namespace {
 
@@ -57,8 +57,7 @@ __attribute__((noinline)) void measure() {
   static Unwinder unwinder(runtime.evaluator());
   static StackWalker walker(runtime, unwinder);
   static std::vector<NativeFrame> native(StackWalker::kMaximumFrames);
-  auto* frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
-  StartRegisters start{frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]};
+  StartRegisters start = registers_of_caller(__builtin_frame_address(0));
   uintptr_t end = find_stack_end();
 
   size_t native_frames = unwinder.walk(start, end, native.data(), native.size()).count;

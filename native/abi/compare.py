@@ -138,7 +138,7 @@ def _binaries(jaxlib: Path) -> Iterator[bytes]:
 
 
 def _names(data: bytes) -> Iterator[bytes]:
-    """Names as texts have them, and as mangled names of C++ have them: behind their lengths."""
+    """The API's names in a binary: in texts, and in mangled names of C++, where each stands behind its length."""
     start = data.find(b"PJRT_")
     while start >= 0:
         word = _WORD.match(data, start)

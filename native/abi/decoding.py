@@ -103,7 +103,7 @@ def _values(abi: Abi, struct: Struct, pointer: str, prefix: str, *, nested: bool
 
 
 def _is_followed(abi: Abi, target: str) -> bool:
-    """A described struct that says something by value; PJRT_NamedValue lists have a writer of their own."""
+    """Whether the members of this struct are recorded; lists of PJRT_NamedValue have a writer of their own."""
     fields = [field for field in abi.structs[target].fields if field.name not in BOOKKEEPING]
     return bool(fields) and target != "PJRT_NamedValue"
 
@@ -157,7 +157,7 @@ def _sizes_name(struct: Struct, field: Field) -> str | None:
 
 
 def _list_of_lists_count(struct: Struct, field: Field) -> str | None:
-    """How many texts (or lists) there are: what is named so, else the only other count of the struct."""
+    """The field that counts the texts (or lists): the one named so, else the struct's only other count."""
     named = _count_name(struct, field)
     counts = [other.name for other in struct.fields if other.name and other.name.startswith("num_")]
     if named or len(counts) != 1:

@@ -39,7 +39,7 @@ def fault_table(abi: Abi) -> str:
 
 
 def can_fail(function: Function) -> bool:
-    """Whether a rule may name the function: those that read an error return none of their own."""
+    """Whether a rule may name the function. Functions that read an error return no error of their own."""
     return function.returns_error and not function.name.startswith("PJRT_Error_")
 
 

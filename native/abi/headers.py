@@ -82,7 +82,7 @@ def describe(headers: Iterable[Path]) -> Description:
 
 
 def _typedefs(read: _Read) -> dict[str, str]:
-    """Those that C needs besides the structs and the table: opaque types, callbacks, functions of extensions."""
+    """The typedefs that C needs besides structs and the table: opaque types, callbacks, functions of extensions."""
     entries = {entry["name"] for entry in read.fields.get(TABLE, ())}
     return {name: target for name, target in read.typedefs.items() if name not in entries and name not in read.fields}
 
@@ -107,7 +107,7 @@ def _read(text: str, read: _Read) -> None:
 
 
 def _declarations(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """What stands at file scope, include guards aside."""
+    """The declarations at file scope, those inside include guards included."""
     for child in node.named_children:
         if child.type.startswith("preproc_if"):
             yield from _declarations(child)

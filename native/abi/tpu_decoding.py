@@ -123,7 +123,7 @@ def _values(abi: TpuAbi, function: Function) -> Iterator[Value]:
 
 
 def _is_identity(function: Function, c_type: str) -> bool:
-    """Whether only the address says something: what is freed was filled as far as its owner needed it."""
+    """Whether only the address is recorded: what a function frees was filled only as far as its owner needed it."""
     return c_type.endswith("*") and ("Free" in function.name or "Destroy" in function.name)
 
 

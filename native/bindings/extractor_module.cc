@@ -15,7 +15,7 @@ namespace extractor = framedex::extractor;
 
 namespace {
 
-// What is no UTF-8 is garbled in names, and said to be.
+// Bytes that are no UTF-8 are garbled in names; the file's problems say so.
 py::str text(const std::string& bytes) {
   PyObject* decoded = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace");
   if (decoded == nullptr) throw py::error_already_set();

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "capture_reader/capture_reader.h"
-#include "recorder/modules.h"
+#include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
 namespace py = pybind11;

@@ -20,8 +20,9 @@ py::tuple words_of(std::string_view text, const line_scanner::Line& line) {
   return words;
 }
 
-// Each line as (begin, stop, end, words, answer): `stop` is before its line break; None in place of the words where
-// they do not decide, and in place of what `answers` holds for them. Lines whose answer is empty are left out.
+// Gives each line as (begin, stop, end, words, answer). `stop` is before its line break. `words` is None where they do
+// not decide, and so is `answer`, which is what `answers` holds for the words. Lines whose answer is empty are left
+// out.
 py::list scan(const line_scanner::LineScanner& scanner, const py::bytes& content, const py::dict& answers) {
   const std::string_view text = content;
   py::list found;

@@ -29,7 +29,7 @@ std::string list(Body* payload, uint32_t count, Format format) {
   return text + "]";
 }
 
-// Lists of one length: the first word is that length.
+// Reads lists of one length: the first word is that length.
 std::string address_lists(Body* payload, uint32_t count) {
   auto length = count == 0 ? 0 : payload->read<uint64_t>();
   std::string text = "[";

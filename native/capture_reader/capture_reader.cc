@@ -48,7 +48,7 @@ const char* reason_text(MergeOutcome outcome) {
   return "The stack was not merged, for a reason that this version does not know.";
 }
 
-// What a record of a module holds before its texts.
+// The part of a module's record before its texts.
 ModuleRecord module_record(Body* body, uint32_t version) {
   if (version == kVersion) return body->read<ModuleRecord>();
   auto old = body->read<version_1::ModuleRecord>();
@@ -63,7 +63,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The number that capture.json says the streams to have, 0 if it says none.
+// The identity of the capture that capture.json states, 0 if it states none.
 uint64_t identity_in(const std::string& metadata) {
   constexpr std::string_view kMember = "\"identity\": \"";
   size_t at = metadata.find(kMember);
@@ -117,7 +117,7 @@ class Decoder {
   explicit Decoder(std::string folder) : folder_(std::move(folder)) {}
 
   Capture decode() {
-    // The process may be at work: what refers to something is copied before what it refers to.
+    // The process may still be writing, so what refers to something is copied before what it refers to.
     std::error_code error;
     std::deque<ThreadStreams> threads;
     for (const ThreadFiles& files : thread_files(folder_, &error)) {
@@ -144,7 +144,7 @@ class Decoder {
   }
 
  private:
-  // What one thread's stream calls its own.
+  // The ids of one thread's stream, and its calls under way.
   struct Scope {
     uint32_t thread;
     bool is_ring;  // whether the beginnings of calls may be gone
@@ -156,8 +156,8 @@ class Decoder {
 
   void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
 
-  // Of which capture the streams are to be: what capture.json says if any stream agrees with it, else what the
-  // process's does, else a thread's.
+  // Decides which capture the streams have to belong to: the one that capture.json states if any stream agrees with it,
+  // else that of process.fdx, else that of a thread's stream.
   void choose_identity(const StreamReader& process, const std::deque<ThreadStreams>& threads) {
     std::vector<uint64_t> said;
     auto hear = [&](const StreamReader& stream) {
@@ -170,7 +170,7 @@ class Decoder {
     identity_ = is_named || said.empty() ? named : said.front();
   }
 
-  // Whether a stream is what its file's name says, of this capture.
+  // Whether a stream is of this capture, and what its file's name says.
   bool belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number) {
     const StreamHeader& header = stream.header();
     if (!stream.is_stream() || stream.has_damaged_header()) return stream.is_stream();
@@ -178,7 +178,7 @@ class Decoder {
       problem(stream.path() + " is of another capture; it is left out. Put the file of this one back in its place.");
       return false;
     }
-    bool is_version_1 = header.version != kVersion;  // which does not say the number
+    bool is_version_1 = header.version != kVersion;  // its header has no number
     if (is_version_1 || (header.kind == kind && header.number == number)) return true;
     problem(stream.path() + " was written under another name; it is left out. Give the streams their names back.");
     return false;
@@ -201,7 +201,7 @@ class Decoder {
     add_problems(stream, told);
   }
 
-  // The streams of a thread are there before they are told of, and before they are told of here they were looked for.
+  // Reports streams of the thread that are missing: the record is written once they are there.
   void read_thread_record(Body body) {
     auto record = body.read<ThreadRecord>();
     if (body.is_broken()) {
@@ -253,7 +253,8 @@ class Decoder {
     function_ids_[record.id] = add_function(std::move(boundary), std::move(name), std::move(values));
   }
 
-  // What a handler's stacks end in: as of every native frame, the offset is that of the byte after the one meant.
+  // Makes the frame in which a handler's stacks end. As in every native frame, the offset is that of the byte after the
+  // one meant.
   void read_handler(Body body) {
     auto record = body.read<HandlerRecord>();
     auto module = module_ids_.find(record.module);
@@ -281,7 +282,7 @@ class Decoder {
     return static_cast<uint32_t>(capture_.functions.size() - 1);
   }
 
-  // A function whose description is lost (a damaged process.fdx) still has its calls.
+  // The function with this id. One whose record is lost (a damaged process.fdx) still has its calls.
   uint32_t function_of(uint32_t id) {
     auto [entry, is_new] = function_ids_.try_emplace(id, 0);
     if (is_new) entry->second = add_function("unknown", "function_" + std::to_string(id), {});
@@ -314,7 +315,7 @@ class Decoder {
     add_problems(stream, told);
   }
 
-  // Those beyond the first `told`.
+  // Adds the stream's problems but for the first `told`, which were added before.
   void add_problems(const StreamReader& stream, size_t told = 0) {
     for (size_t i = told; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
   }
@@ -407,7 +408,7 @@ class Decoder {
     return add_stack({"The stack of this call is missing from the capture.", {}, {}});
   }
 
-  // The stack with the code that calls of the function enter as its leaf.
+  // The stack with the code that the function's calls enter added as its leaf.
   uint32_t entering(uint32_t function, uint32_t stack) {
     auto handler = handlers_.find(function);
     if (handler == handlers_.end()) return stack;
@@ -468,7 +469,7 @@ class Decoder {
       calls.stack.push_back(call.stack);
       int64_t start = timeline_.nanoseconds(call.start);
       calls.start.push_back(start);
-      // Of a damaged capture, or with clocks that differ between processors, an end can be before its start.
+      // An end can be before its start in a damaged capture, or where clocks differ between processors.
       int64_t passed = std::max<int64_t>(timeline_.nanoseconds(call.end) - start, 0);
       calls.duration.push_back(call.has_returned ? passed : -1);
       calls.error.push_back(call.error);

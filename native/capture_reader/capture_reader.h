@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 
@@ -55,7 +55,7 @@ struct Thread {
   std::string name;
 };
 
-// Why something is missing from a capture, of all its streams together.
+// Why something is missing from a capture, over all its streams.
 struct Stops {
   uint32_t reasons = 0;        // StopReason bits
   uint64_t missing_calls = 0;  // that threads with a stream made and did not find room for

@@ -4,9 +4,9 @@ namespace framedex::capture {
 namespace {
 
 constexpr size_t kWord = sizeof(RecordHeader);
-// Kinds are small numbers, whatever more of them there will be: most of what is no record is known by that.
+// However many kinds later versions add, they stay below this: a larger number tells most of what is no record.
 constexpr auto kMostKinds = static_cast<RecordKind>(64);
-// In words, for one segment: what looks like a large record at every other place would take seconds to refute.
+// In words, for one segment. Bytes that look like a large record at every other place would take seconds to refute.
 constexpr uint64_t kMostEffort = uint64_t{1} << 23;
 
 }  // namespace
@@ -74,7 +74,8 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
   return Step::kRecord;
 }
 
-// Behind what cannot be read the records go on where one proves itself. A mark proves nothing: it may be anything.
+// Skips what cannot be read, up to where a record proves itself by its check. A version 1 mark proves nothing: it may
+// be anything.
 SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";

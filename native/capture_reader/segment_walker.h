@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 
@@ -46,7 +46,7 @@ struct StreamForm {
   uint64_t written = 0;  // the position up to which there are records, at least
 };
 
-// Where a segment lies in the bytes of its file, and the position in the stream at which it begins.
+// Where a segment is in its file, and the position in the stream at which it begins.
 struct SegmentPlace {
   size_t begin;
   size_t end;  // less than a segment behind `begin` where the file is cut off
@@ -68,7 +68,7 @@ class SegmentWalker {
   SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place, const StreamForm& form);
 
   enum class Step { kRecord, kDamage, kEnd };
-  // Goes on to the next record, which is then in `record`, or over a part without any, which is then in `damage`.
+  // Goes to the next record and puts it in `record`, or over a part without any, which it puts in `damage`.
   Step next(Record* record, Damage* damage);
   // Where in the file the next step begins.
   size_t place() const { return at_; }
@@ -81,7 +81,7 @@ class SegmentWalker {
 
   uint64_t word_at(size_t at) const;
   const char* bytes_at(size_t at) const { return bytes_.data() + (at - bytes_begin_); }
-  // Whether something was written at a place, or behind it in this segment.
+  // Whether the stream was written at least as far as this place.
   bool is_before_end(size_t at) const { return place_.position + (at - place_.begin) < form_.written; }
   Found look(size_t at);
   Found look_by_mark(size_t at) const;

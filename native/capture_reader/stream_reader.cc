@@ -11,7 +11,7 @@
 namespace framedex::capture {
 namespace {
 
-// A stream of which nothing is left would otherwise be told of word by word.
+// Otherwise a stream of which nothing is left would be reported word by word.
 constexpr size_t kMostDamages = 20;
 
 }  // namespace
@@ -31,7 +31,7 @@ class File {
     bool is_regular = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode);
     return is_regular ? status.st_size : -1;
   }
-  // How many of the `size` bytes at `offset` there are.
+  // Reads `size` bytes at `offset` and returns how many of them there are.
   size_t read(size_t offset, void* target, size_t size) const {
     size_t done = 0;
     while (done < size) {
@@ -98,8 +98,8 @@ bool StreamReader::read_version_1(const File& file) {
   return true;
 }
 
-// The fields are sealed with the check of the others, which is also the key of the records. Where the header is
-// damaged, what most of it agrees on goes.
+// Checks the fields that change, which are sealed with the check of the others (the key of the records, too). Where the
+// header is damaged, the key is what most of it agrees on.
 void StreamReader::check_header(const StreamHeader& written) {
   header_ = written;
   header_.thread_name[sizeof(header_.thread_name) - 1] = '\0';
@@ -127,9 +127,9 @@ void StreamReader::check_header(const StreamHeader& written) {
   if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
 
-// The writer stores a record's header after its body, but a copy is not taken in that order: it may have the header of
-// a record and not yet its body. So a first look finds how far the stream is written, and the copy that is taken after
-// it counts no farther.
+// Copies the file. The writer stores a record's header after its body, but a copy is not made in that order: it may
+// have a record's header and not yet its body. So a first look finds how far the stream is written, and the copy taken
+// after it counts no farther.
 bool StreamReader::read_file(const File& file) {
   int64_t size = file.size();
   try {
@@ -168,8 +168,8 @@ std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File&
   return starts;
 }
 
-// Where the segments lie, in the order in which they were written. One too short for any record was cut off, which
-// next() is to say.
+// The segments, in the order in which they were written. One too short for any record was cut off, which next()
+// reports.
 std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts) const {
   if (is_ring()) return ring_segments(starts);
   std::vector<SegmentPlace> written;
@@ -181,7 +181,7 @@ std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<Segme
   return written;
 }
 
-// Those of a ring begin with their numbers; one without is empty.
+// The segments of a ring, which begin with their numbers; one without a number is empty.
 std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentStart>& starts) const {
   std::vector<SegmentPlace> written;
   uint64_t count = segments_in_file_ != 0 ? segments_in_file_ : starts.size();
@@ -209,7 +209,7 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
     std::memcpy(&header, &start.header, sizeof(header));
     return header.mark == version_1::kRecordMark && header.kind == RecordKind::kSegment;
   }
-  // It may have become larger since the count was read.
+  // The ring may have grown since the count was read.
   if (start.segment.number != index && start.segment.number % count != index) return false;
   SegmentPlace place = place_of(index, start.segment.number);
   auto bytes = reinterpret_cast<const char*>(&start);
@@ -221,7 +221,8 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
   return walker.next(&record, &damage) == SegmentWalker::Step::kRecord && record.kind == RecordKind::kSegment;
 }
 
-// A segment is counted once it is in the file. Of the last one of a thread nothing is missed that was not written yet.
+// Reports segments that were counted and are not there. A segment is counted once it is in the file. From a thread's
+// last one nothing is missed that was not written yet.
 void StreamReader::report_missing_segments() {
   if (form_.version != kVersion) return;
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
@@ -230,7 +231,7 @@ void StreamReader::report_missing_segments() {
   if (is_cut) report("is cut off at byte " + std::to_string(bytes_.size()) + ": it was longer.");
 }
 
-// Up to where the segment is written.
+// The place in the file up to which the segment is written.
 size_t StreamReader::end_of_records(const File& file, const SegmentPlace& place) const {
   std::string bytes(kSegmentSize, '\0');
   bytes.resize(file.read(place.begin, bytes.data(), bytes.size()));
@@ -243,14 +244,15 @@ size_t StreamReader::end_of_records(const File& file, const SegmentPlace& place)
     size_t begin = walker.place();
     SegmentWalker::Step step = walker.next(&record, &damage);
     if (step == SegmentWalker::Step::kEnd) return std::min(walker.place(), copied.end);
-    // What was being written while this was copied looks like damage at the end of all.
+    // A record that was being written while this was copied looks like damage at the very end.
     bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= place.begin + kSegmentSize;
     bool is_written = form_.version != kVersion || place.position + (begin - place.begin) < form_.written;
     if (is_last) return is_written ? copied.end : begin;
   }
 }
 
-// A segment of a ring whose number is no longer the same was written anew meanwhile: its copy may be of two minds.
+// Drops the segments of a ring whose number has changed: they were written anew meanwhile, and their copy may be part
+// old, part new.
 void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const std::vector<SegmentStart>& after) {
   auto is_rewritten = [&](const SegmentPlace& place) {
     size_t i = place.begin / kSegmentSize;
@@ -259,7 +261,7 @@ void StreamReader::drop_rewritten(const std::vector<SegmentStart>& before, const
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_rewritten), segments_.end());
 }
 
-// Those that the ring has gone beyond since the header was read are emptied, or about to be.
+// Drops the segments that the ring has gone beyond since the header was read: they are emptied, or about to be.
 void StreamReader::drop_overtaken(const File& file, size_t count) {
   StreamHeader now{};
   file.read(0, &now, sizeof(now));

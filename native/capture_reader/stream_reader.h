@@ -5,32 +5,32 @@
 #include <vector>
 
 #include "capture_reader/segment_walker.h"
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 
 class File;
 
-// A stream as it was at one moment, although its writer may be at work.
+// A stream as it was at one moment, even if it is still being written.
 class StreamReader {
  public:
   // Reads the file. On failure problems() says why and next() gives nothing.
   explicit StreamReader(const std::string& path);
 
   const std::string& path() const { return path_; }
-  // In the form of this version, whatever the file's is; without its checks.
+  // The header in the form of the current version, whatever the file's is; without its checks.
   const StreamHeader& header() const { return header_; }
   // Whether the header could be read, so that there may be records.
   bool is_stream() const { return is_stream_; }
   // Whether what the header says of the stream cannot be trusted.
   bool has_damaged_header() const { return has_damaged_header_; }
-  // What is wrong with the stream, sentences; none if it was whole as far as it was read.
+  // What is wrong with the stream, in sentences; none if it was whole as far as it was read.
   const std::vector<std::string>& problems() const { return problems_; }
   // The next complete record; false at the end of what was written.
   bool next(Record* record);
 
  private:
-  // What a segment begins with; in a ring its number, too.
+  // The beginning of a segment; in a ring it has the segment's number.
   struct SegmentStart {
     uint64_t header;
     SegmentRecord segment;

@@ -8,14 +8,15 @@ namespace {
 // Anchors closer than this say little about the speed of the clock.
 constexpr uint64_t kSpacing = 1000000;
 
-// Far beyond any clock, and so that the difference of two is a number: what damaged records say may be anything.
+// Damaged records may state any time. This is far beyond any clock, and the difference of two such times is still a
+// number.
 constexpr int64_t kLatest = int64_t{1} << 62;
 
 int64_t clamped(double nanoseconds) {
   return static_cast<int64_t>(std::clamp(nanoseconds, -static_cast<double>(kLatest), static_cast<double>(kLatest)));
 }
 
-// What wrapped around below zero is negative.
+// A time that wrapped around below zero is negative.
 int64_t clamped(uint64_t nanoseconds) { return std::clamp(static_cast<int64_t>(nanoseconds), -kLatest, kLatest); }
 
 bool is_earlier(const ClockRecord& a, const ClockRecord& b) { return a.time < b.time; }
@@ -29,7 +30,7 @@ void Timeline::finish() {
   for (const ClockRecord& anchor : anchors_) {
     if (anchor.nanoseconds >= kept.back().nanoseconds + kSpacing) kept.push_back(anchor);
   }
-  // Everything within a millisecond: the two ends are the best there is.
+  // All anchors are within a millisecond: the first and the last are the best there is.
   if (kept.size() == 1 && anchors_.back().nanoseconds > kept.back().nanoseconds) kept.push_back(anchors_.back());
   anchors_ = std::move(kept);
 }
@@ -37,7 +38,7 @@ void Timeline::finish() {
 int64_t Timeline::nanoseconds(uint64_t time) const {
   if (anchors_.empty()) return clamped(time);
   if (anchors_.size() < 2) return clamped(anchors_[0].nanoseconds + (time - anchors_[0].time));
-  // The stretch that holds the time; the first and the last reach on to both sides.
+  // Takes the stretch that holds the time; the first and the last reach on to both sides.
   auto next = std::upper_bound(anchors_.begin() + 1, anchors_.end() - 1, ClockRecord{time, 0}, is_earlier);
   const ClockRecord& from = *(next - 1);
   const ClockRecord& to = *next;

@@ -18,7 +18,7 @@ namespace {
 
 class Descriptor {
  public:
-  // Not blocking: a pipe that nobody writes to would wait for ever.
+  // Opened without blocking: a pipe that nobody writes to would wait for ever.
   explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -35,9 +35,9 @@ int64_t modified(const struct stat& status) {
   return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-// Files get their times from a clock that ticks every few milliseconds. Within the tick of the last write another one
-// would change neither time nor size, and nobody would ever read the file again: so the tick has to pass first. False
-// where the file is written all the time.
+// Waits until the tick of the clock that gave the file its time has passed. Another write within that tick, which lasts
+// a few milliseconds, would change neither time nor size, and nobody would ever read the file again. False where the
+// file is written all the time.
 bool wait_until_settled(int descriptor, struct stat& status) {
   constexpr int64_t kLongest = 20'000'000;
   constexpr timespec kPause = {0, 1'000'000};
@@ -54,7 +54,7 @@ bool wait_until_settled(int descriptor, struct stat& status) {
 
 std::string unreadable(int error) { return std::string("It cannot be read: ") + std::strerror(error) + "."; }
 
-// Up to one byte more than the largest file; an empty text and a problem where it cannot be read.
+// Reads up to one byte more than the largest file may have; an empty text and a problem where it cannot be read.
 std::string read(const std::string& path, ExtractedFile& file) {
   struct stat before, after;
   const Descriptor descriptor(path);
@@ -93,8 +93,8 @@ std::string read(const std::string& path, ExtractedFile& file) {
   return text;
 }
 
-// The first byte that is no UTF-8; npos where all is well. tree-sitter takes ill-formed bytes as characters of their
-// own, so such a file is read all the same.
+// The position of the first byte that is no UTF-8; npos where there is none. tree-sitter takes ill-formed bytes as
+// characters of their own, so such a file is read all the same.
 size_t ill_formed(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
@@ -117,7 +117,7 @@ size_t ill_formed(std::string_view text) {
   return std::string_view::npos;
 }
 
-// In the manner of FNV-1a, eight bytes at once: to tell two states of one file apart.
+// A hash like FNV-1a, but of eight bytes at once: it tells two states of one file apart.
 uint64_t hash(std::string_view text) {
   uint64_t value = 0xcbf29ce484222325u ^ text.size();
   size_t i = 0;

@@ -42,7 +42,7 @@ struct ExtractedFile {
 // Larger files are generated data. XLA's largest has 0.6 MB.
 inline constexpr size_t kLargestFile = size_t{4} << 20;
 
-// Reads a file and takes it in. Never fails: what is wrong ends up in `problems`.
+// Reads a file and extracts its definitions and calls. Never fails: what is wrong is in `problems`.
 ExtractedFile extract_file(const Languages& languages, const std::string& path, Language language,
                            const MacroTable& macros, Workspace& workspace);
 

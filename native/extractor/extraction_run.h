@@ -20,14 +20,14 @@ struct Request {
   Language language;
 };
 
-// A file taken in, ready for the index: `sites[i]` are the calls of definition i as text.
+// An extracted file, ready for the index: `sites[i]` are the calls of definition i as text.
 struct FinishedFile {
   size_t index;  // of its request
   ExtractedFile file;
   std::vector<std::string> sites;
 };
 
-// Takes files in on threads of its own, which keep only a little ahead of whoever takes the results. Destroying it
+// Extracts files on threads of its own, which keep only a little ahead of whoever takes the results. Destroying it
 // stops it after the files at hand.
 class ExtractionRun {
  public:
@@ -39,7 +39,7 @@ class ExtractionRun {
 
   bool is_done() const { return taken_ == requests_.size(); }
 
-  // The next file in whatever order they are finished; nothing if there was none for `patience`, or `is_done`.
+  // The next finished file, in any order; nothing if none was finished for `patience`, or `is_done`.
   std::optional<FinishedFile> next(std::chrono::milliseconds patience);
 
  private:

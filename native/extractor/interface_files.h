@@ -11,7 +11,7 @@ namespace framedex::extractor {
 // Protocol buffers: message `Outer.Inner` of package `a.b` is class `a::b::Outer_Inner`.
 Extraction extract_proto(std::string_view source);
 
-// TableGen: the record `HLO_AddOp` is class `AddOp`; its namespace is said elsewhere.
+// TableGen: the record `HLO_AddOp` is class `AddOp`; the file does not say its namespace.
 Extraction extract_tablegen(std::string_view source);
 
 }  // namespace framedex::extractor

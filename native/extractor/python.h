@@ -19,8 +19,8 @@ struct PythonSyntax {
   TSFieldId name, parameters, function, attribute;
 };
 
-// The definitions, named as `__qualname__` has them, and the calls of a Python source.
-// Throws std::runtime_error where it is hopeless as such.
+// Finds the definitions, named as `__qualname__` has them, and the calls of a Python source. Throws std::runtime_error
+// where the source is too far from Python to be parsed.
 Extraction extract_python(const PythonSyntax& syntax, std::string_view source, Workspace& workspace);
 
 }  // namespace framedex::extractor

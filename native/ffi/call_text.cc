@@ -7,7 +7,7 @@
 
 #include "pjrt_enumerators.h"
 #include "recorder/arguments.h"
-#include "recorder/json.h"
+#include "recorder/base/json.h"
 
 namespace framedex::ffi {
 namespace {
@@ -135,7 +135,7 @@ void mix_buffers(uint64_t* hash, const List& list, void* const* values) {
   }
 }
 
-// What a record keeps of a text: whole characters, and a sign that there was more.
+// The text as a record keeps it: cut off between characters, with a sign that there was more.
 std::string shortened(std::string text) {
   size_t limit = recorder::ArgumentWriter::kMaximumText;
   if (text.size() <= limit) return text;

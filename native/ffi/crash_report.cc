@@ -65,8 +65,8 @@ const char* stage_name(XLA_FFI_ExecutionStage stage) {
   return "unknown";
 }
 
-// Then the signal is whose it was before. Left to the system, what faulted does so again when this returns, and what
-// was sent is sent again, so that the process ends by the same signal.
+// Reports, then hands the signal on to whoever handled it before. Where that is the system, what faulted faults again
+// when this returns, and what was sent is sent again, so that the process ends by the same signal.
 void on_fatal_signal(int number, siginfo_t* info, void* context) {
   int saved_errno = errno;
   report_crash(number);

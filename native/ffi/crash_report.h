@@ -24,7 +24,7 @@ class RunningScope {
   const RunningScope* outer_;
 };
 
-// From now on a fatal signal in a handler is reported before whoever handled it until now gets it.
+// Reports fatal signals in handlers from now on, before whoever handled such signals until now gets them.
 void install_crash_report();
 
 }  // namespace framedex::ffi

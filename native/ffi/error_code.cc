@@ -24,7 +24,7 @@ XLA_FFI_Error* note_and_create(XLA_FFI_Error_Create_Args* args) {
   return xla->XLA_FFI_Error_Create(args);
 }
 
-// XLA's table but for one function. A handler may keep it for later, so it is never freed.
+// XLA's table with one function replaced. A handler may keep it for later, so it is never freed.
 const XLA_FFI_Api* make_noting_table(const XLA_FFI_Api* api) {
   xla = api;
   auto* table = static_cast<XLA_FFI_Api*>(std::malloc(api->struct_size));

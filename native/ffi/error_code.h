@@ -1,4 +1,4 @@
-// The code of the error that a handler returns, which the FFI API does not tell before version 0.5 (jaxlib 0.12).
+// Finds the code of the error that a handler returns, which the FFI API does not tell before version 0.5 (jaxlib 0.12).
 #pragma once
 
 #include <string_view>

@@ -18,8 +18,8 @@ using recorder::Call;
 
 constexpr int kUnknown = XLA_FFI_Error_Code_UNKNOWN;
 
-// The environment may ask for a recording, and nothing else in this process may have begun it: libtpu.so does, where it
-// is loaded. Begun by the first run, so that a program without handlers makes no capture.
+// Starts the recording that the environment asks for, if nothing else in this process has: libtpu.so does, where it is
+// loaded. The first run does this, so that a program without handlers makes no capture.
 void start_recording_once() {
   static std::atomic<bool> is_started{false};
   if (__builtin_expect(is_started.load(std::memory_order_relaxed), 1)) return;
@@ -109,8 +109,8 @@ XLA_FFI_Error* run_recorded(Call& call, Slot& slot, XLA_FFI_CallFrame* frame) {
 
 }  // namespace
 
-// A function of its own with a frame pointer, as that of the trampoline that jumped here: the caller's registers are
-// where it says.
+// Not inlined, so that it has a frame with a frame pointer of its own. The trampoline jumps here and leaves no frame,
+// so the caller of this function is XLA.
 __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame) {
   if (__builtin_expect(is_metadata_query(*frame), 0)) return slot.handler(frame);
   start_recording_once();
@@ -120,8 +120,7 @@ __attribute__((noinline)) XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* fram
   Call call(slot.function);
   if (call.is_recording()) {
     write_inputs(call.arguments(), slot, instance, *frame);
-    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
-    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
     return run_recorded(call, slot, frame);
   }
   XLA_FFI_Error* error = slot.handler(frame);
@@ -134,9 +133,8 @@ __attribute__((noinline)) void run_untyped(UntypedSlot& slot, void* a, void* b, 
   RunningScope running(*slot.registration, XLA_FFI_ExecutionStage_EXECUTE, nullptr);
   Call call(slot.function);
   if (call.is_recording()) {
-    auto* here = static_cast<uintptr_t*>(__builtin_frame_address(0));
     call.arguments();
-    call.enter_from({here[1], reinterpret_cast<uintptr_t>(here + 2), here[0]});
+    call.enter_from(recorder::registers_of_caller(__builtin_frame_address(0)));
   }
   LeftByException guard(call);
   slot.handler(a, b, c, d, e);

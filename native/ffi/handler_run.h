@@ -1,4 +1,4 @@
-// What a trampoline does: records a run of the handler behind it, and passes everything on unchanged.
+// What a trampoline does: it records a run of the handler behind it, and passes everything on unchanged.
 #pragma once
 
 #include <array>
@@ -11,11 +11,6 @@ namespace framedex::ffi {
 enum RunValue : uint16_t { kArguments, kResults, kAttributes, kInstance, kSite, kDevice, kRunId, kIsAsynchronous };
 constexpr std::array<const char*, 8> kRunValues = {"arguments", "results", "attributes", "instance",
                                                    "site",      "device",  "run_id",     "asynchronous"};
-
-// Not a run: XLA asks a handler about itself when it is registered.
-inline bool is_metadata_query(const XLA_FFI_CallFrame& frame) {
-  return frame.extension_start != nullptr && frame.extension_start->type == XLA_FFI_Extension_Metadata;
-}
 
 XLA_FFI_Error* run(Slot& slot, XLA_FFI_CallFrame* frame);
 void run_untyped(UntypedSlot& slot, void* a, void* b, void* c, void* d, void* e);

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <set>
 
-#include "ffi/handler_run.h"
 #include "ffi/state.h"
 
 namespace framedex::ffi {

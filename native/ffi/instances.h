@@ -27,15 +27,20 @@ struct Instance {
   ~Instance() { delete text.load(); }
 };
 
-// Is the instantiate stage of a handler without one: makes the instance, and answers the query for metadata.
+// Whether XLA only asks a handler about itself, as it does when the handler is registered.
+inline bool is_metadata_query(const XLA_FFI_CallFrame& frame) {
+  return frame.extension_start != nullptr && frame.extension_start->type == XLA_FFI_Extension_Metadata;
+}
+
+// The instantiate stage for a handler that has none: makes the instance, and answers the query for metadata.
 XLA_FFI_Error* instantiate(Slot& slot, XLA_FFI_CallFrame* frame);
-// After a handler's own instantiate stage has run. Where it made a state, the instance goes by the address of that.
-// Returns the instance, nullptr where there is none.
+// Makes the instance of a custom call after its handler's own instantiate stage has run. Where that made a state, the
+// instance is found by the state's address. Returns nullptr where there is no instance.
 const Instance* note_instantiation(const Slot& slot, const XLA_FFI_CallFrame& frame);
 // The instance that is being run, nullptr if it is not known.
 Instance* instance_of(const Slot& slot, const XLA_FFI_CallFrame& frame);
 
-// The instances made after number `mark` that are still loaded and whose site is not known, in the order of their
+// The instances with numbers above `mark` that are still loaded and whose site is not known, in the order of their
 // numbers.
 struct InstanceEntry {
   uint64_t id;

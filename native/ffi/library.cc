@@ -4,7 +4,7 @@
 
 #include "ffi/crash_report.h"
 #include "ffi/instances.h"
-#include "ffi/slots.h"
+#include "ffi/wrapping.h"
 #include "recorder/recorder.h"
 
 namespace ffi = framedex::ffi;

@@ -5,8 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "pjrt_c_api.h"
 
@@ -35,8 +33,8 @@ struct Slot {
   XLA_FFI_ExecutionStage stage;
 };
 
-// The custom calls of before the typed API. What their arguments are depends on the call and on the platform, but none
-// has more than five, all of them words.
+// A custom call of the API before the typed one. What its arguments are depends on the call and on the platform; no
+// call has more than five, all of them words.
 using UntypedHandler = void(void*, void*, void*, void*, void*);
 
 struct UntypedSlot {
@@ -47,18 +45,7 @@ struct UntypedSlot {
 
 constexpr size_t kSlots = 2048;
 constexpr size_t kUntypedSlots = 512;
-extern std::array<Slot, kSlots> slots;
-extern std::array<UntypedSlot, kUntypedSlots> untyped_slots;
-
-// The trampolines of a target's handlers, stage by stage. The same handlers get the same trampolines: XLA takes a
-// second registration of a target only with the addresses of the first. Nothing when there are no slots left.
-//
-// With `has_instances`, a target without an instantiate stage gets one, so that its custom calls can be told apart.
-std::optional<XLA_FFI_Handler_Bundle> wrap(const std::string& target, const XLA_FFI_Handler_Bundle& handlers,
-                                           bool has_instances);
-std::optional<UntypedHandler*> wrap_untyped(const std::string& target, UntypedHandler* handler);
-
-// Adds a line, such as `train.py:12 in step`, to those that are known to call the target.
-void add_site(const std::string& target, const std::string& line);
+inline std::array<Slot, kSlots> slots;
+inline std::array<UntypedSlot, kUntypedSlots> untyped_slots;
 
 }  // namespace framedex::ffi

@@ -7,7 +7,7 @@ namespace framedex::ffi {
 
 // Runs the handler of the slot.
 XLA_FFI_Handler* trampoline(size_t slot);
-// Is the instantiate stage that the handler of the slot does not have.
+// The instantiate stage for a slot whose handler has none.
 XLA_FFI_Handler* instantiate_trampoline(size_t slot);
 UntypedHandler* untyped_trampoline(size_t slot);
 

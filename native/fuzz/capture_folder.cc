@@ -3,7 +3,7 @@
 #include <fstream>
 #include <map>
 
-#include "recorder/capture_format.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::fuzz {
 namespace {
@@ -58,7 +58,7 @@ class Stream {
     note_end();
   }
 
-  // A record that does not fit its segment begins the next one, as the writer has it.
+  // Adds a record. One that does not fit the segment begins the next, as the writer does it.
   void add_record(uint8_t kind, std::string_view body) {
     std::string padded(body);
     padded.resize(capture::padded(body.size()));
@@ -127,7 +127,7 @@ class Stream {
     return header;
   }
   uint64_t position() const { return segment_ * kSegmentSize + bytes_.size() % kSegmentSize; }
-  // What the header says of how far the stream is written.
+  // Writes into the header how far the stream is written.
   void note_end() {
     if (is_old_) return;
     put(offsetof(capture::StreamHeader, written), position());

@@ -1,6 +1,6 @@
 // ELF notes: a build-id is found within them, or none.
 #include "fuzz/input.h"
-#include "recorder/modules.h"
+#include "recorder/process/modules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string notes(reinterpret_cast<const char*>(data), size);

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// A wheel's module needs no more of CPython than these to hand its grammar out; what it makes a capsule of is the
-// grammar's address, and what it makes a module of is the description of its only function.
+// All of CPython that a wheel's module needs to hand its grammar out: making a capsule gives the grammar's address,
+// making a module gives the description of its only function.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -9,7 +9,7 @@
 
 namespace framedex::fuzz {
 
-// What is taken beyond the end is zeros, or shorter than asked for.
+// Beyond the end, numbers are zero and texts shorter than asked for.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : bytes_(reinterpret_cast<const char*>(data), size) {}
@@ -30,7 +30,7 @@ class Input {
     std::memcpy(&value, taken.data(), taken.size());
     return value;
   }
-  // A copy with a size of two bytes before it: of its own, so that a sanitizer sees its end.
+  // A text after its size of two bytes. It is a copy, so that a sanitizer sees its end.
   std::string text() { return std::string(take(number<uint16_t>())); }
 
  private:

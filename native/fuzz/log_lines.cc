@@ -17,7 +17,7 @@ bool holds(std::string_view line, const std::vector<std::string>& needles) {
   return false;
 }
 
-// One line after another, as the scanner's description has it; only for texts without colours.
+// Compares with a scan line by line, as the scanner's description has it; only for texts without colours.
 void compare(std::string_view text, const std::vector<line_scanner::Line>& found) {
   size_t next = 0;
   for (size_t begin = 0; begin < text.size();) {

@@ -5,7 +5,7 @@
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
 
-// In place of the generated table, which would bring the whole mock along.
+// Stands in for the generated table, which would bring the whole mock along.
 const std::vector<framedex::mock::FaultFunction> framedex::mock::kFaultFunctions = {
     {"PJRT_Client_Compile", false}, {"PJRT_Buffer_ReadyEvent", true}, {"PJRT_LoadedExecutable_Execute", true}};
 

@@ -1,6 +1,6 @@
 // Entries of .eh_frame give a rule, or are left to libgcc.
 #include "fuzz/input.h"
-#include "recorder/frame_rule.h"
+#include "recorder/walks/frame_rule.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   framedex::fuzz::Input input(data, size);

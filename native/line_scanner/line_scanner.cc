@@ -45,7 +45,8 @@ void add(Trie& trie, const std::string& needle, Ending ending) {
   if (ending > known) known = ending;
 }
 
-// Makes every transition a single step: where a node has no child, it goes where the longest end of what was read goes.
+// Makes every transition a single step: where a node has no child for a byte, it goes where the longest suffix of what
+// was read goes.
 void complete(Trie& trie) {
   std::vector<size_t> queue;
   for (int child : trie[0].next) {
@@ -77,7 +78,7 @@ size_t length_of_break(std::string_view line) {
   return line.size() > 1 && line[line.size() - 2] == '\r' ? 2 : 1;
 }
 
-// Where the text goes on behind a control sequence, or behind the escape character alone.
+// The position behind a control sequence, or behind the escape character alone.
 size_t behind_escape(std::string_view text, size_t position) {
   size_t end = position + 1;
   if (end == text.size() || text[end] != '[') return end;

@@ -14,8 +14,8 @@ struct Range {
   size_t end;
 };
 
-// A line with a needle in it. `range` ends behind its line break, and `stop` is before that. If it is decided by words,
-// these are all the words with a needle, in their order; else there are none.
+// A line with a needle in it. `range` ends behind its line break, `stop` is before that. `words` are all the words with
+// a needle, in order, if the line is decided by words; else it is empty.
 struct Line {
   Range range;
   size_t stop;
@@ -27,9 +27,9 @@ struct Line {
 // number. Colours (ECMA-48 control sequences) within a needle do not hide it.
 class LineScanner {
  public:
-  // A line that holds none but `word_needles` is decided by the words around them: what is between blanks.
-  // Throws std::invalid_argument for a needle that is empty or holds a line break or an escape character, and for
-  // needles of more than some 30,000 bytes in all.
+  // A line whose only needles are in `word_needles` is decided by the words around them: what is between blanks. Throws
+  // std::invalid_argument for a needle that is empty or holds a line break or an escape character, and for needles of
+  // more than some 30,000 bytes in all.
   LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles);
 
   std::vector<Line> scan(std::string_view text) const;

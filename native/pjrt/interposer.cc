@@ -49,7 +49,7 @@ std::string names(const PJRT_Extension_Base* extension) {
   return text;
 }
 
-// Where the chain of the table goes on in the plug-in's own: the extensions from there on that no copy stands for.
+// The names of the plug-in's extensions that the table's chain holds themselves, not as traced copies.
 std::string untraced_names(const PJRT_Extension_Base* traced, const PJRT_Extension_Base* plugin) {
   std::string text;
   for (; plugin != nullptr; plugin = plugin->next) {

@@ -7,7 +7,7 @@
 namespace framedex::pjrt {
 namespace {
 
-// In place of an address while an entry that was used before is filled again.
+// Stands in an entry for the executable's address while the entry, used before, is filled again.
 const char kBeingFilled = 0;
 
 void destroy(PJRT_Executable* executable, const PJRT_Api* plugin) {

@@ -15,7 +15,7 @@
 #include <cstring>
 
 #include "pjrt_c_api.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 namespace {
 
@@ -63,7 +63,7 @@ const PJRT_Api* traced_table() {
   return table;
 }
 
-// Whether this plug-in is the one to record.
+// Whether to record this plug-in: the first that is allowed is the only one.
 bool take(GetTable get_table) {
   char path[PATH_MAX];
   find_file(reinterpret_cast<const void*>(get_table), path);
@@ -91,7 +91,7 @@ extern "C" {
 using Dlsym = void* (*)(void*, const char*);
 __attribute__((visibility("hidden"))) Dlsym framedex_real_dlsym = nullptr;
 
-// What dlsym is to answer here, nullptr if that is the real one's affair.
+// The address that dlsym answers here, nullptr to leave the answer to the real one.
 __attribute__((visibility("hidden"))) void* framedex_answer(void* library, const char* name) {
   if (framedex_real_dlsym == nullptr) {
     void* real = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");

@@ -37,7 +37,7 @@ size_t total(const size_t* sizes, size_t count);
 // Ends a call with the code and message of `error` (nullptr: success), asked of the plug-in that made it.
 void leave(recorder::Call& call, const PJRT_Api* plugin, PJRT_Error* error);
 void leave(recorder::Call& call, const PLUGIN_Profiler_Api* plugin, PLUGIN_Profiler_Error* error);
-// Destroys an error that nobody asked for; whether there was one.
+// Destroys an error of a call that nobody but framedex made. Returns whether there was one.
 bool discard(PJRT_Error* error, const PJRT_Api* plugin);
 
 // A copy of a table of functions of which the plug-in has `size` bytes: what it lacks is null in the copy, what it has

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "recorder/capture_format.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
+#include "recorder/format/capture_format.h"
 
 namespace framedex::recorder {
 
@@ -15,7 +15,7 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   static constexpr size_t kCapacity = 16384;
   static constexpr size_t kMaximumText = 512;
   static constexpr size_t kMaximumElements = 64;
-  // More, because what becomes of an object is told from them.
+  // More of these: what becomes of an object is told from its address.
   static constexpr size_t kMaximumAddresses = 1536;
 
   void clear() {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "recorder/background.h"
-#include "recorder/launcher_report.h"
-#include "recorder/loader_lock.h"
+#include "recorder/process/background.h"
+#include "recorder/process/launcher_report.h"
+#include "recorder/process/loader_lock.h"
 #include "recorder/thread_recorder.h"
 
 namespace framedex::recorder {
@@ -102,7 +102,7 @@ void start_in_child() {
   try {
     start(State::instance().captures);
   } catch (const std::exception& error) {
-    // Nobody else is told: the program has not asked for it.
+    // Nobody else is told, since the program has not asked for it.
     report_to_launcher("failed", error.what());
   }
 }
@@ -133,7 +133,7 @@ uint32_t register_functions(const Function* functions, size_t count) {
   auto first = static_cast<uint32_t>(state.functions.size());
   if (first + count > Session::kMaximumFunctions) throw std::length_error("too many boundary functions");
   state.functions.insert(state.functions.end(), functions, functions + count);
-  if (Session* session = recording.session.load()) session->describe_functions(state.functions);
+  if (Session* session = recording.session.load()) session->write_functions(state.functions);
   return first;
 }
 
@@ -155,7 +155,7 @@ std::string start(const std::string& captures) {
   BackgroundThread::instance();  // under the lock that a fork waits for
   Session* session = Session::create(captures);
   report_to_launcher("began", session->folder());
-  session->describe_functions(state.functions);
+  session->write_functions(state.functions);
   for (const auto& [kind, json] : state.descriptions) session->describe(kind, json);
   state.captures = session->folder().substr(0, session->folder().rfind('/'));  // absolute: a child may change folders
   recording.child_pending = false;
@@ -218,16 +218,12 @@ ArgumentWriter& Call::arguments() {
 
 // Not inlined, so that its frame separates the recorder's frames from the caller's. Compiled with a frame pointer, so
 // that the caller's registers are where the pointer says.
-__attribute__((noinline)) void Call::enter() noexcept {
-  auto* frame = static_cast<uintptr_t*>(__builtin_frame_address(0));
-  enter_at({frame[1], reinterpret_cast<uintptr_t>(frame + 2), frame[0]});
-}
+__attribute__((noinline)) void Call::enter() noexcept { enter_at(registers_of_caller(__builtin_frame_address(0))); }
 
-void Call::enter_from(const Caller& caller) noexcept { enter_at(caller); }
+void Call::enter_from(const StartRegisters& start) noexcept { enter_at(start); }
 
-inline void Call::enter_at(const Caller& caller) noexcept {
+inline void Call::enter_at(const StartRegisters& start) noexcept {
   ErrnoScope errno_scope;
-  StartRegisters start{caller.pc, caller.sp, caller.fp};
   forks_ = recording.forks.load(std::memory_order_relaxed);
   sequence_ = thread_->enter(function_, start);
   thread_->set_busy(false);

@@ -8,33 +8,19 @@
 #include <string_view>
 
 #include "recorder/arguments.h"
+#include "recorder/base/export.h"
+#include "recorder/function.h"
+#include "recorder/walks/start_registers.h"
 
 namespace framedex::recorder {
 
 class ThreadRecorder;
 
-// A boundary function and the names of the values that its calls carry. The texts must live as long as the process.
-struct Function {
-  const char* boundary;
-  const char* name;
-  const char* const* value_names;
-  size_t value_count;
-  // The code that a call enters, where it lies beyond the boundary: the leaf of the stacks of its calls.
-  const void* handler = nullptr;
-};
-
-// The registers of a frame in the moment in which it makes a call: where a stack begins.
-struct Caller {
-  uintptr_t pc;  // the return address of the call
-  uintptr_t sp;
-  uintptr_t fp;
-};
-
 // Makes functions known, once, and returns the number of the first; the others follow it.
 FRAMEDEX_EXPORT uint32_t register_functions(const Function* functions, size_t count);
 
-// Keeps what recorded calls refer to by an id: a JSON object of some `kind`, which every capture of this process gets.
-// Nothing if it is larger than kMaximumDescription bytes.
+// Adds a description that recorded calls refer to by an id, a JSON object of some `kind`, to every capture of this
+// process. False, and nothing is added, if it is larger than kMaximumDescription bytes.
 constexpr size_t kMaximumDescription = 128 * 1024;
 FRAMEDEX_EXPORT bool describe(std::string_view kind, std::string_view json);
 
@@ -72,13 +58,13 @@ class FRAMEDEX_EXPORT Call {
   ArgumentWriter& arguments();
   // Records the stack of the caller and the arguments written so far.
   void enter() noexcept;
-  // The same for the stack that begins at `caller`, further out than this function.
-  void enter_from(const Caller& caller) noexcept;
+  // The same for the stack that begins at `start`, further out than this function.
+  void enter_from(const StartRegisters& start) noexcept;
   // Records the end: `error` 0 for success, else the boundary's own code with a message.
   void leave(int error, std::string_view message) noexcept;
 
  private:
-  void enter_at(const Caller& caller) noexcept;
+  void enter_at(const StartRegisters& start) noexcept;
   void begin() noexcept;
   void end() noexcept;
 

@@ -17,8 +17,8 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "recorder/background.h"
-#include "recorder/json.h"
+#include "recorder/base/json.h"
+#include "recorder/process/background.h"
 
 namespace framedex::recorder {
 namespace {
@@ -137,13 +137,13 @@ Session* Session::create_in(const std::string& folder, Settings settings) {
   return session.release();
 }
 
-void Session::describe_functions(const std::vector<Function>& functions) {
-  size_t first = functions_described_;
+void Session::write_functions(const std::vector<Function>& functions) {
+  size_t first = functions_written_;
   {
     std::lock_guard lock(mutex_);
     for (size_t i = first; i < functions.size(); ++i) recorded_[i] = settings_.records(functions[i].name);
-    for (; functions_described_ < functions.size(); ++functions_described_) {
-      write_function(static_cast<uint32_t>(functions_described_), functions[functions_described_]);
+    for (; functions_written_ < functions.size(); ++functions_written_) {
+      write_function(static_cast<uint32_t>(functions_written_), functions[functions_written_]);
     }
   }
   for (size_t i = first; i < functions.size(); ++i) {
@@ -260,7 +260,7 @@ void Session::note_stopped() {
   process_->note(capture::StopReason::kStopped);
 }
 
-// With the anchor of a thread's first call, two of them from the start: enough to know the speed of the clock.
+// With the anchor of a thread's first call a capture has two from the start: enough to know the speed of the clock.
 void Session::anchor_clock() { write_record(RecordKind::kClock, ClockRecord{clock_.now(), monotonic_nanoseconds()}); }
 
 uint64_t Session::random_number() {

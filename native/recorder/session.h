@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "recorder/clock.h"
-#include "recorder/modules.h"
-#include "recorder/python_runtime.h"
-#include "recorder/recorder.h"
+#include "recorder/function.h"
+#include "recorder/process/modules.h"
 #include "recorder/settings.h"
-#include "recorder/stream.h"
-#include "recorder/unwinder.h"
+#include "recorder/streams/clock.h"
+#include "recorder/streams/stream.h"
+#include "recorder/walks/python_runtime.h"
+#include "recorder/walks/unwinder.h"
 
 namespace framedex::recorder {
 
@@ -35,18 +35,18 @@ class Session {
   // Says in the capture that recording was stopped, while the process goes on.
   void note_stopped();
 
-  // Writes descriptions of the functions registered since the last time.
-  void describe_functions(const std::vector<Function>& functions);
-  // Writes a description as recorder::describe() has it.
+  // Writes the functions that were registered since the last time.
+  void write_functions(const std::vector<Function>& functions);
+  // Writes a description; see recorder::describe().
   void describe(const std::string& kind, const std::string& json);
   // The number of the module that holds an address (capture::kNoModule: none) and its load address.
   uint32_t module_of(uintptr_t address, uint64_t* base);
-  // The streams of a thread: for everything, or for everything but its calls and for these, where they are a ring.
+  // The streams of a thread. Where its calls are a ring, `definitions` has everything else; without a ring it has all.
   struct ThreadStreams {
     std::unique_ptr<Stream> definitions;
     std::unique_ptr<Stream> ring;
   };
-  // For the calling thread; without `definitions` if they cannot be made.
+  // Creates those of the calling thread; `definitions` is nullptr if they cannot be made.
   ThreadStreams create_thread_streams();
 
  private:
@@ -94,7 +94,7 @@ class Session {
   std::mutex mutex_;
   std::unique_ptr<Stream> process_;
   std::vector<KnownModule> modules_;
-  size_t functions_described_ = 0;
+  size_t functions_written_ = 0;
   uint32_t threads_ = 0;
 };
 

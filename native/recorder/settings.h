@@ -25,7 +25,7 @@ struct Settings {
   static Settings from_environment();
 
   bool records(const char* function) const;
-  // The variables that make the recording leave out calls.
+  // The names of the variables in force that leave out calls.
   std::vector<std::string> selecting() const;
 };
 

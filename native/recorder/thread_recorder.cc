@@ -91,9 +91,9 @@ uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {
   return found.id;
 }
 
-// Another thread can end a code object between two walks, and one of this stack, if it shares the counter, is then
-// another to the second (see PythonRuntime). Asked again, a known stack that does not hold any more is walked anew; one
-// that wrongly holds, or a wrong walk, differs every time.
+// Another thread may end a code object between the two walks. If that object shares its counter with one of this stack
+// (see python_runtime.cc), the second walk takes the latter for a new one. So a difference is looked at again: a known
+// stack that no longer holds is walked anew, while one that wrongly holds, or a wrong walk, differs every time.
 bool ThreadRecorder::agrees_with_libgcc(const StartRegisters& start, uint32_t id) {
   for (int attempt = 0; attempt < kVerifyAttempts; ++attempt) {
     StackWalker::Found truth = walker_.walk_with_libgcc(start);

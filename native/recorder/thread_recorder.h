@@ -4,9 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "recorder/flat_map.h"
+#include "recorder/arguments.h"
+#include "recorder/base/flat_map.h"
 #include "recorder/session.h"
-#include "recorder/stack_walker.h"
+#include "recorder/stacks/stack_walker.h"
 
 namespace framedex::recorder {
 

@@ -20,7 +20,7 @@ TpuSerializedProto copy(const TpuSerializedProto& proto) {
   return {bytes, proto.size};
 }
 
-// What the stand-in for the cores can be given: arrays as the host has them.
+// Whether the CPU program that stands in for a core can take the array: it takes arrays as the host has them.
 bool is_plain_array(const XLA_Shape& shape) { return element_size(shape.element_type) > 0 && is_row_major(shape); }
 
 bool is_plain_result(const XLA_Shape& shape) {
@@ -28,7 +28,7 @@ bool is_plain_result(const XLA_Shape& shape) {
   return std::all_of(shape.tuple_shapes, shape.tuple_shapes + shape.ntuple_shapes, is_plain_array);
 }
 
-// What stands against running a program; empty if nothing does.
+// The reason why a program cannot be run; empty if there is none.
 std::string obstacle(const XLA_HloModuleConfig& config) {
   if (config.num_partitions > 1) return "is for several cores";
   if (!config.has_entry_computation_layout) return "has no layout of its parameters";
@@ -39,7 +39,7 @@ std::string obstacle(const XLA_HloModuleConfig& config) {
   return "";
 }
 
-// The optimisation is left to the compiler that stands in.
+// Optimises nothing: the compiler that stands in does.
 void run_passes(Tpu_Compiler*, XLA_HloModule* module, SE_StreamExecutor*, SE_DeviceMemoryAllocator*,
                 XLA_HloModule* result, TF_Status*) {
   *result = {};

@@ -64,7 +64,7 @@ class Execution {
     return memories;
   }
 
-  // Of a tuple, first the table of addresses. False: an allocation failed.
+  // Gives the results memory on the device; for a tuple, first its table of addresses. False: an allocation failed.
   bool place(const std::vector<std::string>& results) {
     const XLA_Shape& shape = executable_.result;
     if (!is_tuple(shape)) return results.size() == 1 && place(shape, results[0].data(), results[0].size());

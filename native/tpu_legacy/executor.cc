@@ -1,5 +1,5 @@
-// One core: its memory, what it says of itself, and copies between it and the host. What is asked of a core is done
-// when the call returns, so it is never busy.
+// One core: its memory, what it says of itself, and copies between it and the host. Every function has done its work
+// when it returns, so a core is never busy.
 #include <cstring>
 
 #include "tpu_legacy/api.h"

@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <new>
 
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
 namespace framedex::tpu_legacy {
 namespace {
 
-// The variables of `framedex run` that only today's mock has something for.
+// The variables of `framedex run` that mean something to today's mock only.
 constexpr const char* kOfTodaysMock[] = {"FRAMEDEX_FAIL", "FRAMEDEX_HOSTS", "FRAMEDEX_HOST_ID", "FRAMEDEX_SLICES"};
 
 std::string text_of(const mock::Environment& environment, const char* name) {
@@ -102,7 +102,7 @@ std::array<int, 3> coordinates(int chip) { return {chip % kChipBounds[0], chip /
 
 }  // namespace framedex::tpu_legacy
 
-// As framedex_check_mock (pjrt/mock/check.cc), for a program whose jaxlib uses the legacy API.
+// The same as framedex_check_mock (pjrt/mock/check.cc), for a program whose jaxlib uses the legacy API.
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_legacy_mock(const char* const* variables) {
   using namespace framedex;
   static thread_local std::string problem;

@@ -39,8 +39,8 @@ struct MachineSettings {
   int64_t memory;  // bytes of each core
 };
 
-// FRAMEDEX_DEVICE (v2 or v3), FRAMEDEX_DEVICES (1 to 8 cores) and FRAMEDEX_HBM. Throws mock::InvalidSetting, also for
-// the settings of the mock that this machine has nothing for.
+// Reads FRAMEDEX_DEVICE (v2 or v3), FRAMEDEX_DEVICES (1 to 8 cores) and FRAMEDEX_HBM. Throws mock::InvalidSetting where
+// one of them makes no sense, or a variable is set that only today's mock knows.
 MachineSettings read_settings(const mock::Environment& environment);
 
 class Machine {
@@ -48,7 +48,7 @@ class Machine {
   explicit Machine(const MachineSettings& settings);
   // The machine of this process, opened by the first caller; nullptr with the reason in `problem` if it cannot be.
   static Machine* open(std::string& problem);
-  // The machine where it is open already, as it is for everything that a platform has handed out.
+  // The machine, which is open: called with what a platform has handed out.
   static Machine& get();
 
   const MachineSettings& settings() const { return settings_; }
@@ -64,7 +64,7 @@ class Machine {
   std::vector<std::unique_ptr<SE_StreamExecutor>> executors_;
 };
 
-// The chip's place among kChipBounds.
+// The coordinates of the chip within kChipBounds.
 std::array<int, 3> coordinates(int chip);
 
 }  // namespace framedex::tpu_legacy

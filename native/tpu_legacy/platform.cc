@@ -20,7 +20,7 @@ struct SE_DeviceOptions {
 namespace framedex::tpu_legacy {
 namespace {
 
-// Whatever differs from every other platform's.
+// Its address is the platform's id, which has to differ from every other platform's.
 const char kPlatformId = 0;
 const char kRuntime[] = "framedex mock TPU";
 

@@ -22,7 +22,7 @@ std::string package_folder() {
   return path.substr(0, path.rfind('/') + 1) + kPackage;
 }
 
-// With the GIL, after a call that left an exception.
+// Called with the GIL, after a call that left an exception.
 bool fail_with_exception(TF_Status* status) {
   mock::Status error = python::take_error();
   fail(status, static_cast<TpuStatusCode>(error.code), error.message);

@@ -6,7 +6,7 @@
 namespace framedex::tpu_legacy {
 namespace {
 
-// Room for as many elements as the list's size says; jaxlib frees it with delete[].
+// Allocates room for as many elements as the list's size says; jaxlib frees it with delete[].
 template <typename List>
 Element<List>* make_room(List& list) {
   return is_inlined(list) ? list.inlined : list.heap = new Element<List>[static_cast<size_t>(list.size)];
@@ -57,7 +57,7 @@ XLA_Layout row_major(int64_t rank) {
   return layout;
 }
 
-// Text of bounded size.
+// Writes a text of bounded size.
 class Text {
  public:
   Text(char* start, size_t capacity) : start_(start), capacity_(capacity) {}

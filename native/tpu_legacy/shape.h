@@ -25,7 +25,7 @@ inline bool is_tuple(const XLA_Shape& shape) { return shape.element_type == TpuP
 
 // Bytes of one element; 0 for what has no data, such as a token.
 int64_t element_size(int element_type);
-// Bytes that a dense array takes on the device; of a tuple, those of its table of addresses.
+// Bytes that a dense array takes on the device; for a tuple, those of its table of addresses.
 int64_t byte_size(const XLA_Shape& shape);
 
 // A copy that jaxlib frees, with the row-major layout where the shape has none.
@@ -39,7 +39,7 @@ bool is_row_major(const XLA_Shape& shape);
 // Whether two arrays lie in memory alike; true where one has no layout.
 bool has_same_order(const XLA_Shape& one, const XLA_Shape& other);
 
-// As HLO writes it, `f32[2,3]{1,0}`, into `text`; returns its length. Cut off at `capacity`.
+// Writes a shape as HLO does, `f32[2,3]{1,0}`, into `text`, cut off at `capacity`; returns its length.
 size_t write(const XLA_Shape& shape, char* text, size_t capacity);
 
 }  // namespace framedex::tpu_legacy

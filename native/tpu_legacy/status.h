@@ -1,4 +1,4 @@
-// The status that callers hand in, in which a function says how it went.
+// The status that callers pass, in which a function reports its outcome.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct TSL_Status {
 
 namespace framedex::tpu_legacy {
 
-// Nothing happens where a caller handed in no status.
+// Does nothing where the caller passed no status.
 void fail(TF_Status* status, TpuStatusCode code, std::string message);
 
 }  // namespace framedex::tpu_legacy

@@ -1,5 +1,5 @@
-// Streams and events. Work is done in the call that puts it on a stream, so what was recorded has happened, and there
-// is nothing to wait for.
+// Streams and events. Work is done in the call that puts it on a stream, so a recorded event has always happened, and
+// there is nothing to wait for.
 #include "tpu_legacy/stream.h"
 
 #include <atomic>

@@ -5,7 +5,7 @@
 namespace framedex::tpu_legacy {
 namespace {
 
-// Several texts in one, cut off where the recorder would leave the whole text out.
+// Joins texts, cut off where the recorder would leave the whole text out.
 class Joined {
  public:
   template <typename Write>

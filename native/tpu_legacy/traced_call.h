@@ -25,7 +25,7 @@ void write_list(ArgumentWriter& writer, uint16_t field, const List& list) {
   writer.integers(field, elements(list), static_cast<size_t>(list.size));
 }
 
-// Texts as one, with commas between.
+// Writes texts as one, with commas between.
 void write_texts(ArgumentWriter& writer, uint16_t field, const char* const* values, size_t count);
 
 inline void write_memory(ArgumentWriter& writer, uint16_t field, const SE_DeviceMemoryBase& memory) {
@@ -51,7 +51,7 @@ inline void write_buffer_bases(ArgumentWriter& writer, uint16_t field, const XLA
 inline void write_buffer_ordinal(ArgumentWriter& writer, uint16_t field, const XLA_ShapedBuffer& buffer) {
   writer.integer(field, buffer.device_ordinal);
 }
-// The shapes of a program's arguments.
+// Writes the shapes of a program's arguments.
 void write_inputs(ArgumentWriter& writer, uint16_t field, const SE_ExecutionInput* const* inputs, int count);
 
 // Whether a call without a status of its own, or with this one, did what it was asked.

@@ -21,20 +21,25 @@ NATIVE_NEEDS = {
     "recorder": set[str](),
     "extractor": set[str](),
     "line_scanner": set[str](),
-    "capture_reader": {"recorder"},
-    "pjrt": {"abi", "recorder"},
-    "pjrt/mock": {"abi", "recorder", "pjrt"},
-    "ffi": {"abi", "recorder"},
-    "tpu_legacy": {"recorder", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
-    "bindings": {"capture_reader", "extractor", "extractor/preprocessing", "line_scanner", "recorder"},
+    "capture_reader": {"recorder/base", "recorder/format"},
+    "pjrt": {"abi", "recorder", "recorder/base"},
+    "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt"},
+    "ffi": {"abi", "recorder", "recorder/base"},
+    "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
+    "bindings": {
+        *("capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
+        *("recorder", "recorder/process"),
+    },
     "examples": set[str](),
     "fuzz": {
         *("capture_reader", "extractor", "extractor/cpp", "extractor/preprocessing", "extractor/source"),
-        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine", "recorder"),
+        *("ffi", "line_scanner", "pjrt", "pjrt/mock/delegate", "pjrt/mock/machine"),
+        *("recorder", "recorder/format", "recorder/process", "recorder/walks"),
     },
 }
 # The rooms within a big one: each may include those before it, and what stands beside them may include all.
 NATIVE_ROOMS = {
+    "recorder": ("base", "format", "process", "streams", "walks", "stacks"),
     "extractor": ("trees", "source", "preprocessing", "cpp"),
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
@@ -112,17 +117,37 @@ def test_native_rooms_include_what_they_may() -> None:
     for big, names in NATIVE_ROOMS.items():
         inner = [f"{big}/{name}" for name in names]
         allowed |= {room: NATIVE_NEEDS[big] | {*inner[:i]} for i, room in enumerate((*inner, big))}
-    found = {(room, included) for room, included in native_includes() if included != room}
+    rooms = {(native_room(file), native_room(included)) for file, included in native_includes()}
+    found = {(room, included) for room, included in rooms if included != room}
     assert found
     assert {(room, included) for room, included in found if included not in allowed.get(room, set())} == set()
 
 
-def native_includes() -> Iterator[tuple[str, str]]:
-    """The room of each native file, with the room of each file of ours that it includes."""
-    for file in (*NATIVE.rglob("*.cc"), *NATIVE.rglob("*.h")):
+def test_no_two_native_files_need_each_other() -> None:
+    """A header and the file of its name are one: what either includes, both need."""
+    needs: dict[Path, set[Path]] = {}
+    for file, included in native_includes():
+        needs.setdefault(file.with_suffix(""), set()).add(included.with_suffix(""))
+    assert list(TopologicalSorter({file: needed - {file} for file, needed in needs.items()}).static_order())
+
+
+def test_native_code_is_one_dialect() -> None:
+    guards = [str(file) for file in NATIVE.rglob("*.h") if "#pragma once\n" not in file.read_text()]
+    assert guards == []
+    qualified = re.compile(r"\bstd::(size_t|u?int\d+_t|u?intptr_t|ptrdiff_t)\b")
+    assert [str(file) for file in native_files() if qualified.search(file.read_text())] == []
+
+
+def native_files() -> Iterator[Path]:
+    yield from (*NATIVE.rglob("*.cc"), *NATIVE.rglob("*.h"))
+
+
+def native_includes() -> Iterator[tuple[Path, Path]]:
+    """Each native file, with each file of ours that it includes, relative to native/."""
+    for file in native_files():
         for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.MULTILINE):
             if (NATIVE / included).is_file():
-                yield native_room(file.relative_to(NATIVE)), native_room(Path(included))
+                yield file.relative_to(NATIVE), Path(included)
 
 
 def native_room(file: Path) -> str:

@@ -133,7 +133,7 @@ _PLACE, _OTHER, _STEP, _FIRST = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xBF5847
 
 
 def _summed(key: int, position: int, first: int, body: bytes) -> int:
-    """native/recorder/record_check.h, in numbers without an end."""
+    """native/recorder/format/record_check.h, in numbers without an end."""
     total, factor = key + position * _PLACE + first * _OTHER, _FIRST
     for (word,) in struct.iter_unpack("<Q", body):
         total, factor = total + word * factor, factor + _STEP

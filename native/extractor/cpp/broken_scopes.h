@@ -17,7 +17,8 @@ struct BrokenScope {
   bool is_class;
 };
 
-// Those of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a `}` much later.
+// The broken scopes of an error node. Their tokens are among its children: `namespace`, a name, `{`, perhaps a `}` much
+// later.
 std::vector<BrokenScope> broken_scopes(TSNode error, std::string_view source);
 
 }  // namespace framedex::extractor

@@ -37,7 +37,7 @@ bool is_conversion(std::string_view name) {
   return word != "new" && word != "delete" && word != "co_await";
 }
 
-// The key of a function under which its class's other members that a compiler may have made are found too.
+// The key to look a function up by. It also finds the other members of its class that a compiler may have made.
 std::string lookup_of(const std::vector<std::string>& path, const Scope& outer) {
   const std::string& name = path.back();
   if (name == "operator=") return path.size() > 1 ? path[path.size() - 2] : outer.lookup;
@@ -109,7 +109,7 @@ Extraction CppExtraction::run(TSNode root) && {
   return std::move(found_);
 }
 
-// Takes a node in; whether to go into it.
+// Takes a node in. Returns whether to go into it.
 bool CppExtraction::take(TSNode node, Visit visit) {
   arrive(ts_node_start_byte(node));
   switch (visit) {
@@ -160,7 +160,7 @@ bool CppExtraction::take(TSNode node, Visit visit) {
   return true;
 }
 
-// Opens and closes what begins and ends before `position`.
+// Opens and closes the scopes that begin and end before `position`.
 void CppExtraction::arrive(uint32_t position) {
   while (!lost_.empty() && lost_.back().begin <= position) {
     const BrokenScope scope = std::move(lost_.back());
@@ -262,7 +262,8 @@ bool CppExtraction::add_function(TSNode node) {
   return true;
 }
 
-// The function that `TEST(Suite, Name) {` or `NB_MODULE(name, m) {` defines; for others, a name that no symbol has.
+// The path of the function that `TEST(Suite, Name) {` or `NB_MODULE(name, m) {` defines; for other macros, a name that
+// no symbol has.
 std::vector<std::string> CppExtraction::macro_path(const std::string& macro, TSNode parameters) const {
   const std::string text = is_null(parameters) ? "" : on_one_line(text_of(source_, parameters));
   const std::vector<std::string> arguments = words(text);

@@ -36,7 +36,7 @@ bool is_type_name(const CppSyntax& syntax, TSSymbol type) {
          type == syntax.dependent_type;
 }
 
-// Numbers, characters and the like: an operator on them is none that somebody wrote.
+// Whether a node is a number, a character or the like: an operator on those is no function that somebody wrote.
 bool is_literal(const CppSyntax& syntax, TSNode node) {
   if (is_null(node)) return false;
   const TSSymbol type = ts_node_symbol(node);

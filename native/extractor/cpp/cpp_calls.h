@@ -10,7 +10,7 @@
 
 namespace framedex::extractor {
 
-// What the nodes of a C++ tree call; nothing where a node certainly calls nothing.
+// What a node of a C++ tree calls; nothing where it certainly calls nothing.
 std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::string_view source, TSNode call);
 std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind);

@@ -7,13 +7,13 @@
 
 namespace framedex::extractor {
 
-// Follows #if ... #else ... #endif through a source. Both branches stay where each is whole; where they split a
-// construct, only one can be read, and the others are given out to be blanked.
+// Follows #if ... #else ... #endif through a source. Where each branch is whole, both stay. Where they split a
+// construct, only one branch can be read, and the others are given out to be blanked.
 class Conditionals {
  public:
   using Span = std::pair<size_t, size_t>;
 
-  // A directive with its `#` at `begin`. `depth` is the number of brackets open there, `last` the last character
+  // Takes a directive whose `#` is at `begin`. `depth` is the number of brackets open there, `last` the last character
   // before it that is neither space nor comment. Returns the depth to go on with.
   int directive(std::string_view text, size_t begin, size_t end, int depth, char last);
 

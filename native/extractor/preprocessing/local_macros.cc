@@ -96,7 +96,7 @@ bool word_at(std::string_view text, size_t at, std::string_view word) {
          (at + word.size() == text.size() || !is_word(text[at + word.size()]));
 }
 
-// The end of what is written before `at`: past blanks and, if there is one, a `word ##`.
+// The end of the text before `at` without trailing blanks and, if there is one, a trailing `word ##`.
 size_t before_pasting(std::string_view text, size_t at) {
   while (at > 0 && is_space(text[at - 1])) --at;
   if (at < 2 || text.substr(at - 2, 2) != "##") return at;
@@ -176,7 +176,8 @@ std::string substituted(const LocalMacro& macro, const std::vector<std::string_v
   return result;
 }
 
-// What a call becomes. Of a macro with several definitions, in the branches of an #if, all are kept.
+// What a call expands to. Where a macro has several definitions, in the branches of an #if, the expansions of all are
+// kept.
 std::string expansion(const std::vector<LocalMacro>& variants, std::string_view arguments, const Macros& macros,
                       int depth) {
   const std::vector<std::string_view> values = split(arguments);

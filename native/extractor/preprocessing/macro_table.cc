@@ -188,7 +188,7 @@ void MacroTable::learn(std::string_view source) {
 
 void MacroTable::learn_definition(std::string_view name, bool has_parameters, std::string_view body) {
   Macro macro;
-  // An empty one without parameters guards a header or says that something is there; no source has it.
+  // Without parameters, an empty macro is an include guard or a switch, which no declaration uses.
   if (is_blank(body)) {
     macro.effect = has_parameters ? MacroEffect::kBlankArguments : MacroEffect::kBlank;
   } else if (!has_parameters && opens_namespaces(body, macro.opened)) {

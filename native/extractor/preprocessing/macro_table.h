@@ -27,7 +27,7 @@ class MacroTable {
     std::string opened;  // the namespaces that kOpenNamespace opens, `a::b`; inline ones left out
   };
 
-  // Takes the macros defined in `source` in. Of several definitions of one name the more common kind counts.
+  // Learns the macros that `source` defines. Of several definitions of one name the more common kind counts.
   void learn(std::string_view source);
   void merge(const MacroTable& other);
 

@@ -30,7 +30,7 @@ bool is_builtin_type(std::string_view word) {
   return types.count(word) > 0;
 }
 
-// Words after which a type may stand: what is in capitals there is one.
+// Whether a type may stand after this word: then a name in capitals there is a type.
 bool precedes_type(std::string_view word) {
   static const Words words = {"const",     "static",    "constexpr", "inline", "extern",    "virtual",      "explicit",
                               "mutable",   "volatile",  "typename",  "struct", "class",     "enum",         "union",
@@ -170,7 +170,7 @@ size_t Scrubber::step(size_t position) {
   return position + 1;
 }
 
-// Of a text in quotes nothing is looked at: the quotes remain. The prefix of a raw one, whose text may be long, goes.
+// Keeps only the quotes of a literal. The prefix of a raw one, whose text may be long, goes.
 size_t Scrubber::literal(size_t quote) {
   const size_t end = string_end(source_, quote);
   if (end - quote < 2 || source_[end - 1] != '"' || is_word(at(end))) return end;
@@ -253,7 +253,8 @@ size_t Scrubber::word(size_t position) {
   return end;
 }
 
-// What some of C++'s own words begin that the grammar refuses. Returns where to go on if that is not behind the word.
+// Replaces what begins with one of C++'s own words and the grammar refuses. Returns where to go on if that is not
+// behind the word.
 size_t Scrubber::known_word(std::string_view name, size_t position) {
   const size_t end = position + name.size();
   if (name == "class" || name == "struct" || name == "union") {
@@ -273,7 +274,7 @@ size_t Scrubber::known_word(std::string_view name, size_t position) {
   return 0;
 }
 
-// `void CUPTIAPI f(`, `GTEST_API_ int main(`: capitals where only an attribute can stand.
+// Whether a name in capitals can only be an attribute where it stands: `void CUPTIAPI f(`, `GTEST_API_ int main(`.
 bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
   const size_t next = skip_space(source_, end);
   const std::string_view following = source_.substr(next, word_end(source_, next) - next);
@@ -283,8 +284,8 @@ bool Scrubber::is_unknown_attribute(std::string_view name, size_t end) const {
          at(word_end(source_, next)) == '(';
 }
 
-// A macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or anything of
-// the kind among the members of a class. Returns the position behind it, 0 for anything else.
+// Blanks a macro that stands for whole declarations or statements: `MLIR_DEFINE_TYPE_ID(Foo)` alone on a line, or
+// anything of the kind among the members of a class. Returns the position behind it, 0 for anything else.
 size_t Scrubber::line_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find('_') == std::string_view::npos || std::strchr(";{}:\n", last_) == nullptr) return 0;
@@ -322,7 +323,7 @@ size_t Scrubber::assignment(size_t position, size_t opening) {
   return opening + 1;
 }
 
-// XLA_FFI_DEFINE_HANDLER and its kind are remembered; what they expand to is known only from their names.
+// Remembers a call of XLA_FFI_DEFINE_HANDLER or its kind: what it expands to is known only from its name.
 void Scrubber::defining_macro(size_t position, size_t name_end) {
   const std::string_view name = source_.substr(position, name_end - position);
   if (name.find("DEFINE_HANDLER") == std::string_view::npos) return;
@@ -412,8 +413,8 @@ void Scrubber::moved_capture(size_t position) {
   result_.text[end + 1] = ' ';
 }
 
-// Where the list that a position is in ends: at its closing bracket, or at a `;` or `,` where `stops` has that. npos
-// where that is not near.
+// The end of the list that a position is in: its closing bracket, or a `;` or `,` if `stops` has that. npos where none
+// is near.
 size_t list_end(std::string_view source, size_t position, std::string_view stops) {
   int depth = 0;
   const size_t limit = std::min(source.size(), position + 1000);

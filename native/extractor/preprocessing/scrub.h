@@ -26,7 +26,7 @@ struct MacroDefinition {
 };
 
 // C++ source that a grammar without a preprocessor can read. `text` has the length and the line breaks of the original,
-// so that every line and column is true.
+// so every line and column is that of the original.
 struct Scrubbed {
   std::string text;
   std::vector<MacroNamespace> namespaces;

@@ -11,7 +11,7 @@ namespace framedex::extractor {
 inline constexpr std::string_view kAnonymous = "(anonymous namespace)";
 inline constexpr std::string_view kLambda = "(lambda)";
 
-// Characters. Names of scopes within scopes grow with the square of a file, which would let a small one take all
+// In characters. Names of scopes within scopes grow with the square of a file, so that a small file could take all
 // memory; the longest in XLA and JAX have 313 and 1,347.
 inline constexpr size_t kLongestPath = 512;
 inline constexpr size_t kLongestParameters = 2048;
@@ -35,7 +35,7 @@ class Scopes {
   void leave(uint32_t position) {
     while (open_.size() > 1 && open_.back().end <= position) open_.pop_back();
   }
-  // A scope with too long a path is left out of the paths of what is in it.
+  // Enters a scope. One whose path is too long is left out of the paths of what is in it.
   void enter(Scope scope) {
     if (scope.end > open_.back().end) scope.end = open_.back().end;
     if (scope.path.size() > kLongestPath) scope.path = open_.back().path;
@@ -44,7 +44,7 @@ class Scopes {
   }
   const Scope& inner() const { return open_.back(); }
 
-  // The innermost that is no class: what the functions that a class befriends belong to.
+  // The innermost open scope that is no class: the friend functions that a class defines belong to it.
   const Scope& around_classes() const {
     size_t i = open_.size() - 1;
     while (i > 0 && open_[i].kind == ScopeKind::kClass) --i;

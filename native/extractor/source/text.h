@@ -20,7 +20,7 @@ inline bool ends_with(std::string_view text, std::string_view suffix) {
   return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
 }
 
-// NEEDLE_LIKE_THIS: capitals, digits and underscores, with a capital in front.
+// Whether a name is LIKE_THIS: capitals, digits and underscores, with a capital in front.
 inline bool is_shouted(std::string_view name) {
   if (name.empty() || !is_upper(name[0])) return false;
   for (char c : name) {
@@ -40,10 +40,10 @@ inline size_t skip_space(std::string_view text, size_t at) {
   return at;
 }
 
-// Runs of white space become one blank.
+// The text with one blank in place of each run of white space.
 std::string collapsed(std::string_view text);
 
-// The same for C++, without its comments and with its literals as they are.
+// The same for C++, without comments and with literals as they are.
 std::string on_one_line(std::string_view text);
 
 // C++ lexing: each takes the position where the thing begins and returns the one behind it.

@@ -21,7 +21,7 @@ class Arena {
   void* reallocate(void* memory, size_t size);
   void release(void* memory);
 
-  // Everything allocated is gone. A few blocks stay for the next file.
+  // Gives back everything allocated. A few blocks stay for the next file.
   void reset();
 
   // Bytes in blocks since the last reset.

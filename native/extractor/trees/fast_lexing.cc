@@ -117,7 +117,7 @@ bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
     lexer->result_symbol = lexing.identifier_;
     return true;
   }
-  // What a token may be depends on whether it follows a blank: the last one is left.
+  // The last blank is left, since which tokens may follow depends on whether one does.
   if (word > start + 1) {
     move(self, text + start, word - 1 - start);
     self->token_start_position = self->current_position;

@@ -24,16 +24,17 @@ class SeenWords {
   std::vector<uint64_t> slots_;
 };
 
-// White space and identifiers, most of any source, at the speed of a loop over bytes. A grammar's generated lexer takes
-// a call and a search in Unicode tables for every character of them.
+// Lexes white space and identifiers, most of any source, at the speed of a loop over bytes. A grammar's generated lexer
+// takes a call and a search in Unicode tables for every character of them.
 //
-// What it would find is known: white space, because each of its states was tried on examples when the grammar was
-// loaded; an identifier, because the same word was met in the same state before. Anything else goes to it.
+// What the generated lexer would find is known: for white space because each of its states was tried on examples when
+// the grammar was loaded, for an identifier because it met the same word in the same state before. Anything else is
+// left to it.
 class FastLexing {
  public:
   explicit FastLexing(const TSLanguage& language);
 
-  // In place of the grammar's. The input's payload has to be a LexedText.
+  // Takes the place of the grammar's lexer. The input's payload has to be a LexedText.
   static bool lex(TSLexer* lexer, TSStateId state);
 
  private:

@@ -10,8 +10,8 @@ namespace framedex::extractor {
 
 class FastLexing;
 
-// A tree-sitter language as a grammar wheel hands it out, with its parse table unpacked: most states' rows are stored
-// as lists to be searched, which takes a fifth of the time of parsing C++. Unpacked rows are filled when first needed.
+// A tree-sitter language as a grammar wheel hands it out, with its parse table unpacked. In the wheel most states' rows
+// are lists to be searched, which takes a fifth of the time of parsing C++. Rows are unpacked when first needed.
 //
 // Throws std::runtime_error for a grammar that this core of tree-sitter cannot run.
 class Grammar {

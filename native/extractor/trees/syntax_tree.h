@@ -24,7 +24,8 @@ struct Workspace {
 // The parse of one file, in bounded time and memory. Its nodes live in the workspace's arena: one tree at a time.
 class SyntaxTree {
  public:
-  // Throws std::runtime_error where the text is so far from the language that it would take too long or too much.
+  // Throws std::runtime_error where the text is so far from the language that its parse would take too long or too much
+  // memory.
   SyntaxTree(const Grammar& grammar, std::string_view text, Workspace& workspace);
   SyntaxTree(const SyntaxTree&) = delete;
   SyntaxTree& operator=(const SyntaxTree&) = delete;
@@ -36,8 +37,8 @@ class SyntaxTree {
   TSTree* tree_ = nullptr;
 };
 
-// Goes through the visible nodes of a tree from outside inwards, in order, without recursion. What tree-sitter's cursor
-// does, but it keeps only what a walk forwards needs, and makes a node only when it is asked for one.
+// Walks the visible nodes of a tree in order, from outside inwards, without recursion. Unlike tree-sitter's cursor it
+// keeps only what a walk forwards needs, and makes a node only when asked for one.
 class Walk {
  public:
   explicit Walk(TSNode root);
@@ -46,7 +47,7 @@ class Walk {
   TSSymbol type() const { return type_; }
   TSNode node() const;
 
-  // To the next node; with `into`, to one inside of the current if there is one. False at the end.
+  // Goes to the next node; with `into`, to the first inside the current one if there is one. False at the end.
   bool advance(bool into);
 
  private:

@@ -71,7 +71,7 @@ def _follow_calls(ffi: Any) -> None:
 
 
 def _hide_own_frames() -> None:
-    """JAX's tracebacks and locations leave out its own files; ours come between those."""
+    """Have JAX leave our files out of tracebacks and locations, as it leaves out its own, between which ours come."""
     traceback_util = sys.modules.get("jax._src.traceback_util")
     source_info_util = sys.modules.get("jax._src.source_info_util")
     for module in (traceback_util, source_info_util):

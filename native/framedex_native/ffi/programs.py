@@ -63,11 +63,11 @@ class _Join:
     runs: Sequence[Sequence[Instance]]
 
     def numbers(self) -> frozenset[int]:
-        """Of the instances."""
+        """The numbers of the instances."""
         return frozenset(instance.number for run in self.runs for instance in run)
 
     def sites(self) -> tuple[str | None, ...]:
-        """Of the custom calls, in order."""
+        """The sites of the custom calls, in order."""
         return tuple(call.frontend_attributes.get(FRONTEND_ATTRIBUTE) for call in self.calls)
 
 
@@ -86,7 +86,7 @@ class Programs:
         self._untyped: set[tuple[object, ...]] = set()
 
     def mark(self) -> int:
-        """What tells the instances of now from those that come."""
+        """The number that tells the instances made so far from later ones."""
         return self._library.last_instance()
 
     def join(self, mark: int, executable: Any) -> None:
@@ -126,7 +126,7 @@ class Programs:
                 self._write(join, "ambiguous")
 
     def _settle(self, join: _Join) -> None:
-        """What one join takes for certain is no longer open to the ambiguous ones."""
+        """Take the instances that a join has for certain away from the ambiguous joins."""
         self._write(join, "exact")
         taken = join.numbers()
         for other in list(self._ambiguous):

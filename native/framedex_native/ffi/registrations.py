@@ -27,7 +27,7 @@ _CAPSULE = type(_new_capsule(1, None, None))
 
 
 class Registrations:
-    """The handlers that went by, and how they were wrapped."""
+    """The handlers that were registered, and how they were wrapped."""
 
     def __init__(self, library: Library) -> None:
         """Handlers are wrapped through `library`."""
@@ -46,7 +46,7 @@ class Registrations:
         self._note_platform(name, platform)
 
     def wrap(self, name: str, handlers: Any, platform: str, api_version: int) -> Any:
-        """The handlers as they are to be registered: what was given where it cannot be wrapped."""
+        """The handlers to register: wrapped, or as they were given where they cannot be wrapped."""
         try:
             wrapped, stages = self._wrap(name, handlers, platform, api_version)
         except Exception:  # jaxlib says what is wrong with the handlers

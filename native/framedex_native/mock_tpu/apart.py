@@ -34,7 +34,7 @@ class _Client(Client):
     """Compiles calls of any FFI handler: those that the other process has registered are not here."""
 
     def load(self, module: Any, device_ids: Sequence[int], options: Any) -> Any:
-        """As Client.load; the program is not to be run."""
+        """Compile as Client.load does. The program is never run."""
         if isinstance(module, ir.Module):
             _register_stand_ins(custom_call_targets(module))
         return super().load(module, device_ids, options)

@@ -46,7 +46,7 @@ def prepare_process(transfer_handler: Any, at_exit: Callable[[], None]) -> None:
 
 
 def release_memory() -> None:
-    """Let go of the memory that arrays looked at which are gone: jaxlib drops it when it is next asked to."""
+    """Release the memory of arrays that are gone, which jaxlib keeps until it is asked to drop it."""
     _jax.collect_garbage()
 
 
@@ -81,7 +81,7 @@ class Client:
         return [self._devices[number].id for number in device_ids]
 
     def cpu_ordinals(self, device_ids: Sequence[int]) -> list[int]:
-        """What FFI handlers see those CPU devices as."""
+        """The numbers by which FFI handlers know those CPU devices."""
         return [self._devices[number].local_hardware_id or 0 for number in device_ids]
 
     def compile(self, code: bytes, code_format: str, options: bytes, key: int) -> Program:
@@ -94,13 +94,13 @@ class Client:
         return self._client.compile_and_load(module, devices, options)
 
     def sharding(self, device_ids: Sequence[int]) -> Sharding:
-        """The sharding of what the devices hold one copy each of: as far as JAX is concerned, it is replicated."""
+        """The sharding of an array with a piece on each of these devices. JAX takes the pieces for copies."""
         if len(device_ids) == 1:
             return self._single[device_ids[0]]
         return _replicated(tuple(self._devices[number] for number in device_ids))
 
     def result_handler(self, type_number: int, dims: Sequence[int], sharding: Sharding) -> Any:
-        """What makes an array of one result of a program."""
+        """The function that makes an array of one result of a program."""
         aval = _aval(tuple(dims), self._dtypes[type_number])
         try:
             return _jax.array_result_handler(aval, sharding, committed=True, _skip_checks=True)

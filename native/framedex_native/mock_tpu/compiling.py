@@ -163,7 +163,7 @@ def _memory(statistics: Any) -> dict[str, int]:
 
 
 def _move_to_host(memory: dict[str, int], part: str, values: Iterable[tuple[Any, Place]]) -> None:
-    """Count what lies in the host's memory as that: the CPU's compiler, which counted it, knows one memory only."""
+    """Count values in the host's memory there: the CPU's compiler knows one memory, and has counted all in that."""
     on_host = sum(
         math.prod(shape.dimensions()) * shape.numpy_dtype().itemsize
         for shape, place in values

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import encoding
 
-DEVICE_MEMORY = "device"  # the kind of memory where everything lies that nobody wants elsewhere
+DEVICE_MEMORY = "device"  # the kind of memory of every value that asks for no other
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Value:
     memory_kind: str
 
     def encoded(self) -> bytes:
-        """As program.cc reads it."""
+        """The bytes that program.cc reads."""
         return (
             encoding.integer(self.type)
             + encoding.integers(self.dims)
@@ -61,7 +61,7 @@ class Program:
 
     @property
     def description(self) -> bytes:
-        """All but what runs it, as program.cc reads it."""
+        """The bytes that program.cc reads: all but what runs the program."""
         return b"".join(
             (
                 encoding.text(self.name),

@@ -3,10 +3,10 @@
 
 #include "pjrt/mock/machine/fault_rules.h"
 #include "pjrt/mock/machine/settings.h"
-#include "recorder/export.h"
+#include "recorder/base/export.h"
 
-// `variables` is a list like environ: NAME=VALUE, ended by nullptr. Returns what is wrong with those of the mock,
-// nullptr if nothing is; the text is good until the thread's next call.
+// What is wrong with the mock's variables in `variables`, a list like environ (NAME=VALUE, ended by nullptr); nullptr
+// if nothing is. The text is good until the thread's next call.
 extern "C" FRAMEDEX_EXPORT const char* framedex_check_mock(const char* const* variables) {
   using namespace framedex::mock;
   static thread_local std::string problem;

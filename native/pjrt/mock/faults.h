@@ -8,11 +8,11 @@
 
 namespace framedex::mock {
 
-// `api` itself without rules in this process's environment; else a table around it that follows them. Rules that make
-// no sense fail nothing: check_faults() refuses them when the client is opened.
+// Returns `api` itself if this process's environment has no rules, else a table around it that follows them. Rules that
+// make no sense fail nothing here: check_faults() refuses them when the client is opened.
 const PJRT_Api* with_faults(const PJRT_Api* api);
 
-// What follows is for the generated wrappers (native/abi/generate_faults.py).
+// The rest is for the generated wrappers (native/abi/generate_faults.py).
 
 // Replaces every function of `wrapped` by a wrapper around that of `api`.
 void wrap_with_faults(const PJRT_Api* api, PJRT_Api& wrapped);
@@ -26,7 +26,7 @@ class FaultyCall {
   PJRT_Error* device_failure(const std::function<bool(int device)>& works_on, bool is_execute);
   // The error that a rule has for this call; nullptr: none.
   PJRT_Error* failure();
-  // Makes the event, once it is ready, an error if a rule says so. It may be nullptr.
+  // Makes the event end with an error if a rule says so. It may be nullptr.
   void fail_event(PJRT_Event*& event);
 
  private:

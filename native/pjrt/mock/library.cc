@@ -62,8 +62,8 @@ const std::string& refusal(const std::string& reason = {}) {
   return text;
 }
 
-// A table that answers what every framework asks first with the reason why there is no plug-in: without a table at all
-// they crash.
+// A table whose answer to what every framework asks first is the reason why there is no plug-in: given no table at all,
+// frameworks crash.
 const PJRT_Api* refuse(const std::string& reason) {
   refusal(reason);
   static PJRT_Api api = make_api();
@@ -104,7 +104,7 @@ extern "C" FRAMEDEX_EXPORT const PJRT_Api* GetPjrtApi() {
   return api;
 }
 
-// For libframedex_preload.so: the table, traced; as it is where it cannot be, since the program runs anyway.
+// For libframedex_preload.so: the table, traced; where it cannot be traced, as it is, since the program runs anyway.
 extern "C" FRAMEDEX_EXPORT const PJRT_Api* framedex_interpose(const PJRT_Api* table, const char* path) {
   try {
     framedex::recorder::start_from_environment();

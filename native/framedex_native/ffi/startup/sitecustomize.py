@@ -27,7 +27,7 @@ def _install() -> None:
 
 
 def _step_aside() -> None:
-    """Off the path, and out of the way of the next module of this name."""
+    """Leave the path and sys.modules, so that the next module of this name is found."""
     import os
 
     here = os.path.dirname(os.path.abspath(__file__))

@@ -10,7 +10,7 @@ namespace framedex::mock {
 // Bits of an element where XLA's CPU packs several into a byte, 0 where it does not.
 int packed_bits(PJRT_Buffer_Type type);
 
-// From the first, lowest bits of a byte on.
+// The first element of a byte is in its lowest bits.
 void unpack(const char* packed, int bits, char* elements, int64_t count);
 void pack(const char* elements, int bits, char* packed, int64_t count);
 

@@ -18,7 +18,7 @@ struct Layout {
 Layout row_major_layout(size_t rank);
 // The layout that a call asks for; row-major where it asks for none, or for strides.
 Layout layout_of(const PJRT_Buffer_MemoryLayout* asked, size_t rank);
-// As XLA writes it and reads it again: `{1,0:T(8,128)(2,1)}`, `{0:E(4)}`.
+// A layout as XLA writes and reads it: `{1,0:T(8,128)(2,1)}`, `{0:E(4)}`.
 std::string to_text(const Layout& layout, PJRT_Buffer_Type type);
 
 }  // namespace framedex::mock

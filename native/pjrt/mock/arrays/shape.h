@@ -9,7 +9,7 @@
 
 namespace framedex::mock {
 
-// Elements lie densely in row-major order, whatever layout was asked for and is answered.
+// The elements lie densely in row-major order, whatever layout was asked for and is given as answer.
 struct Shape {
   Shape(PJRT_Buffer_Type element_type, const std::vector<int64_t>& dimensions);
   Shape(PJRT_Buffer_Type element_type, std::vector<int64_t> dimensions, Layout answered_layout);

@@ -11,7 +11,7 @@ namespace framedex::mock {
 
 using Strides = std::vector<int64_t>;  // bytes from one element to the next, per dimension
 
-// Dimensions from the one whose elements lie next to each other to the slowest-changing.
+// The dimensions in row-major order: from the one whose elements lie next to each other to the slowest-changing.
 std::vector<int64_t> row_major_order(size_t rank);
 Strides row_major(const std::vector<int64_t>& dims, int64_t element_bytes);
 // The strides that a host layout asks for; row-major without one.

@@ -33,6 +33,8 @@ const PJRT_Error_FunctionTable kFunctions = {
 
 }  // namespace
 
+PJRT_Error* Status::to_error() const { return is_ok() ? nullptr : make_error(*this); }
+
 PJRT_Error* make_error(PJRT_Error_Code code, std::string message) {
   return make_error(Status{code, std::move(message)});
 }

@@ -2,12 +2,9 @@
 
 #include <utility>
 
-#include "pjrt/mock/base/error.h"
 #include "pjrt/mock/base/python.h"
 
 namespace framedex::mock {
-
-PJRT_Error* Status::to_error() const { return is_ok() ? nullptr : make_error(*this); }
 
 // By value: an action may destroy what the status is a part of.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)

@@ -6,23 +6,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "pjrt/mock/base/error.h"
 #include "pjrt_c_api.h"
 
 namespace framedex::mock {
-
-struct Status {
-  PJRT_Error_Code code = PJRT_Error_Code_OK;
-  std::string message;
-  std::vector<std::pair<std::string, std::string>> payloads = {};  // what else is known of the error, by name
-
-  bool is_ok() const { return code == PJRT_Error_Code_OK; }
-  // A new error to hand to the caller, nullptr if there is none.
-  PJRT_Error* to_error() const;
-};
 
 // Shared by the handles (PJRT_Event) and by whoever makes it ready.
 class EventState {
@@ -34,7 +23,7 @@ class EventState {
   Status status() const;
   // Lets go of the GIL: what makes it ready may need it.
   Status wait();
-  // Runs `action` when the event is ready: at once if it already is. Never under the event's lock.
+  // Runs `action` when the event is ready, at once if it already is. No lock is held meanwhile.
   void on_ready(std::function<void(const Status&)> action);
 
  private:
@@ -46,11 +35,11 @@ class EventState {
   std::vector<std::function<void(const Status&)>> actions_;
 };
 
-// What is ready, without error.
+// The state of an event that is ready, without error.
 const std::shared_ptr<EventState>& ready_state();
-// The handle to it, which is always the same.
+// A handle to that state, always the same one.
 PJRT_Event* ready_event();
-// A handle to an event; the one above if it has become ready without error.
+// A handle to an event: ready_event() if it has become ready without error.
 PJRT_Event* event_of(const std::shared_ptr<EventState>& state);
 
 void add_event_functions(PJRT_Api& api);

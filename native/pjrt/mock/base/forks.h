@@ -1,5 +1,5 @@
-// Whether this process was forked off from the one that something was made in: its locks may be held for ever by
-// threads that are not there any more, and jaxlib's CPU client has lost its own.
+// Tells whether this process was forked off from the one that something was made in: then its locks may be held for
+// ever by threads that are not there any more, and jaxlib's CPU client has lost its own.
 #pragma once
 
 namespace framedex::mock {

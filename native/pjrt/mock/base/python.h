@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "pjrt/mock/base/event.h"
+#include "pjrt/mock/base/error.h"
 
 namespace framedex::mock::python {
 
@@ -92,7 +92,7 @@ size_t dropped_count();
 
 Reference share(Object* borrowed);
 Status take_error();
-// The status that an exception's text tells: XLA's begin with the name of their code.
+// The status for an exception's text: XLA's texts begin with the name of their code.
 Status status_of(std::string message);
 
 Reference import_from(const std::string& folder, const char* module);
@@ -100,7 +100,7 @@ Reference import_from(const std::string& folder, const char* module);
 Reference loaded_module(const char* name);
 Reference attribute(Object* object, const char* name);
 Reference call(Object* callable, std::initializer_list<Object*> arguments);
-// Calls with the last of `arguments` as keyword `keyword`, an interned text from keyword_names().
+// Calls `callable`, with the last of `arguments` as the keyword argument that `keyword_names` names.
 Reference call_with_keyword(Object* callable, std::initializer_list<Object*> arguments, Object* keyword_names);
 Reference call_method(Object* interned_name, Object* object);
 Reference call_method(Object* interned_name, Object* object, Object* argument);
@@ -125,7 +125,7 @@ std::optional<int64_t> to_integer(Object* object);
 std::optional<std::string> to_text(Object* object);
 std::optional<std::string> to_bytes(Object* object);
 bool is_true(Object* object);
-// Of a list or a tuple; 0 and null if it is neither, or shorter.
+// The length and the items of a list or a tuple; 0 and null if it is neither, or shorter.
 size_t size(Object* sequence);
 Reference item(Object* sequence, size_t index);
 

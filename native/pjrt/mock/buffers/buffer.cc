@@ -109,7 +109,7 @@ PJRT_Error* raw_to_host(PJRT_Buffer_CopyRawToHost_Args* args) {
   return nullptr;
 }
 
-// A copy to a place that the caller will name later, or never.
+// A copy to the host whose target the caller names later, or never.
 struct AwaitedCopy {
   RawCopy copy;
   std::shared_ptr<EventState> done;

@@ -13,11 +13,11 @@
 
 namespace framedex::mock {
 
-// Memory for so many bytes, to write to or only accounted for, or RESOURCE_EXHAUSTED.
+// Allocates memory to write to, or only reserves it; RESOURCE_EXHAUSTED where there is not enough.
 PJRT_Error* allocate(const Memory& memory, int64_t bytes, std::shared_ptr<char>* allocated);
 PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
 
-// The answer of a function that is called with a buffer that was deleted.
+// The error of a function that is called with a deleted buffer.
 PJRT_Error* deleted_buffer(const char* function);
 // Runs `action` when the buffer can be read, and returns the event of its end.
 std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action);
@@ -31,12 +31,12 @@ struct PJRT_Buffer {
               std::shared_ptr<framedex::mock::Storage> contents)
       : shape(std::move(element_shape)), memory(place), ready(contents->ready()), storage_(std::move(contents)) {}
 
-  // What it holds, for as long as the caller needs it; nullptr once deleted.
+  // What the buffer holds, kept for as long as the caller needs it; nullptr once deleted.
   std::shared_ptr<framedex::mock::Storage> storage() const {
     std::lock_guard lock(mutex_);
     return storage_;
   }
-  // Deletes: what it held, nullptr if it was deleted before.
+  // Deletes the buffer and returns what it held, nullptr if it was deleted before.
   std::shared_ptr<framedex::mock::Storage> remove() {
     std::lock_guard lock(mutex_);
     return std::move(storage_);

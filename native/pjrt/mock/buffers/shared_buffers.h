@@ -1,4 +1,4 @@
-// Buffers that look at memory which is somebody else's: another buffer's, or the caller's own.
+// Buffers that use the memory of somebody else: another buffer's, or the caller's own.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace framedex::mock {
 
-// A storage without memory, and what makes it ready once it has some.
+// A storage that has no memory yet, and the event that makes it ready once it has.
 struct Awaited {
   explicit Awaited(std::shared_ptr<const Shape> array_shape)
       : shape(std::move(array_shape)), storage(std::make_shared<Storage>(nullptr, ready)) {}
 
-  // Makes it look at the memory of `source` as soon as that is ready; ends with an error if that does.
+  // Lets the storage use the memory of `source` as soon as that is ready; where `source` fails, it fails too.
   void share(const std::shared_ptr<Storage>& source) const;
 
   std::shared_ptr<EventState> ready = std::make_shared<EventState>();

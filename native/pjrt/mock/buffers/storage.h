@@ -16,17 +16,17 @@ class Storage {
  public:
   // Bytes in the mock's own memory; they may be written until `ready`.
   Storage(std::shared_ptr<char> bytes, std::shared_ptr<EventState> ready);
-  // The result of a program, of so many bytes. `reserved` is the memory that the device accounts for it.
+  // A result of a program. `reserved` is the memory that the device accounts for it.
   Storage(Reservation reserved, int64_t bytes, std::shared_ptr<EventState> ready, Delegate* delegate);
   ~Storage();
 
   const std::shared_ptr<EventState>& ready() const { return ready_; }
   bool is_result() const { return delegate_ != nullptr; }
-  // Whether a program can be started with it now: its bytes are written, or the program that makes it was started.
+  // Whether a program can be started with it now: its bytes are written, or the program that makes it has started.
   bool is_startable() const {
     return is_result() ? is_started_.load(std::memory_order_acquire) : ready_->has_succeeded();
   }
-  // Only of bytes of the mock's own.
+  // The bytes where they are in the mock's own memory, else nullptr.
   char* own_bytes() const { return bytes_.get(); }
   // Takes over the memory that the device accounts for an argument that was donated to this result.
   void take_memory(Storage& donated);
@@ -37,7 +37,8 @@ class Storage {
   // Where the bytes are, as read() finds them; nullptr with the reason in `status`.
   char* address(Status& status);
 
-  // Makes this the bytes of `other`, which is ready, seen as an array of this shape. Before this is ready itself.
+  // Makes this storage use the bytes of `other`, which is ready, as an array of this shape. Called before this is
+  // ready.
   Status share(std::shared_ptr<Storage> other, const Shape& shape);
 
   // Who else will read the memory: copies to the host that wait for it to be ready, storages that share it,
@@ -46,16 +47,16 @@ class Storage {
 
   // ---- With the GIL.
 
-  // The program was started; this is its array, on one device, or piece `index` of one that is on several.
+  // Called when the program was started, with its array on one device, or with piece `index` of one on several devices.
   void set_array(python::Held array);
   void set_piece(std::shared_ptr<const ShardedArray> whole, size_t index);
   const std::shared_ptr<const ShardedArray>& whole() const { return whole_; }  // nullptr on one device
   size_t index() const { return index_; }
-  // Its array on one device of the CPU client, made of its bytes at the first use; borrowed. Null: an exception is set.
+  // The array on one device of the CPU client, made of the bytes at first use; borrowed. Null: an exception is set.
   python::Object* array(Delegate& delegate, const Shape& shape, int device_id);
 
  private:
-  // With the GIL: the array on one device, taken out of the whole at the first use.
+  // The array on one device, taken out of the whole at first use. With the GIL.
   python::Object* piece();
 
   std::shared_ptr<char> bytes_;

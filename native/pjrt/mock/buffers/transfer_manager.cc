@@ -51,7 +51,7 @@ PJRT_Error* create_buffers(PJRT_Client_CreateBuffersForAsyncHostToDevice_Args* a
   return nullptr;
 }
 
-// The buffer that a call means; nullptr with the reason in `error`.
+// The buffer that a call names; nullptr with the reason in `error`.
 template <typename Args>
 TransferTarget* target_of(const Args& args, PJRT_Error** error) {
   std::vector<TransferTarget>& targets = args.transfer_manager->targets;

@@ -22,8 +22,8 @@
 namespace framedex::mock {
 namespace {
 
-// A thread that keeps the GIL busy lets others have it every 5 ms, so six of them do within 30 ms. Not to have waited
-// long enough costs no more than the start of a child, some 0.7 s.
+// A thread that keeps the GIL busy lets another have it every 5 ms, so six of them have had it after 30 ms. To give up
+// too early costs only the start of a child, some 0.7 s.
 constexpr std::chrono::milliseconds kPatience{200};
 constexpr size_t kShownOfStderr = 2000;  // characters, from the end
 
@@ -98,7 +98,8 @@ std::string request_for(const std::vector<PJRT_DeviceDescription*>& devices, con
   return request.bytes();
 }
 
-// The program's own, for XLA_FLAGS for example, less what would have the child open the mock or record.
+// The program's own environment (for XLA_FLAGS, for example), without what would make the child open the mock or
+// record.
 std::vector<std::string> child_environment() {
   std::vector<std::string> kept = {"JAX_PLATFORMS=cpu", "FRAMEDEX_RECORD=0", "FRAMEDEX_FFI=0"};
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -122,7 +123,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 // Runs mock_tpu/child.py to its end. Returns how it ended, where it did not end well.
 std::string run_child(const Interpreter& interpreter, const MemoryFile& input, const MemoryFile& output,
                       const MemoryFile& errors) {
-  // Isolated: it imports from the program's own sys.path, which it is given, and from nowhere else.
+  // -I, so that it imports from the program's sys.path, which it is given, and from nowhere else.
   std::vector<std::string> arguments = {interpreter.executable, "-I", package_folder() + "/child.py",
                                         std::to_string(getpid())};
   arguments.insert(arguments.end(), interpreter.path.begin(), interpreter.path.end());
@@ -151,7 +152,7 @@ std::string run_child(const Interpreter& interpreter, const MemoryFile& input, c
   do {
     ended = waitpid(child, &ending, 0);
   } while (ended < 0 && errno == EINTR);
-  // Where the program itself waits for all its children, or ignores SIGCHLD, how this one ended is not to be had.
+  // Where the program waits for all its children, or ignores SIGCHLD, nobody can tell how this one ended.
   if (ended != child) return {};
   if (WIFSIGNALED(ending)) return "was ended by signal " + std::to_string(WTERMSIG(ending));
   return WEXITSTATUS(ending) == 0 ? std::string() : "ended with exit status " + std::to_string(WEXITSTATUS(ending));
@@ -186,7 +187,8 @@ void remember_interpreter() {
 }
 
 bool can_take_gil() {
-  // Not this thread: it could not stop waiting. At the interpreter's end, those that still wait are waited for.
+  // Another thread asks, since this one could not stop waiting. At the interpreter's end, those that still wait are
+  // waited for.
   auto taken = std::make_shared<std::promise<void>>();
   std::future<void> is_taken = taken->get_future();
   python::WithoutGil without_gil;

@@ -14,11 +14,11 @@ namespace framedex::mock {
 // Notes which interpreter this process has, for child processes. Takes the GIL.
 void remember_interpreter();
 
-// Whether a thread of this process gets the GIL before long. Lets go of it while it waits, if the caller has it.
+// Whether another thread of this process gets the GIL before long. Lets go of it while it waits, if the caller has it.
 bool can_take_gil();
 
-// Compiles for these devices, which need not be there, in a child process with the remembered interpreter. What comes
-// back can be inspected and serialised, and runs only when compiled again. Null with the reason in `status`.
+// Compiles for these devices, which need not exist, in a child process with the remembered interpreter. The program can
+// be inspected and serialised; it runs only when compiled again. Null with the reason in `status`.
 std::shared_ptr<const Program> compile_in_child(const std::vector<PJRT_DeviceDescription*>& devices,
                                                 ProgramSource source, Status& status);
 

@@ -46,7 +46,7 @@ std::vector<int> key_of(const std::vector<PJRT_DeviceDescription*>& devices, int
   return key;
 }
 
-// Takes what runs the program, and what is said of it. False: an exception is set.
+// Takes over from `object` what runs the program, and its description. False: an exception is set.
 bool take_program(Object* object, Program& program) {
   Reference description = python::attribute(object, "description");
   std::optional<std::string> bytes = description ? python::to_bytes(description.get()) : std::nullopt;
@@ -56,7 +56,7 @@ bool take_program(Object* object, Program& program) {
   return bytes && read_description(*bytes, program) && program.execute && program.result_handlers && program.sharding;
 }
 
-// Once in a process. False: an exception is set.
+// Done once in a process. False: an exception is set.
 bool prepare_process(Object* module) {
   static bool is_prepared = false;
   if (is_prepared) return true;

@@ -14,10 +14,10 @@
 
 namespace framedex::mock {
 
-// Where the Python half is: beside this library.
+// The folder of the Python half, beside this library.
 std::string package_folder();
 
-// Of the PJRT buffer types, by number.
+// The names of the PJRT buffer types, by number.
 std::vector<std::string> element_type_names();
 
 // An array of the CPU client that has a piece on each of several devices.
@@ -26,13 +26,13 @@ struct ShardedArray {
   size_t device_count;
 };
 
-// Gives back the memory of every array that nobody has any more, which otherwise goes when Python and jaxlib next have
-// an occasion. For a caller without the GIL; nothing where there is no delegate.
+// Releases the memory of every array that nobody has any more; Python and jaxlib would do it at their next occasion.
+// The caller does not have the GIL. Does nothing where there is no delegate.
 void release_memory_of_dropped_arrays();
 
 class Delegate {
  public:
-  // The delegate for these devices, of which the process's own are those of process `process_index`; made once in a
+  // The delegate for these devices, of which this process has those of process `process_index`. It is made once in a
   // process, by the first thread that asks. Null, with the reason in `status`, where there is no Python or no jax. Lets
   // go of the GIL while it waits.
   static Delegate* of(const std::vector<PJRT_DeviceDescription*>& devices, int process_index, Status& status);
@@ -48,16 +48,16 @@ class Delegate {
 
   // ---- With the GIL. A null result: a Python exception is set.
 
-  // The array of bytes in row-major order, which it keeps, where the CPU stands in for this device.
+  // An array of these bytes, row-major, on the CPU device that stands in for this device. The array keeps the bytes.
   python::Reference array(std::shared_ptr<char> bytes, const Shape& shape, int device_id);
   python::Reference joined(python::Object* pieces, const Program& program);
   python::Reference copied(python::Object* array);
   python::Reference piece(const ShardedArray& whole, size_t index);
-  // Starts the program, whose results `results_of` and whose end `token_of` tells.
+  // Starts the program. results_of() and token_of() take what is returned.
   python::Reference execute(const Program& program, python::Object* arguments);
-  // The arrays of its results.
+  // The arrays of a started program's results.
   python::Reference results_of(const Program& program, python::Object* started);
-  // What can be waited for, and is not donated to another program as a result can be.
+  // What can be waited for until it has ended; unlike a result it is never donated to another program.
   python::Reference token_of(python::Object* started);
   bool is_ready(python::Object* array);
   // Waits, without the GIL. False: an exception is set.

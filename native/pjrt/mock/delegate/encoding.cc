@@ -31,7 +31,7 @@ Number Decoder::number() {
   return value;
 }
 
-// Every character and every element takes a byte at least, so no length is more than what is left.
+// Every character and every element takes at least a byte, so a length beyond what is left is wrong.
 uint64_t Decoder::length() {
   uint64_t value = number<uint64_t>();
   failed_ = failed_ || value > bytes_.size();

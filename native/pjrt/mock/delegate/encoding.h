@@ -1,5 +1,5 @@
-// Values as bytes, one after another: integers and reals in eight bytes, texts and sequences after their length. So
-// executables are serialised, and so the mock's Python half describes programs (mock_tpu/encoding.py is the same form).
+// Values as bytes, one after another: integers and reals in eight bytes, texts and sequences after their length.
+// Executables are serialised in this form, and the mock's Python half describes programs in it (mock_tpu/encoding.py).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Encoder {
   std::string bytes_;
 };
 
-// What does not fit the bytes reads as zero or empty, and everything after it.
+// Reads values. From where the bytes do not fit, everything is zero or empty.
 class Decoder {
  public:
   explicit Decoder(std::string_view bytes) : bytes_(bytes) {}
@@ -34,7 +34,7 @@ class Decoder {
   }
 
   bool has_failed() const { return failed_; }
-  // Nothing was missing, and nothing is left.
+  // Whether nothing was missing, and nothing is left.
   bool is_complete() const { return !failed_ && bytes_.empty(); }
 
  private:

@@ -20,7 +20,7 @@ thread_local bool is_execution_thread = false;
 ExecutionThreads& ExecutionThreads::instance() {
   static const bool is_made = [] {
     threads = new ExecutionThreads;
-    // The threads are not in a forked child, and their lock may be held for ever: it gets new ones, and the old are
+    // A forked child does not have the threads, and their lock may be held for ever: it gets new ones, and these are
     // lost.
     pthread_atfork(nullptr, nullptr, [] { threads = new ExecutionThreads; });
     return true;
@@ -58,7 +58,7 @@ void ExecutionThreads::work() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  // Entered once, so that each task finds this thread known to Python.
+  // Entered for the thread's whole life, so that each task finds the thread known to Python.
   std::optional<python::Gil> gil;
   std::optional<python::WithoutGil> without_gil;
   if (python::is_usable()) {
@@ -85,7 +85,7 @@ void ExecutionThreads::close() {
   std::unique_lock lock(mutex_);
   is_closed_ = true;
   has_work_.notify_all();
-  // What is running may start others.
+  // Tasks that run may start others.
   while (!threads_.empty()) {
     std::vector<std::thread> ending = std::exchange(threads_, {});
     lock.unlock();

@@ -1,4 +1,4 @@
-// Threads that wait for programs to end. There is always one that is free: a program that waits for another, through a
+// Threads that wait for programs to end. One is always free, so that a program that waits for another, through a
 // callback for example, never keeps the other's end from being noticed.
 #pragma once
 
@@ -16,11 +16,12 @@ class ExecutionThreads {
   // The process's own; a forked child has new ones.
   static ExecutionThreads& instance();
 
-  // Runs `task` on a thread that may enter Python. When closed: at once, on the caller's, unless that is one of these.
+  // Runs `task` on a thread that may enter Python. After close() it runs at once on the calling thread, unless that is
+  // one of these.
   void run(std::function<void()> task);
   // The same, but only while open. Returns whether it is.
   bool run_if_open(std::function<void()> task);
-  // Waits for what is running, and for what that starts, without the GIL, and ends the threads: Python is about to go.
+  // Waits, without the GIL, for all tasks and for those that they start, and ends the threads: Python is about to end.
   void close();
 
  private:

@@ -10,9 +10,10 @@
 
 namespace framedex::mock {
 
-class HostTransfers::Execution {
+// The callbacks of an execution, for runs to take.
+class HostTransfers::Offer {
  public:
-  // Whether a run can still take callbacks of it.
+  // Whether some of its callbacks are not taken by a run yet.
   bool is_on_offer() const { return runs.size() < callbacks.size(); }
 
   std::map<int, HostCallbacks> callbacks;
@@ -20,9 +21,9 @@ class HostTransfers::Execution {
   std::vector<std::shared_ptr<Ending>> held_back;
 };
 
-// An end that waits for the executions which may use the callbacks of the one that ended.
+// The end of an execution, waiting for those that may use its callbacks.
 struct HostTransfers::Ending {
-  std::shared_ptr<Execution> execution;
+  std::shared_ptr<Offer> offer;
   std::shared_ptr<EventState> told;
   Status status;
   ~Ending() { told->set(status); }
@@ -51,7 +52,7 @@ bool answer_metadata(XLA_FFI_CallFrame* frame) {
   XLA_FFI_Extension_Base* extension = frame->extension_start;
   if (extension == nullptr || extension->type != XLA_FFI_Extension_Metadata) return false;
   XLA_FFI_Metadata* metadata = reinterpret_cast<XLA_FFI_Metadata_Extension*>(extension)->metadata;
-  // Nothing newer than the first version is used; before jaxlib 0.9 the question comes without a table.
+  // Nothing newer than the first version is used. (Before jaxlib 0.9 the question comes without a table.)
   metadata->api_version.major_version = 0;
   metadata->api_version.minor_version = frame->api != nullptr ? frame->api->api_version.minor_version : 1;
   metadata->traits = 0;
@@ -85,7 +86,7 @@ int64_t run_of(const XLA_FFI_CallFrame* frame) {
   return frame->api->XLA_FFI_RunId_Get(&args) == nullptr ? args.run_id : 0;
 }
 
-// The data among tokens.
+// The one buffer of data; the others are tokens.
 XLA_FFI_Buffer* data_buffer(void** buffers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     auto* buffer = static_cast<XLA_FFI_Buffer*>(buffers[i]);
@@ -165,26 +166,26 @@ HostTransfers::~HostTransfers() {
   programs().erase(program_);
 }
 
-std::shared_ptr<HostTransfers::Execution> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
-  auto execution = std::make_shared<Execution>();
-  execution->callbacks = std::move(callbacks);
+std::shared_ptr<HostTransfers::Offer> HostTransfers::begin(std::map<int, HostCallbacks> callbacks) {
+  auto offer = std::make_shared<Offer>();
+  offer->callbacks = std::move(callbacks);
   std::vector<std::shared_ptr<Ending>> endings;
   std::lock_guard lock(mutex_);
   endings = untold();
   for (const auto& ending : endings) {
-    if (ending->execution->is_on_offer()) execution->held_back.push_back(ending);
+    if (ending->offer->is_on_offer()) offer->held_back.push_back(ending);
   }
-  under_way_.push_back(execution);
-  return execution;
+  under_way_.push_back(offer);
+  return offer;
 }
 
-void HostTransfers::end(const std::shared_ptr<Execution>& execution, std::shared_ptr<EventState> told, Status status) {
-  std::shared_ptr<Ending> ending(new Ending{execution, std::move(told), std::move(status)});
+void HostTransfers::end(const std::shared_ptr<Offer>& offer, std::shared_ptr<EventState> told, Status status) {
+  std::shared_ptr<Ending> ending(new Ending{offer, std::move(told), std::move(status)});
   std::vector<std::shared_ptr<Ending>> let_go;
   std::lock_guard lock(mutex_);
-  under_way_.erase(std::remove(under_way_.begin(), under_way_.end(), execution), under_way_.end());
+  under_way_.erase(std::remove(under_way_.begin(), under_way_.end(), offer), under_way_.end());
   for (const auto& other : under_way_) other->held_back.push_back(ending);
-  let_go.swap(execution->held_back);
+  let_go.swap(offer->held_back);
   untold_.erase(std::remove_if(untold_.begin(), untold_.end(), [](const auto& other) { return other.expired(); }),
                 untold_.end());
   if (!under_way_.empty()) untold_.push_back(ending);
@@ -202,16 +203,16 @@ const HostCallbacks* HostTransfers::callbacks(int64_t run, int device) {
   std::vector<std::shared_ptr<Ending>> endings;
   std::lock_guard lock(mutex_);
   endings = untold();
-  // What is left of those that ended goes first, so that their ends need not wait for still others.
-  std::vector<Execution*> known;
-  for (const auto& ending : endings) known.push_back(ending->execution.get());
-  for (const auto& execution : under_way_) known.push_back(execution.get());
-  Execution* free = nullptr;
-  for (Execution* execution : known) {
-    auto used = execution->runs.find(device);
-    if (used != execution->runs.end() && used->second == run) return &execution->callbacks.at(device);
-    bool is_free = used == execution->runs.end() && execution->callbacks.count(device) != 0;
-    if (is_free && free == nullptr) free = execution;
+  // What is left of executions that have ended is taken first, so that their ends wait for no others.
+  std::vector<Offer*> known;
+  for (const auto& ending : endings) known.push_back(ending->offer.get());
+  for (const auto& offer : under_way_) known.push_back(offer.get());
+  Offer* free = nullptr;
+  for (Offer* offer : known) {
+    auto used = offer->runs.find(device);
+    if (used != offer->runs.end() && used->second == run) return &offer->callbacks.at(device);
+    bool is_free = used == offer->runs.end() && offer->callbacks.count(device) != 0;
+    if (is_free && free == nullptr) free = offer;
   }
   if (free == nullptr) return nullptr;
   free->runs[device] = run;

@@ -21,25 +21,25 @@ struct HostCallbacks {
   std::map<int64_t, PJRT_RecvCallbackInfo> receives;
 };
 
-// The executions of one program, and which runs on the CPU use whose callbacks.
+// The executions of one program, and which run on the CPU uses whose callbacks.
 //
-// Nothing tells which run belongs to which execution, and nothing needs to: the callbacks of a program's executions
-// differ only in what they have received so far, so a run takes the first that no other has. But the caller drops the
-// callbacks when their execution has ended, while another's run may still use them, or take them because its own were
-// taken: so the end of an execution is not told before the ends of all that were under way beside it, nor before the
-// ends of those that began while its callbacks could still be taken.
+// Nothing tells which execution a run belongs to, and nothing needs to: the callbacks of a program's executions differ
+// only in what they have received so far, so a run takes the first that no other run has. But the caller drops an
+// execution's callbacks when it is told of the end, while another execution's run may still use them, or may take them
+// because its own are taken. So the end of an execution is told only after the ends of all that were under way beside
+// it, and of those that began while its callbacks could still be taken.
 class HostTransfers {
  public:
-  // The program's own, by its key. Null for a program that is not loaded any more.
+  // The transfers of the program with this key; null for one that is not loaded any more.
   static std::shared_ptr<HostTransfers> of(int64_t program);
   static std::shared_ptr<HostTransfers> create(int64_t program);
   ~HostTransfers();
 
-  class Execution;
-  // Announces an execution, with its callbacks by the CPU's device number, before it is started.
-  std::shared_ptr<Execution> begin(std::map<int, HostCallbacks> callbacks);
-  // The execution ended; `told` becomes ready, with `status`, as soon as its callbacks are not used any more.
-  void end(const std::shared_ptr<Execution>& execution, std::shared_ptr<EventState> told, Status status);
+  class Offer;
+  // Offers the callbacks of an execution, by the CPU's device number, before the execution is started.
+  std::shared_ptr<Offer> begin(std::map<int, HostCallbacks> callbacks);
+  // Called when the execution has ended: `told` becomes ready, with `status`, once nobody uses its callbacks any more.
+  void end(const std::shared_ptr<Offer>& offer, std::shared_ptr<EventState> told, Status status);
 
   // The callbacks for this run on this device; null if all are taken.
   const HostCallbacks* callbacks(int64_t run, int device);
@@ -48,12 +48,13 @@ class HostTransfers {
   explicit HostTransfers(int64_t program) : program_(program) {}
 
   struct Ending;
-  // With the lock; to be let go of without it, since the last to do so tells the end.
+  // Called with the lock held; the caller drops the result after the lock, since whoever drops the last reference tells
+  // the end.
   std::vector<std::shared_ptr<Ending>> untold() const;
 
   const int64_t program_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Execution>> under_way_;
+  std::vector<std::shared_ptr<Offer>> under_way_;
   std::vector<std::weak_ptr<Ending>> untold_;
 };
 

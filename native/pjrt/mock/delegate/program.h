@@ -45,13 +45,14 @@ struct Program {
   std::string fingerprint;
   bool has_transfers = false;
 
-  // What runs it; empty where it was compiled in another process.
+  // What runs the program; empty where it was compiled in another process.
   python::Held execute;          // of a list of arrays
   python::Held result_handlers;  // what makes arrays of the results
   python::Held sharding;         // of the arrays
 };
 
-// Reads what the Python half says of a program (mock_tpu/program.py: Program.description). False where that is damaged.
+// Reads the Python half's description of a program (mock_tpu/program.py: Program.description). False where it is
+// damaged.
 bool read_description(std::string_view bytes, Program& program);
 
 }  // namespace framedex::mock

@@ -6,7 +6,7 @@
 #include "pjrt/mock/delegate/delegate.h"
 #include "pjrt/traced_call.h"
 
-// Work on a device that a runtime wants to be told about. The mock does nothing with it but keep its description.
+// Work on a device that a runtime tells the plug-in of. The mock only keeps its description.
 struct PJRT_AsyncTrackingEvent {
   PJRT_Device* device;
   std::string description;
@@ -68,6 +68,10 @@ PJRT_Error* attributes(PJRT_Device_GetAttributes_Args* args) {
 
 }  // namespace
 
+Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory) {
+  return static_cast<Memory*>(memory != nullptr ? memory : device->memory_handles.front());
+}
+
 void add_device_functions(PJRT_Api& api) {
   api.PJRT_Device_GetDescription = [](PJRT_Device_GetDescription_Args* args) -> PJRT_Error* {
     args->device_description = args->device->description;
@@ -110,7 +114,8 @@ std::unique_ptr<PJRT_Device> PJRT_Device::local(PJRT_DeviceDescription* descript
   device->local_hardware_id = local_index;
   device->memory = std::make_shared<framedex::mock::DeviceMemory>(description->id, memory_limit);
   for (MemoryKind kind : {MemoryKind::kDevice, MemoryKind::kPinnedHost, MemoryKind::kUnpinnedHost}) {
-    device->memories.push_back(std::make_unique<Memory>(first_memory++, kind, device.get(), device->memory));
+    device->memories.push_back(
+        std::make_unique<Memory>(first_memory++, kind, device.get(), description->id, device->memory));
     device->memory_handles.push_back(device->memories.back().get());
   }
   return device;
@@ -120,6 +125,5 @@ std::unique_ptr<PJRT_Device> PJRT_Device::remote(PJRT_DeviceDescription* descrip
   auto device = std::make_unique<PJRT_Device>();
   device->description = description;
   device->local_hardware_id = -1;
-  device->handle = device.get();
   return device;
 }

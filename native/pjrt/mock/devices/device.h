@@ -11,6 +11,9 @@
 
 namespace framedex::mock {
 
+// The memory that a call names: `memory` if given, else the device's own.
+Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory);
+
 void add_device_functions(PJRT_Api& api);
 
 }  // namespace framedex::mock
@@ -30,5 +33,4 @@ struct PJRT_Device {
   std::shared_ptr<framedex::mock::DeviceMemory> memory;
   std::vector<std::unique_ptr<framedex::mock::Memory>> memories;
   std::vector<PJRT_Memory*> memory_handles;
-  PJRT_Device* handle;  // itself: a list of one device, for PJRT_Memory_AddressableByDevices
 };

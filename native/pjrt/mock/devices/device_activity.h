@@ -1,4 +1,4 @@
-// Which program ran when on which device, for as long as somebody watches: what JAX's profiler asks the plug-in for.
+// Which program ran when on which device, kept while somebody watches: JAX's profiler asks the plug-in for it.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct DeviceActivity {
   int64_t end;
 };
 
-// Keeps what programs do from its construction until stop().
+// Collects what programs do from its construction until stop().
 class ActivityWatch {
  public:
   ActivityWatch();
@@ -28,7 +28,7 @@ class ActivityWatch {
   ActivityWatch& operator=(const ActivityWatch&) = delete;
 
   void stop();
-  // What has ended so far.
+  // The activities that have ended so far.
   std::vector<DeviceActivity> activities() const;
 
   static bool is_any() { return count_.load(std::memory_order_relaxed) > 0; }

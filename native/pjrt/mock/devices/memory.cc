@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "pjrt/mock/devices/device.h"
 #include "pjrt/mock/machine/tpu_kind.h"
 
 namespace framedex::mock {
@@ -28,14 +27,15 @@ const PJRT_Memory_FunctionTable kMemoryFunctions = {PJRT_Memory_FunctionTable_ST
 
 }  // namespace
 
-Memory::Memory(int memory_id, MemoryKind memory_kind, PJRT_Device* owner, std::shared_ptr<DeviceMemory> memory_pool)
+Memory::Memory(int memory_id, MemoryKind memory_kind, PJRT_Device* owner, int device_id,
+               std::shared_ptr<DeviceMemory> memory_pool)
     : PJRT_Memory{&kMemoryFunctions},
       id(memory_id),
       kind(memory_kind),
       device(owner),
       pool(std::move(memory_pool)),
       kind_name(kMemorySpaceKinds[static_cast<size_t>(memory_kind)].name),
-      text("TPU_" + std::to_string(owner->description->id) + ":" + kind_name) {}
+      text("TPU_" + std::to_string(device_id) + ":" + kind_name) {}
 
 std::shared_ptr<char> Memory::allocate(int64_t bytes) const {
   if (kind == MemoryKind::kDevice) {
@@ -51,10 +51,6 @@ std::optional<Reservation> Memory::reserve(int64_t bytes) const {
   void* address = pool->Allocate(bytes);
   if (address == nullptr) return std::nullopt;
   return Reservation(pool, address);
-}
-
-Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory) {
-  return own(memory != nullptr ? memory : device->memory_handles.front());
 }
 
 void add_memory_functions(PJRT_Api& api) {
@@ -82,7 +78,7 @@ void add_memory_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Memory_AddressableByDevices = [](PJRT_Memory_AddressableByDevices_Args* args) -> PJRT_Error* {
-    args->devices = &own(args->memory)->device->handle;
+    args->devices = &own(args->memory)->device;
     args->num_devices = 1;
     return nullptr;
   };

@@ -13,7 +13,7 @@
 
 namespace framedex::mock {
 
-// Memory that a device accounts for, given back when it goes. Where it is empty, nothing is accounted.
+// Memory that a device accounts for, until this object goes. An empty one accounts for nothing.
 class Reservation {
  public:
   Reservation() = default;
@@ -42,11 +42,12 @@ enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
 
 // A memory space. The device's own has a limit; host memory is the host's.
 struct Memory : PJRT_Memory {
-  Memory(int id, MemoryKind kind, PJRT_Device* device, std::shared_ptr<DeviceMemory> pool);
+  Memory(int id, MemoryKind kind, PJRT_Device* device, int device_id, std::shared_ptr<DeviceMemory> pool);
 
   // Bytes of this memory, given back when the last owner lets go; nullptr when there is not enough.
   std::shared_ptr<char> allocate(int64_t bytes) const;
-  // The same without bytes to write to, for what lies elsewhere: nothing when there is not enough.
+  // Accounts for memory without giving bytes to write to, since the array is not in it; nothing when there is not
+  // enough.
   std::optional<Reservation> reserve(int64_t bytes) const;
 
   int id;
@@ -60,9 +61,6 @@ struct Memory : PJRT_Memory {
   std::mutex user_data_mutex;
   std::map<const void*, std::shared_ptr<void>> user_data;
 };
-
-// The memory that a call names: `memory` if given, else the device's own.
-Memory* memory_of(PJRT_Device* device, PJRT_Memory* memory);
 
 void add_memory_functions(PJRT_Api& api);
 

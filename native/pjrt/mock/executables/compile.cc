@@ -8,7 +8,7 @@
 namespace framedex::mock {
 namespace {
 
-constexpr int kNoProcess = -1;  // whose devices those of a mere topology are
+constexpr int kNoProcess = -1;  // owner of the devices of a topology without a client
 
 constexpr char kMagic[] = "framedex mock TPU executable 1\n";
 
@@ -38,7 +38,7 @@ int64_t statistic(const Program& program, const char* name) {
   return 0;
 }
 
-// What a TPU's compiler says of a program that can never fit into the memory of its devices.
+// The error of a TPU's compiler for a program that can never fit into the memory of its devices.
 Status check_memory(const Program& program, int64_t limit) {
   int64_t arguments = statistic(program, "argument_size_in_bytes");
   int64_t results = statistic(program, "output_size_in_bytes") - statistic(program, "alias_size_in_bytes");
@@ -78,7 +78,7 @@ PJRT_Error* compile(PJRT_Client_Compile_Args* args) {
               &args->executable);
 }
 
-// Ahead of time, for devices that are not there: the CPU's stand in for as many as the topology has.
+// Compiles ahead of time, for devices that do not exist: as many of the CPU's stand in for them as the topology has.
 std::shared_ptr<const Program> compile_ahead(const PJRT_TopologyDescription& topology, ProgramSource source,
                                              Status& status) {
   Delegate* delegate = nullptr;
@@ -114,7 +114,7 @@ PJRT_Error* serialize_executable(PJRT_Executable_Serialize_Args* args) {
   return nullptr;
 }
 
-// What is kept is the program as it came, so that it works with whatever jaxlib reads it: it is compiled again.
+// Compiles the program again: its serialised form is as it came, so that it works with whatever jaxlib reads it.
 PJRT_Error* deserialize_and_load(PJRT_Executable_DeserializeAndLoad_Args* args) {
   ProgramSource source;
   if (!deserialize({args->serialized_executable, args->serialized_executable_size}, source)) {

@@ -92,7 +92,7 @@ void add_descriptions(PJRT_Api& api) {
   };
   api.PJRT_Executable_SizeOfGeneratedCodeInBytes =
       [](PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) -> PJRT_Error* {
-    // Of the CPU's code, which is not a TPU's: the optimised program is the nearest there is.
+    // The CPU's code is not a TPU's: the size of the optimised program is the nearest there is.
     args->size_in_bytes = static_cast<int64_t>(program_of(args->executable).optimized.size());
     return nullptr;
   };

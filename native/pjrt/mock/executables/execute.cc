@@ -33,7 +33,7 @@ struct Execution {
   bool is_deferred = false;                       // not started by the caller: it counts among its arguments' readers
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
-  std::shared_ptr<HostTransfers::Execution> callbacks;
+  std::shared_ptr<HostTransfers::Offer> callbacks;
   python::Held token;  // what tells of its end, once it was started; null if it has ended already
 
   size_t device_count() const { return devices.size(); }
@@ -184,7 +184,7 @@ Reference piece_of(Execution& execution, size_t i, size_t device) {
   return needs_copy(execution, i, *argument.storage) ? execution.delegate->copied(array) : python::share(array);
 }
 
-// The array that all pieces of a parameter came out of a program as, if it is to be had whole.
+// The array whose pieces all came out of a program together as this parameter; nullptr if there is no such whole.
 python::Object* whole_of(const Execution& execution, size_t i) {
   const auto& whole = execution.arguments[i].storage->whole();
   if (whole == nullptr || whole->device_count != execution.device_count()) return nullptr;
@@ -231,7 +231,7 @@ bool has_ended(Execution& execution, python::Object* arrays) {
   return execution.delegate->is_ready(first.get());
 }
 
-// The program runs, or has ended already; `ended` is the end's status then.
+// Starts the program. If it has ended by then, `ended` is the end's status.
 Status start(Execution& execution, std::optional<Status>& ended) {
   Reference arguments = python::new_list(execution.argument_count);
   for (size_t i = 0; i < execution.argument_count; ++i) {
@@ -255,16 +255,16 @@ Status start(Execution& execution, std::optional<Status>& ended) {
 
 // ---- Its end.
 
-// Without the GIL: whoever waits goes on from here.
+// Called without the GIL: whoever waits goes on from here.
 void tell(Execution& execution, const Status& status) {
-  // Nothing of it is kept any longer than the buffers keep it.
+  // From here on only the buffers keep anything of the execution.
   execution.arguments.clear();
   execution.results.clear();
   execution.done->set(status);
   if (execution.callbacks != nullptr) execution.transfers->end(execution.callbacks, execution.told, status);
 }
 
-// On a thread that waits.
+// Runs on one of ExecutionThreads.
 void wait_and_tell(Execution& execution) {
   Status status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended before the program did."};
   if (python::is_usable()) {
@@ -278,15 +278,15 @@ void wait_and_tell(Execution& execution) {
 
 // ---- Programs that are not started by the caller.
 
-// Not while an argument is not there yet. And a program that calls back to the host runs as long as the host does:
-// whoever calls it must not, as on a device.
+// Whether the caller may start the program. It may not while an argument is missing; nor a program that calls back to
+// the host, which runs as long as the host does, while a call on a device returns at once.
 bool is_startable(const Execution& execution) {
   return execution.callbacks == nullptr &&
          std::all_of(execution.arguments.begin(), execution.arguments.end(),
                      [](const Argument& argument) { return argument.storage->is_startable(); });
 }
 
-// On a thread of its own, once the arguments are there, or one of them has failed with `status`.
+// Runs on one of ExecutionThreads, once the arguments are there or one of them has failed with `status`.
 void start_and_wait(Execution& execution, Status status) {
   std::optional<Status> ended;
   if (status.is_ok() && !python::is_usable()) status = {PJRT_Error_Code_UNAVAILABLE, "Python has ended."};
@@ -300,7 +300,7 @@ void start_and_wait(Execution& execution, Status status) {
   wait_and_tell(execution);
 }
 
-// Starts the program when its arguments, from the `next` on, are there; until then it takes no thread.
+// Starts the program when its arguments from number `next` on are there; until then it takes no thread.
 void start_when_possible(const std::shared_ptr<Execution>& execution, size_t next, const Status& status) {
   const std::vector<Argument>& arguments = execution->arguments;
   while (next < arguments.size() && arguments[next].storage->is_startable()) ++next;
@@ -380,7 +380,7 @@ PJRT_Error* execute(PJRT_LoadedExecutable_Execute_Args* args) {
 
 void add_execute_functions(PJRT_Api& api) {
   api.PJRT_LoadedExecutable_Execute = execute;
-  // What the context would carry is for FFI handlers of GPUs.
+  // An execute context would carry what FFI handlers of GPUs need.
   api.PJRT_ExecuteContext_Create = [](PJRT_ExecuteContext_Create_Args* args) -> PJRT_Error* {
     args->context = reinterpret_cast<PJRT_ExecuteContext*>(new char);
     return nullptr;

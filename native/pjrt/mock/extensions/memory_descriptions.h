@@ -1,4 +1,4 @@
-// The MemoryDescriptions extension: the memory spaces of devices that are only described. With it an ahead-of-time
+// The MemoryDescriptions extension tells the memory spaces of devices that are only described. With it an ahead-of-time
 // topology has memories, so that programs can be lowered and compiled for host memory.
 #pragma once
 

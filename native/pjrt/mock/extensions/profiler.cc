@@ -25,7 +25,7 @@ PLUGIN_Profiler_Error* collect(PLUGIN_Profiler_CollectData_Args* args) {
   PLUGIN_Profiler& profiler = *args->profiler;
   if (args->buffer == nullptr) {
     profiler.collected = profiler.watch != nullptr ? to_xspace(profiler.watch->activities()) : "";
-    // XLA's reader takes what it finds here, and does not ask again.
+    // XLA's reader takes these bytes, and does not ask again.
     args->buffer = reinterpret_cast<uint8_t*>(profiler.collected.data());
   } else {
     std::memcpy(args->buffer, profiler.collected.data(), profiler.collected.size());

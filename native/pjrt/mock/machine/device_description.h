@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// Where a device is: chip coordinates within its slice, its number among the devices of its chip.
+// Where a device is: the coordinates of its chip within the slice, and its number among the chip's devices.
 struct DevicePlace {
   int64_t slice;
   Bounds coordinates;

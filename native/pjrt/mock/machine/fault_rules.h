@@ -24,8 +24,8 @@ struct FaultFunction {
 };
 extern const std::vector<FaultFunction> kFaultFunctions;
 
-// The `first` call of a function, and with `onwards` all after it, counted from 1: the call itself fails, or with
-// `is_event` the event that it hands out.
+// Calls of a function that are to fail: number `first`, counted from 1, and with `onwards` all after it. With
+// `is_event` the event that the call hands out fails in place of the call.
 struct CallRule {
   size_t function;  // index in kFaultFunctions
   bool is_event;
@@ -34,7 +34,8 @@ struct CallRule {
   Failure failure;
 };
 
-// A device on which everything fails, once the time has passed since the library was loaded and the programs have run.
+// A device on which everything fails, once this time has passed since the library was loaded and this many programs
+// have run.
 struct DeviceRule {
   int device;
   std::chrono::milliseconds after;

@@ -12,9 +12,9 @@ struct ProcessIdentity {
   int count;
 };
 
-// What the caller knows of itself: the options node_id and num_nodes, with which JAX opens a PJRT plug-in, else what
-// jax.distributed.initialize() was told (JAX passes nothing of it to a TPU). Nothing where the program is one process.
-// Takes the GIL for the latter.
+// Which process this is by the options node_id and num_nodes, with which JAX opens a PJRT plug-in; without them by what
+// jax.distributed.initialize() was told, since JAX passes nothing of it to a TPU. Nothing where the program is one
+// process. Asking jax.distributed takes the GIL.
 std::optional<ProcessIdentity> process_identity(const PJRT_NamedValue* options, size_t count);
 
 }  // namespace framedex::mock

@@ -20,14 +20,15 @@ struct Machine {
   int64_t process_index;  // the host whose devices are this process's own
 };
 
-// FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (how many in all), FRAMEDEX_SLICES, FRAMEDEX_HOSTS,
-// FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Hosts are those of the caller where there are several (`identity`), else as set,
-// else one: then every device belongs to this process. Throws InvalidSetting, its text naming the variable.
+// The machine of FRAMEDEX_DEVICE (KIND or KIND:SHAPE), FRAMEDEX_DEVICES (how many in all), FRAMEDEX_SLICES,
+// FRAMEDEX_HOSTS, FRAMEDEX_HOST_ID and FRAMEDEX_HBM. Its hosts are the processes of `identity` where that is given,
+// else as many as FRAMEDEX_HOSTS says, else one, which then has every device. Throws InvalidSetting, whose text names
+// the variable.
 Machine read_machine(const Environment& environment, std::optional<ProcessIdentity> identity);
 
 // The environment of this process.
 const char* process_environment(const char* name);
-// That of a list like environ: NAME=VALUE, ended by nullptr. The list has to outlive it.
+// The environment in a list like environ: NAME=VALUE, ended by nullptr. The list has to outlive the result.
 Environment listed_environment(const char* const* variables);
 
 }  // namespace framedex::mock

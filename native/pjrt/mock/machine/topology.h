@@ -11,7 +11,7 @@
 
 namespace framedex::mock {
 
-// A setting or a topology that cannot be; `what()` is for users and says what can.
+// Thrown for a setting or a topology that cannot be; `what()` tells users what can.
 class InvalidSetting : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
@@ -30,22 +30,22 @@ struct Topology {
   int64_t hosts_per_slice() const;
   int64_t devices_per_slice() const;
   int64_t devices() const { return slices * devices_per_slice(); }
-  // Devices of a slice are numbered from here on, as libtpu does.
+  // The number of a slice's first device, as libtpu numbers them.
   int first_device(int64_t slice) const;
   bool has_device(int id) const;
-  // As libtpu names it: v5e:2x4, the third dimension left out where the torus has two and it is 1.
+  // The topology's name in libtpu, `v5e:2x4`. A third dimension of 1 is left out where the torus has two.
   std::string name() const;
 };
 
-// The kind called so, as `v5e` or `TPU v5 lite`.
+// The kind by its name in a topology, `v5e`, or of its devices, `TPU v5 lite`.
 const TpuKind& find_kind(const std::string& name);
 
 const ChipConfiguration& find_configuration(const TpuKind& kind, const std::string& name);
 
-// `2x4` or `2x2x4`. Nothing where it is not that.
+// The chips that `2x4` or `2x2x4` says; nothing for any other text.
 std::optional<Bounds> parse_bounds(const std::string& text);
 
-// The shape in which Cloud TPU has so many chips: hosts are filled first, then the slice is as close to a cube as can
+// The shape that Cloud TPU gives so many chips: hosts are filled first, then the slice is as close to a cube as it can
 // be.
 Bounds arrange(const TpuKind& kind, int64_t chips);
 

@@ -36,7 +36,7 @@ std::optional<uint64_t> take_varint(std::string_view& bytes) {
   return std::nullopt;
 }
 
-// The first field of that number which has a length; fields of other kinds are passed over.
+// The first field of this number that has a length; others are passed over.
 std::optional<std::string_view> find_field(std::string_view bytes, ProtoField wanted) {
   while (!bytes.empty()) {
     std::optional<uint64_t> tag = take_varint(bytes);

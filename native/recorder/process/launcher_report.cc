@@ -1,0 +1,49 @@
+#include "recorder/process/launcher_report.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "recorder/process/background.h"
+
+namespace framedex::recorder {
+
+namespace {
+
+// The launcher may be gone, and its number another process's by now, with files of its own.
+bool is_report(const char* path) {
+  constexpr std::string_view kMemory = "/memfd:framedex-report";
+  std::array<char, 64> target;
+  ssize_t size = readlink(path, target.data(), target.size());
+  return size > 0 && std::string_view(target.data(), static_cast<size_t>(size)).substr(0, kMemory.size()) == kMemory;
+}
+
+bool tell(const char* path, const std::string& entry) {
+  if (!is_report(path)) return false;
+  int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0) return false;
+  bool is_told = write(file, entry.data(), entry.size()) == static_cast<ssize_t>(entry.size());
+  close(file);
+  return is_told;
+}
+
+}  // namespace
+
+bool report_to_launcher(std::string_view what, std::string_view text) {
+  const char* path = std::getenv("FRAMEDEX_REPORT");
+  if (path == nullptr) return false;
+  std::string entry(what);
+  entry.append(" ").append(text).push_back('\0');
+  bool is_told = false;
+  try {
+    if (BackgroundThread::instance().perform([&] { is_told = tell(path, entry); })) return is_told;
+  } catch (const std::exception&) {  // that there is no such thread may be what is to be told
+  }
+  return tell(path, entry);
+}
+
+}  // namespace framedex::recorder

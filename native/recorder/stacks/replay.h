@@ -1,0 +1,87 @@
+// Recognises a stack that was walked before without walking it again.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "recorder/walks/read_log.h"
+#include "recorder/walks/unwinder.h"
+
+namespace framedex::recorder {
+
+// Logs what a native walk read: return addresses, and a saved rbp where an outer frame's rule uses it.
+// `needs_start_rbp` becomes whether the first frame's rbp counts too. False where the walk depends on more than that
+// and must not be replayed.
+bool log_native_reads(const NativeFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp);
+
+// The stacks that a thread has walked last, by where they start. Several may start alike: a generator or a frame object
+// lies at one of a few addresses in turn, and a function is called from several lines.
+class ReplayCache {
+ public:
+  static constexpr uint32_t kUnknown = 0xFFFFFFFF;
+
+  // The id of the stack, kUnknown if it has to be walked.
+  uint32_t find(const StartRegisters& start, uintptr_t thread_state) {
+    Set& set = sets_[index_of(start)];
+    for (uint32_t i = 0; i < kWays; ++i) {
+      uint32_t way = (set.recent + i) % kWays;
+      const Entry& entry = set.entries[way];
+      if (!entry.starts_at(start, thread_state) || !entry.log.still_holds()) continue;
+      set.recent = way;
+      return entry.stack;
+    }
+    return kUnknown;
+  }
+
+  // The log to fill for a stack that starts here; what it replaces is forgotten. Complete with remember().
+  ReadLog& begin(const StartRegisters& start) {
+    Set& set = sets_[index_of(start)];
+    set.recent = (set.recent + kWays - 1) % kWays;  // the one that is tried last
+    Entry& entry = set.entries[set.recent];
+    entry.start = {};
+    entry.log.clear();
+    return entry.log;
+  }
+  void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_rbp, uint32_t stack) {
+    Set& set = sets_[index_of(start)];
+    Entry& entry = set.entries[set.recent];
+    entry.start = start;
+    entry.thread_state = thread_state;
+    entry.needs_rbp = needs_rbp;
+    entry.stack = stack;
+  }
+  void clear() {
+    for (Set& set : sets_) {
+      for (Entry& entry : set.entries) entry.start = {};
+    }
+  }
+
+ private:
+  static constexpr size_t kSets = 128;
+  static constexpr uint32_t kWays = 4;
+
+  struct Entry {
+    StartRegisters start{};  // pc 0: empty
+    uintptr_t thread_state = 0;
+    bool needs_rbp = false;
+    uint32_t stack = 0;
+    ReadLog log;
+
+    bool starts_at(const StartRegisters& other, uintptr_t state) const {
+      return start.pc == other.pc && start.sp == other.sp && thread_state == state &&
+             (!needs_rbp || start.rbp == other.rbp);
+    }
+  };
+  struct Set {
+    std::array<Entry, kWays> entries;
+    uint32_t recent = 0;
+  };
+
+  static size_t index_of(const StartRegisters& start) {
+    return ((start.pc ^ start.sp << 20) * 0x9E3779B97F4A7C15u) >> 57;
+  }
+  std::array<Set, kSets> sets_;
+};
+
+}  // namespace framedex::recorder

@@ -1,0 +1,71 @@
+// The stacks that a thread has recorded: the same stack gets the same number, found by hash and compared in full.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "recorder/base/flat_map.h"
+#include "recorder/stacks/merge.h"
+
+namespace framedex::recorder {
+
+class StackTable {
+ public:
+  // The number of the stack, and whether it was new. Allocates only for a new one.
+  std::pair<uint32_t, bool> intern(const MergedStack& stack, const MergedFrame* frames) {
+    size_t count = stack.frame_count + stack.python_count;
+    uint64_t hash = hash_of(stack, frames, count);
+    for (uint64_t probe = 0;; ++probe) {
+      uint32_t id = by_hash_.find({hash, probe});
+      if (id == FlatMap::kAbsent) return {first_ + add({hash, probe}, stack, frames, count), true};
+      if (equals(entries_[id], stack, frames, count)) return {first_ + id, false};
+    }
+  }
+
+  // Forgets the stacks; numbers are not given out again.
+  void clear() {
+    by_hash_.clear();
+    first_ += static_cast<uint32_t>(entries_.size());
+    entries_.clear();
+    arena_.clear();
+  }
+
+ private:
+  struct Entry {
+    size_t begin;  // in the arena
+    MergedStack stack;
+  };
+
+  // Every frame is mixed with its position and added, so that one frame does not wait for another.
+  static uint64_t hash_of(const MergedStack& stack, const MergedFrame* frames, size_t count) {
+    uint64_t hash = hash_words(static_cast<uint64_t>(stack.outcome), stack.frame_count);
+    for (size_t i = 0; i < count; ++i) {
+      uint64_t mixed = (frames[i].first ^ i << 56) * 0x9E3779B97F4A7C15u ^ frames[i].second * 0xC2B2AE3D27D4EB4Fu;
+      hash += (mixed ^ mixed >> 32) * 0x165667B19E3779F9u;
+    }
+    return hash | 1;  // {0, 0} is no key
+  }
+
+  uint32_t add(WordPair key, const MergedStack& stack, const MergedFrame* frames, size_t count) {
+    auto id = static_cast<uint32_t>(entries_.size());
+    entries_.push_back({arena_.size(), stack});
+    arena_.insert(arena_.end(), frames, frames + count);
+    by_hash_.insert(key, id);
+    return id;
+  }
+
+  bool equals(const Entry& entry, const MergedStack& stack, const MergedFrame* frames, size_t count) const {
+    return entry.stack.python_count == stack.python_count && entry.stack.outcome == stack.outcome &&
+           entry.stack.frame_count == stack.frame_count &&
+           std::memcmp(arena_.data() + entry.begin, frames, count * sizeof(MergedFrame)) == 0;
+  }
+
+  uint32_t first_ = 0;
+  FlatMap by_hash_;
+  std::vector<Entry> entries_;
+  std::vector<MergedFrame> arena_;
+};
+
+}  // namespace framedex::recorder

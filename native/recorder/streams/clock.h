@@ -1,0 +1,35 @@
+// The clock of the records: the processor's counter where the kernel itself trusts it, CLOCK_MONOTONIC elsewhere.
+#pragma once
+
+#include <x86intrin.h>
+
+#include <cstdint>
+#include <ctime>
+
+#include "recorder/format/capture_format.h"
+
+namespace framedex::recorder {
+
+inline uint64_t nanoseconds_of(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+}
+
+inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
+
+// With the counter, half the price of CLOCK_MONOTONIC; clock records in the streams tie its ticks to nanoseconds.
+class Clock {
+ public:
+  // Takes the clock that the kernel itself uses: it checks that the counter is stable and the same on all processors.
+  static Clock find();
+
+  capture::ClockKind kind() const { return kind_; }
+  uint64_t now() const { return kind_ == capture::ClockKind::kCounter ? __rdtsc() : monotonic_nanoseconds(); }
+
+ private:
+  explicit Clock(capture::ClockKind kind) : kind_(kind) {}
+  capture::ClockKind kind_;
+};
+
+}  // namespace framedex::recorder

@@ -1,0 +1,120 @@
+#include "recorder/streams/stream.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace framedex::recorder {
+
+using capture::kSegmentSize;
+using capture::RecordHeader;
+using capture::RecordKind;
+using capture::SegmentRecord;
+using capture::StopReason;
+using capture::StreamHeader;
+
+StopReason stop_reason_of(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? StopReason::kDiskFull : StopReason::kNoFile;
+}
+
+std::unique_ptr<Stream> Stream::create(const std::string& path, const StreamIdentity& identity, SegmentBudget* budget) {
+  std::shared_ptr<SegmentFile> file = SegmentFile::create(path);
+  if (file == nullptr) return nullptr;
+  char* segment = file->segment(0);
+  if (segment == nullptr) {
+    file->discard();
+    return nullptr;
+  }
+  auto* header = reinterpret_cast<StreamHeader*>(segment);
+  header->version = capture::kVersion;
+  header->kind = identity.kind;
+  header->capture = identity.capture;
+  header->number = identity.number;
+  header->clock = identity.clock;
+  header->thread_id = identity.thread_id;
+  identity.thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
+  std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
+  header->check = header->expected_check();
+  std::unique_ptr<Stream> stream(new Stream(file, segment, budget));
+  stream->enter_segment(segment, 0);
+  if (!file->publish()) {
+    file->discard();
+    return nullptr;
+  }
+  return stream;
+}
+
+Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget)
+    : file_(std::move(file)),
+      header_(reinterpret_cast<StreamHeader*>(segment)),
+      segment_(segment),
+      budget_(budget),
+      key_(header_->check) {
+  seal(&header_->stop_reasons, 0);
+  seal(&header_->verified, 0);
+  seal(&header_->different, 0);
+  seal(&header_->missing_calls, 0);
+  seal(&header_->segments, segments_);
+}
+
+Stream::~Stream() {
+  auto* first = reinterpret_cast<char*>(header_);
+  if (segment_ != first) unmap_segment(segment_);
+  unmap_segment(first);
+}
+
+bool Stream::make_room() {
+  // A header's worth is always left for the padding record.
+  char* end = segment_ + kSegmentSize - sizeof(RecordHeader);
+  if (stopped_ || pending_ > kSegmentSize / 2) return false;
+  if (limit_ != end) {
+    // Half a segment is some thousand records: time enough to make the next one ready.
+    if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
+    limit_ = end;
+  }
+  return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
+}
+
+bool Stream::next_segment() {
+  size_t pending = pending_;
+  bool may_grow = budget_ == nullptr || budget_->take();
+  if (!may_grow && !is_ring()) {
+    stopped_ = true;
+    note(StopReason::kLimit);
+    return false;
+  }
+  size_t offset = may_grow ? segments_ * kSegmentSize : segments_begun_ % segments_ * kSegmentSize;
+  char* segment = file_->segment(offset);
+  if (segment == nullptr) {
+    stopped_ = true;
+    note(stop_reason_of(errno));
+    return false;
+  }
+  segments_ += may_grow;
+  seal(&header_->segments, segments_);
+  publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
+  if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
+  enter_segment(segment, offset);
+  pending_ = pending;
+  return true;
+}
+
+// Begins to write a segment. One of a ring is emptied first, and begins with its number.
+void Stream::enter_segment(char* segment, size_t offset) {
+  seal(&header_->segments_begun, segments_begun_ + 1);
+  position_of_zero_ = segments_begun_ * kSegmentSize - reinterpret_cast<uintptr_t>(segment);
+  segment_ = segment;
+  next_ = segment + (offset == 0 ? sizeof(StreamHeader) : 0);
+  limit_ = segment + kSegmentSize / 2;
+  ++segments_begun_;
+  if (!is_ring()) return;
+  // The number goes first: a reader that copies the segment meanwhile finds that it changed, and leaves it out.
+  reinterpret_cast<std::atomic<uint64_t>*>(next_)->store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  std::memset(next_, 0, static_cast<size_t>(segment + kSegmentSize - next_));
+  SegmentRecord record{segments_begun_ - 1};
+  char* body = begin(sizeof(record));
+  std::memcpy(body, &record, sizeof(record));
+  commit(RecordKind::kSegment);
+}
+
+}  // namespace framedex::recorder

@@ -1,0 +1,126 @@
+// A file of records, appended through a shared mapping so that what was written survives a kill.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "recorder/format/capture_format.h"
+#include "recorder/streams/segments.h"
+
+namespace framedex::recorder {
+
+// Appends to the body of a record.
+inline void copy_text(char*& target, std::string_view text) {
+  std::memcpy(target, text.data(), text.size());
+  target += text.size();
+}
+
+// How many segments of calls may still be made, over all threads.
+class SegmentBudget {
+ public:
+  // `bytes` 0: without a limit.
+  explicit SegmentBudget(uint64_t bytes)
+      : is_limited_(bytes != 0), left_(static_cast<int64_t>(bytes / capture::kSegmentSize)) {}
+  bool take() { return !is_limited_ || left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
+
+ private:
+  bool is_limited_;
+  std::atomic<int64_t> left_;
+};
+
+// The reason to write into the header when a write has failed with this errno.
+capture::StopReason stop_reason_of(int error);
+// What a stream says of itself; the fields are those of capture::StreamHeader.
+struct StreamIdentity {
+  capture::StreamKind kind;
+  uint64_t capture;
+  uint32_t number;
+  capture::ClockKind clock;
+  uint64_t thread_id;
+  std::string_view thread_name;
+};
+
+// One writer at a time. After a write failed (disk full), the stream takes nothing more and says why in its header.
+class Stream {
+ public:
+  // Creates `path`, or returns nullptr with errno set.
+  // `budget` (nullptr: none) is asked for every segment after the first.
+  static std::unique_ptr<Stream> create(const std::string& path, const StreamIdentity& identity, SegmentBudget* budget);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  // Space for the body of a record of `size` bytes, or nullptr when there is none. The space is part of the stream only
+  // after commit().
+  char* begin(size_t size) {
+    pending_ = capture::padded(sizeof(capture::RecordHeader) + size);
+    if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
+    return next_ + sizeof(capture::RecordHeader);
+  }
+  void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
+
+  // Notes in the header why something is missing. That alone does not stop the stream.
+  void note(capture::StopReason reason) {
+    stop_reasons_ |= static_cast<uint64_t>(reason);
+    seal(&header_->stop_reasons, stop_reasons_);
+  }
+
+  void count_missing_call() { seal(&header_->missing_calls, ++missing_calls_); }
+  void count_verified(bool is_different) {
+    different_ += is_different;
+    seal(&header_->verified, ++verified_);
+    seal(&header_->different, different_);
+  }
+
+ private:
+  Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget);
+
+  bool is_ring() const { return header_->kind == capture::StreamKind::kRing; }
+  // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
+  bool make_room();
+  bool next_segment();
+  void enter_segment(char* segment, size_t offset);
+
+  // The record's header goes last, as one word: then the record is there, whole. `checked` bytes of the `size` are its
+  // header and what its check covers.
+  void publish(capture::RecordKind kind, size_t size, size_t checked) {
+    capture::RecordHeader header{kind, static_cast<uint16_t>(size / 8), 0};
+    uint64_t position = position_of_zero_ + reinterpret_cast<uintptr_t>(next_);
+    header.check =
+        capture::record_check(key_, position, header.start(), next_ + sizeof(header), (checked - sizeof(header)) / 8);
+    uint64_t word;
+    std::memcpy(&word, &header, sizeof(word));
+    store(next_, word);
+    store(&header_->written, position + size);
+    next_ += size;
+  }
+  static void store(void* target, uint64_t word) {
+    static_cast<std::atomic<uint64_t>*>(target)->store(word, std::memory_order_release);
+  }
+  void seal(uint64_t* field, uint64_t value) {
+    auto offset = static_cast<size_t>(reinterpret_cast<char*>(field) - reinterpret_cast<char*>(header_));
+    store(field, capture::seal(key_, offset, value));
+  }
+
+  std::shared_ptr<SegmentFile> file_;
+  capture::StreamHeader* header_;  // the first segment stays mapped for it
+  char* segment_;
+  SegmentBudget* budget_;
+  uint64_t key_;
+  size_t segments_ = 1;  // in the file
+  uint64_t segments_begun_ = 0;
+  uint64_t position_of_zero_ = 0;  // of address 0: what turns addresses in this segment into positions
+  uint64_t stop_reasons_ = 0;
+  uint64_t verified_ = 0;
+  uint64_t different_ = 0;
+  uint64_t missing_calls_ = 0;
+  char* next_;          // where the next record goes
+  char* limit_;         // how far it may reach without a closer look
+  size_t pending_ = 0;  // size of the record begun
+  bool stopped_ = false;
+};
+
+}  // namespace framedex::recorder

@@ -1,0 +1,236 @@
+#include "recorder/walks/python_runtime.h"
+
+#include <dlfcn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+
+namespace framedex::recorder {
+namespace {
+
+template <typename Pointer>
+Pointer find_symbol(const char* name) {
+  return reinterpret_cast<Pointer>(dlsym(RTLD_DEFAULT, name));
+}
+
+template <typename Value>
+Value read(uintptr_t base, int offset) {
+  Value value;
+  std::memcpy(&value, reinterpret_cast<const void*>(base + static_cast<uintptr_t>(offset)), sizeof(value));
+  return value;
+}
+
+// Reads a word and notes what was read.
+uintptr_t read_logged(uintptr_t base, int offset, ReadLog::Writer& log) {
+  auto value = read<uintptr_t>(base, offset);
+  log.word(base + static_cast<uintptr_t>(offset), value);
+  return value;
+}
+
+void append_utf8(std::string& text, uint32_t c) {
+  if (c < 0x80) {
+    text += static_cast<char>(c);
+  } else if (c < 0x800) {
+    text += static_cast<char>(0xC0 | c >> 6);
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    text += static_cast<char>(0xE0 | c >> 12);
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    text += static_cast<char>(0xF0 | c >> 18);
+    text += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    text += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    text += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+template <typename Unit>
+std::string encode(uintptr_t data, size_t length) {
+  std::string text;
+  text.reserve(length);
+  for (size_t i = 0; i < length; ++i) append_utf8(text, reinterpret_cast<const Unit*>(data)[i]);
+  return text;
+}
+
+// CPython 3.11 gives a code object nothing to tell it from another that comes to lie at its address later, its name and
+// its tables at theirs. So the deaths of code objects are counted by address. Addresses that share a counter
+// cost a little: the recorder then writes down once more a code object that it has seen.
+std::array<std::atomic<uint64_t>, 1024> code_deaths{};
+using Deallocate = void (*)(void*);
+Deallocate deallocate_code = nullptr;
+
+std::atomic<uint64_t>& deaths_at(uintptr_t code) { return code_deaths[code / 16 % code_deaths.size()]; }
+
+void count_and_deallocate(void* code) {
+  deaths_at(reinterpret_cast<uintptr_t>(code)).fetch_add(1, std::memory_order_relaxed);
+  deallocate_code(code);
+}
+
+void count_code_deaths(uintptr_t code_type, int deallocate) {
+  if (code_type == 0 || deallocate_code != nullptr) return;
+  auto* slot = reinterpret_cast<Deallocate*>(code_type + static_cast<uintptr_t>(deallocate));
+  deallocate_code = *slot;
+  *slot = count_and_deallocate;
+}
+
+PythonFrame read_frame(const PythonLayout& layout, uintptr_t frame, ReadLog::Writer& log) {
+  auto code = read_logged(frame, layout.frame_code, log);
+  auto instruction = read_logged(frame, layout.frame_instruction, log);
+  auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout.code_instructions)));
+  // Another code object may come to lie at this address. From 3.12 on, each has a version of its own: 4 bytes, and what
+  // lies beside them in the word does not change while the code object lives.
+  bool has_version = layout.code_version >= 0;
+  auto identity = has_version ? read_logged(code, layout.code_version, log)
+                              : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
+  return {code, offset, static_cast<uint32_t>(identity), 0, false, false};
+}
+
+bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
+
+}  // namespace
+
+PythonRuntime PythonRuntime::find() {
+  PythonRuntime runtime;
+  auto get_version = find_symbol<const char* (*)()>("Py_GetVersion");
+  runtime.thread_state_ = find_symbol<ThreadState>("PyGILState_GetThisThreadState");
+  runtime.is_initialized_ = find_symbol<Predicate>("Py_IsInitialized");
+  if (get_version == nullptr || runtime.thread_state_ == nullptr || runtime.is_initialized_ == nullptr) {
+    runtime.problem_ = "no Python interpreter in this process";
+    return runtime;
+  }
+  runtime.version_ = get_version();
+  int major = 0;
+  int minor = 0;
+  std::sscanf(runtime.version_.c_str(), "%d.%d", &major, &minor);
+  for (const PythonLayout& layout : kPythonLayouts) {
+    if (major == 3 && layout.minor == minor) runtime.layout_ = &layout;
+  }
+  if (runtime.layout_ == nullptr || runtime.version_.find("free-threading") != std::string::npos) {
+    runtime.layout_ = nullptr;
+    runtime.problem_ = "Python " + runtime.version_ + " is not supported (3.11, 3.12 and 3.13 are)";
+    return runtime;
+  }
+  runtime.is_finalizing_ = find_symbol<Predicate>("Py_IsFinalizing");
+  if (runtime.is_finalizing_ == nullptr) runtime.is_finalizing_ = find_symbol<Predicate>("_Py_IsFinalizing");
+  runtime.code_type_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "PyCode_Type"));
+  runtime.evaluator_ = reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault"));
+  if (runtime.layout_->code_version < 0) count_code_deaths(runtime.code_type_, runtime.layout_->type_deallocate);
+  return runtime;
+}
+
+size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
+  if (thread_state == 0) return 0;
+  bool has_entry_flags = layout_->frame_is_entry >= 0;
+  return has_entry_flags ? walk_entry_frames(thread_state, frames, capacity, log)
+                         : walk_shim_frames(thread_state, frames, capacity, log);
+}
+
+uintptr_t PythonRuntime::current_thread_state() const {
+  if (layout_ == nullptr || is_initialized_() == 0) return 0;
+  // While the interpreter goes down, other threads' states are freed under them.
+  if (is_finalizing_ != nullptr && is_finalizing_() != 0 && !is_main_thread()) return 0;
+  return reinterpret_cast<uintptr_t>(thread_state_());
+}
+
+// A frame is unlinked before what it holds is destroyed (3.11: only a run's entry frame), and a destroyed jax.Array
+// calls the runtime. The frame then still lies where the interpreter pushed it: right behind the innermost linked one,
+// below the top of the thread's frame stack.
+size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
+                                           ReadLog::Writer& log) const {
+  auto is_on_frame_stack = [&](uintptr_t of) {
+    auto owner = read<uint8_t>(of, layout_->frame_owner);
+    log.byte(of + static_cast<uintptr_t>(layout_->frame_owner), owner);
+    return owner == layout_->frame_owned_by_thread;
+  };
+  while (frame != 0 && !is_on_frame_stack(frame)) frame = read_logged(frame, layout_->frame_previous, log);
+  if (frame == 0) return 0;
+  uintptr_t code = read_logged(frame, layout_->frame_code, log);
+  auto words =
+      read<int>(code, layout_->code_local_count) + read<int>(code, layout_->code_stack_size) + layout_->frame_specials;
+  uintptr_t behind = frame + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
+  uintptr_t chunk = read_logged(thread_state, layout_->thread_datastack_chunk, log);
+  uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, log);
+  bool is_in_chunk = behind >= chunk && top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
+  if (!is_in_chunk || behind >= top || !is_on_frame_stack(behind)) return 0;
+  uintptr_t code_behind = read_logged(behind, layout_->frame_code, log);
+  if (read<uintptr_t>(code_behind, layout_->object_type) != code_type_) return 0;
+  frames[0] = read_frame(*layout_, behind, log);
+  frames[0].is_returning = true;
+  return 1;
+}
+
+// CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
+size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
+                                        ReadLog* log) const {
+  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
+  ReadLog::Writer writer(log);
+  auto cframe = read_logged(thread_state, layout.thread_cframe, writer);
+  auto frame = read_logged(cframe, layout.cframe_current_frame, writer);
+  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
+    PythonFrame& entry = frames[count++] = read_frame(layout, frame, writer);
+    bool is_entry = read<bool>(frame, layout.frame_is_entry);
+    writer.byte(frame + static_cast<uintptr_t>(layout.frame_is_entry), is_entry);
+    if (is_entry) {
+      entry.marker = cframe;
+      cframe = read_logged(cframe, layout.cframe_previous, writer);
+    }
+  }
+  return count;
+}
+
+// CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
+size_t PythonRuntime::walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
+                                       ReadLog* log) const {
+  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
+  ReadLog::Writer writer(log);
+  bool has_cframe = layout.thread_cframe >= 0;
+  uintptr_t holder = has_cframe ? read_logged(thread_state, layout.thread_cframe, writer) : thread_state;
+  int offset = has_cframe ? layout.cframe_current_frame : layout.thread_current_frame;
+  auto frame = read_logged(holder, offset, writer);
+  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
+    bool is_shim = read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack;
+    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true, false} : read_frame(layout, frame, writer);
+  }
+  return count;
+}
+
+CodeText PythonRuntime::read_code(uintptr_t code) const {
+  CodeText text;
+  if (code_type_ != 0 && read<uintptr_t>(code, layout_->object_type) != code_type_) return text;
+  text.filename = read_text(read<uintptr_t>(code, layout_->code_filename));
+  text.qualname = read_text(read<uintptr_t>(code, layout_->code_qualname));
+  text.first_line = read<int>(code, layout_->code_first_line);
+  auto table = read<uintptr_t>(code, layout_->code_line_table);
+  auto size = read<size_t>(table, layout_->bytes_size);
+  text.line_table.assign(reinterpret_cast<const char*>(table + static_cast<uintptr_t>(layout_->bytes_data)), size);
+  return text;
+}
+
+std::string PythonRuntime::read_text(uintptr_t text) const {
+  if (text == 0) return {};
+  auto state = read<uint32_t>(text, layout_->text_state);
+  auto length = read<size_t>(text, layout_->text_length);
+  if ((state & static_cast<uint32_t>(layout_->text_compact_mask)) == 0) return "?";
+  if ((state & static_cast<uint32_t>(layout_->text_ascii_mask)) != 0) {
+    return {reinterpret_cast<const char*>(text + static_cast<uintptr_t>(layout_->text_ascii_data)), length};
+  }
+  uintptr_t data = text + static_cast<uintptr_t>(layout_->text_compact_data);
+  auto mask = static_cast<uint32_t>(layout_->text_kind_mask);
+  switch ((state & mask) / (mask & -mask)) {
+    case 1:
+      return encode<uint8_t>(data, length);
+    case 2:
+      return encode<uint16_t>(data, length);
+    default:
+      return encode<uint32_t>(data, length);
+  }
+}
+
+}  // namespace framedex::recorder
