@@ -1,4 +1,5 @@
-"""A client that speaks bytes, for what a well-behaved client library will not send."""
+"""A client that speaks JSON-RPC in plain dictionaries and bytes: for what a well-behaved client library, pytest-lsp's,
+will not send, and for benchmarks/lsp_client.py, which measures the server and not its client."""
 
 from __future__ import annotations
 
@@ -95,6 +96,7 @@ class RawClient(Connection):
         command: Sequence[str] = (sys.executable, "-m", "framedex_server"),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        stderr: int = subprocess.PIPE,
     ) -> None:
         self.process = subprocess.Popen(
             [*command, *arguments],
@@ -102,7 +104,7 @@ class RawClient(Connection):
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         super().__init__(self.process.stdout, self.process.stdin)  # type: ignore[arg-type]
@@ -115,8 +117,7 @@ class RawClient(Connection):
     ) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
+        for stream in filter(None, (self.process.stdin, self.process.stdout, self.process.stderr)):
             stream.close()
 
     def exit_status(self) -> int:
