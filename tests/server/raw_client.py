@@ -13,6 +13,11 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 
+def framed(body: bytes) -> bytes:
+    """Any bytes as the body of a message."""
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
 class Connection:
     """The two ends of a conversation with a server."""
 
@@ -63,8 +68,7 @@ class Connection:
 
     def send_body(self, body: bytes) -> None:
         """Send any bytes as a message's body."""
-        self._sink.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self._sink.flush()
+        self.send_bytes(framed(body))
 
     def send_bytes(self, content: bytes) -> None:
         """Send what need not be a message."""
