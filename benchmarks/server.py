@@ -62,7 +62,6 @@ def measure_starts(root: Path, rounds: int) -> dict[str, list[float]]:
         for name, command in SERVERS.items():
             begin = time.perf_counter()
             client = Client(command, root)
-            client.initialize()
             if measured:
                 seconds[name].append(time.perf_counter() - begin)
             client.leave()
@@ -72,14 +71,13 @@ def measure_starts(root: Path, rounds: int) -> dict[str, list[float]]:
 def measure_hovers(command: Sequence[str], options: argparse.Namespace, root: Path) -> tuple[list[float], float]:
     """Seconds per hover over the busiest lines, in turn, and the server's resident megabytes afterwards."""
     client = Client(command, root)
-    client.initialize()
     places = busiest_lines(options.index)
     seconds = []
     for number in range(options.hovers + len(places)):
         path, line = places[number % len(places)]
         params = {"textDocument": {"uri": Path(path).as_uri()}, "position": {"line": line - 1, "character": 0}}
         begin = time.perf_counter()
-        answer = client.request("textDocument/hover", params)
+        answer = client.ask("textDocument/hover", params)
         if number >= len(places):  # every place once for warmth
             seconds.append(time.perf_counter() - begin)
         assert answer, f"no hover on {path}:{line}, which has recorded calls"

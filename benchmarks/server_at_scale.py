@@ -69,7 +69,6 @@ class Session:
         self._name = name
         self._questions = options.questions
         self._client = Client(command, options.folder)
-        self._client.initialize()
         files = list(dict.fromkeys(path for path, _ in opens))[:OPENED]
         for path in files:
             self._client.open(Path(path), "python" if path.endswith(".py") else "cpp")
@@ -103,7 +102,7 @@ class Session:
             return 0.0
         direction = ("incomingCalls", "outgoingCalls")[place[1] % 2]
         began = time.perf_counter()
-        self._client.request(f"callHierarchy/{direction}", {"item": items[0]})
+        self._client.ask(f"callHierarchy/{direction}", {"item": items[0]})
         return time.perf_counter() - began
 
     def leave(self) -> None:

@@ -42,7 +42,6 @@ def main() -> None:
     writer = multiprocessing.Process(target=write, args=(index, recorded, program, count(3)), daemon=True)
     writer.start()
     client = Client(FRAMEDEX, folder)
-    client.initialize()
     seconds, failed = [], 0
     began = time.perf_counter()
     for number in range(options.seconds * options.rate):

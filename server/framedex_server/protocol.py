@@ -6,27 +6,14 @@ waits for ever. The LSP specification asks for an error reply to both (`InvalidP
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Generator
 from typing import Any
 
 import attrs
 import cattrs
-from lsprotocol import converters, types
-from pygls.exceptions import (
-    JsonRpcException,
-    JsonRpcInvalidParams,
-    JsonRpcInvalidRequest,
-)
-from pygls.protocol import (
-    LanguageServerProtocol,
-    _params_field_structure_hook,
-    _result_field_structure_hook,
-    lsp_method,
-)
-from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
-
-_log = logging.getLogger(__name__)
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 OWN_REQUESTS = "framedex/"
 """What the methods begin with that are none of LSP's; docs/language-server.md has them all."""
@@ -60,10 +47,8 @@ def message_converter() -> cattrs.Converter:
     pygls' notes every one with where it came from, which takes minutes for a text of 100,000 characters where a list of
     files is due; and nobody else is answered meanwhile.
     """
-    converter = converters.get_converter(cattrs.Converter(detailed_validation=False))
-    for kind in (JsonRPCRequestMessage, JsonRPCNotification):
-        converter.register_structure_hook(kind, _params_field_structure_hook)
-    converter.register_structure_hook(JsonRPCResponseMessage, _result_field_structure_hook)
+    converter: cattrs.Converter = default_converter()
+    converter.detailed_validation = False
     return converter
 
 
@@ -73,10 +58,8 @@ class AnsweringProtocol(LanguageServerProtocol):
     leave: Callable[[], None]
     """Ends the session, as its transport does."""
 
-    @property
-    def was_shut_down(self) -> bool:
-        """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
-        return self._shutdown
+    was_shut_down = False
+    """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
@@ -86,6 +69,12 @@ class AnsweringProtocol(LanguageServerProtocol):
         if options is not None and result.capabilities.workspace is not None:
             result.capabilities.workspace.text_document_content = options
         return result
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *params: Any) -> Generator[Any, Any, None]:
+        """What pygls does; what comes after it is refused."""
+        yield from super().lsp_shutdown(*params)
+        self.was_shut_down = True
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
@@ -105,7 +94,7 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def plain(self, value: Any) -> Any:
         """A value of LSP types as JSON has it."""
-        return self._converter.unstructure(value)
+        return self.fm.converter.unstructure(value)
 
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """The type of a message: pygls would turn the parameters of our own requests into anonymous tuples."""
@@ -122,7 +111,7 @@ class AnsweringProtocol(LanguageServerProtocol):
         message = self._typed(message) if isinstance(message, dict) else None
         if not hasattr(message, "jsonrpc"):
             return
-        if self._shutdown and hasattr(message, "id") and getattr(message, "method", types.EXIT) != types.EXIT:
+        if self.was_shut_down and hasattr(message, "id") and getattr(message, "method", types.EXIT) != types.EXIT:
             refusal = JsonRpcInvalidRequest(f"{message.method} after shutdown")
             self._send_response(message.id, error=refusal.to_response_error())
             return
@@ -130,28 +119,14 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""
-        if "jsonrpc" not in data:
-            return None
         try:
-            return self._converter.structure(data, self._type_of(data))
-        except JsonRpcException as error:
-            refusal = error
-        except Exception as error:  # what cattrs raises for a wrong value is of many kinds
-            _log.error("the message %.80r cannot be understood: %.80r", data.get("method"), error)
+            if not isinstance(data.get("method", ""), str):
+                raise JsonRpcInvalidRequest("method has to be a text.")
+            return super().structure_message(data)
+        except JsonRpcInvalidRequest as error:
+            refusal: JsonRpcException = error
+        except JsonRpcException:  # pygls has logged it
             refusal = JsonRpcInvalidParams()
         if "method" in data and isinstance(data.get("id"), int | str):
             self._send_response(data["id"], error=refusal.to_response_error())
         return None
-
-    def _type_of(self, data: dict[str, Any]) -> Any:
-        """The type of a message, as pygls' structure_message has it."""
-        method = data.get("method", "")
-        if not isinstance(method, str):
-            raise JsonRpcInvalidRequest("method has to be a text.")
-        if "id" not in data:
-            return self.get_message_type(method) or JsonRPCNotification
-        if "error" in data:
-            return types.ResponseErrorMessage
-        if "method" in data:
-            return self.get_message_type(method) or JsonRPCRequestMessage
-        return self._result_types.pop(data["id"], None) or JsonRPCResponseMessage

@@ -34,7 +34,7 @@ import framedex_server
 from framedex_server.features.indexing import INDEX_COMMAND, RECORD_COMMAND
 from framedex_server.protocol import OWN_REQUESTS
 from framedex_server.server import FramedexServer
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import RawClient, framed
 from tests.server.recording import Recording, record
 
 BATCH = 200
@@ -171,8 +171,7 @@ class Messages:
             json.dumps({"jsonrpc": "2.0", "id": self._scrap_of_an_id(), "error": self._scrap()}).encode(),
             *BODIES,
         )
-        body = chance.choice(odd)
-        return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        return framed(chance.choice(odd))
 
     def is_noise_next(self) -> bool:
         """Whether to send noise before the next message."""

@@ -1,4 +1,5 @@
-"""A client that speaks bytes, for what a well-behaved client library will not send."""
+"""A client that speaks JSON-RPC in plain dictionaries and bytes: for what a well-behaved client library, pytest-lsp's,
+will not send, and for benchmarks/lsp_client.py, which measures the server and not its client."""
 
 from __future__ import annotations
 
@@ -10,6 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
+
+
+def framed(body: bytes) -> bytes:
+    """Any bytes as the body of a message."""
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 class Connection:
@@ -62,8 +68,7 @@ class Connection:
 
     def send_body(self, body: bytes) -> None:
         """Send any bytes as a message's body."""
-        self._sink.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        self._sink.flush()
+        self.send_bytes(framed(body))
 
     def send_bytes(self, content: bytes) -> None:
         """Send what need not be a message."""
@@ -95,6 +100,7 @@ class RawClient(Connection):
         command: Sequence[str] = (sys.executable, "-m", "framedex_server"),
         cwd: Path | None = None,
         env: Mapping[str, str] | None = None,
+        stderr: int = subprocess.PIPE,
     ) -> None:
         self.process = subprocess.Popen(
             [*command, *arguments],
@@ -102,7 +108,7 @@ class RawClient(Connection):
             env=env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
         )
         assert self.process.stdin is not None and self.process.stdout is not None
         super().__init__(self.process.stdout, self.process.stdin)  # type: ignore[arg-type]
@@ -115,8 +121,7 @@ class RawClient(Connection):
     ) -> None:
         self.process.kill()
         self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert stream is not None
+        for stream in filter(None, (self.process.stdin, self.process.stdout, self.process.stderr)):
             stream.close()
 
     def exit_status(self) -> int:

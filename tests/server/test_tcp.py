@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from framedex_server.sockets import Address
-from tests.server.raw_client import SocketClient
+from tests.server.raw_client import SocketClient, framed
 from tests.server.recording import Recording, record
 
 SERVER = [sys.executable, "-m", "framedex_server"]
@@ -194,10 +194,6 @@ def initialize(token: object, method: str = "initialize") -> bytes:
     options = {"token": token}
     params = {"processId": None, "rootUri": None, "capabilities": {}, "initializationOptions": options}
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-
-
-def framed(body: bytes) -> bytes:
-    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
 @pytest.mark.parametrize(
