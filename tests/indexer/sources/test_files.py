@@ -123,7 +123,7 @@ def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_pipe_and_a_file_too_large_are_problems_and_are_not_read_whole(tmp_path: Path) -> None:
-    """Given a pipe that nobody writes to, and 100 MB on one line, when parsed, then no more than some megabytes are read."""
+    """Given a pipe that nobody writes to, and 100 MB on one line, then no more than some megabytes are read."""
     os.mkfifo(tmp_path / "pipe.cc")
     with (tmp_path / "line.cc").open("wb") as file:
         file.truncate(100 << 20)
