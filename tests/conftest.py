@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the Pythons that framedex records."""
+"""What tests of several rooms share: the Pythons that framedex records, and how pytest's workers divide the tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests import pythons
+from tests import once, pythons
 from tests.starting import starts_a_python
 
 # `nohup` and `&` have signals ignored, and programs inherit that: those under test are to meet what a user's meet.
@@ -26,8 +26,19 @@ def python(request: pytest.FixtureRequest) -> str:
     return found.path
 
 
+def pytest_configure() -> None:
+    """Make the folder of `tests/once.py`, before there are workers."""
+    once.shared_folder()
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out."""
+    """Mark the tests that `make quick` leaves out, and those of a file as belonging together.
+
+    Where one names an `xdist_group` of its own, it goes to a worker with that alone.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and starts_a_python(item):
             item.add_marker("starts_a_python")
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import framedex_native
 from framedex.captures import read_capture
 from framedex.model import Capture
+from tests.once import made_once
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment
 
@@ -86,13 +85,16 @@ def mock_tpu(devices: int = 1) -> dict[str, str]:
     return {"TPU_LIBRARY_PATH": str(framedex_native.library_path()), "FRAMEDEX_DEVICES": str(devices)}
 
 
-@functools.cache
 def library_for(python: str) -> Path:
     """The example handlers, built against the headers of the JAX that this interpreter has."""
+    name = f"ffi_examples-{python.strip('/').replace('/', '-')}"
+    return made_once(name, lambda folder: _build_examples(folder, python))
+
+
+def _build_examples(folder: Path, python: str) -> Path:
     include = subprocess.run(
         [python, "-c", "import jax; print(jax.ffi.include_dir())"], check=True, capture_output=True, text=True
     ).stdout.strip()
-    folder = Path(tempfile.mkdtemp(prefix="ffi_examples"))
     objects = [folder / f"{source.stem}.o" for source in sorted(EXAMPLES.glob("*.cc"))]
     command = ["g++", "-std=c++17", "-g", "-O1", "-fPIC", "-isystem", include, "-c"]
     compilers = [subprocess.Popen([*command, EXAMPLES / f"{file.stem}.cc", "-o", file]) for file in objects]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Silence, ingest_captures
 from framedex.model import FfiSite
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, mock_tpu, run_ffi
+from tests.once import made_once
 from tests.running import PROGRAMS
 
 
@@ -52,7 +52,10 @@ class IndexedRun:
 @functools.cache
 def indexed(program: str, platform: str = "cpu") -> IndexedRun:
     """`tests/programs/PROGRAM` on a platform, indexed with the source of the example handlers."""
-    folder = Path(tempfile.mkdtemp(prefix="ffi_indexed")).resolve()
+    return made_once(f"ffi_indexed-{program}-{platform}", lambda folder: _index(program, platform, folder))
+
+
+def _index(program: str, platform: str, folder: Path) -> IndexedRun:
     ended = run_ffi(program, folder=folder, **(CPU if platform == "cpu" else mock_tpu()))
     assert ended.status == 0, ended.stderr
     return IndexedRun(PROGRAMS / program, ended, make_index(folder, *ended.captures))

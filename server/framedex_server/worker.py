@@ -26,9 +26,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from framedex.errors import FramedexError
+
+if TYPE_CHECKING:
+    from framedex.index.file.database import Patience
 
 NICENESS = 10
 """It gives way to whoever types in the editor."""
@@ -38,6 +41,8 @@ EVERY = 0.1
 
 PATIENCE = 3600.0
 """Seconds to wait for another indexer: it can be cancelled."""
+
+WAITING = "Waiting for another process that writes this index"
 
 
 def main() -> None:
@@ -120,11 +125,10 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
-    from framedex.index.file.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
     from framedex.settings import PathRule
 
-    with Store(Path(request["index"]), Patience(PATIENCE)) as store:
+    with Store(Path(request["index"]), _patience(progress)) as store:
         find = find_needed_sources if request["lazy"] else find_sources
         captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
         # A workspace without rules may have a project inside that has some: those that the index remembers stay.
@@ -140,12 +144,18 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
 
 def _refresh(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
-    from framedex.index.file.database import Patience
     from framedex.ingest import refresh_files
 
-    with Store(Path(request["index"]), Patience(PATIENCE)) as store:
+    with Store(Path(request["index"]), _patience(progress)) as store:
         report = refresh_files(store, [Path(path) for path in request["files"]], progress)
     return {"parsed": report.parsed, "removed": report.removed}
+
+
+def _patience(progress: Telling) -> Patience:
+    """How long to wait for another indexer, and that whoever looks at the progress sees it."""
+    from framedex.index.file.database import Patience
+
+    return Patience(PATIENCE, lambda: progress.note(WAITING))
 
 
 _WORK: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {"index": _index, "refresh": _refresh}

@@ -62,7 +62,7 @@ def main():
         worker.start()
     while any(worker.is_alive() for worker in workers):
         jax.device_put(np.zeros(3, np.int8))
-        workers[0].join(0.001)
+        workers[0].join(0.01)
     for worker in workers:
         worker.join()
 

@@ -15,7 +15,7 @@ import pytest
 from framedex.captures import captures_below
 from framedex_server.jobs import Worker, record
 from tests.hostile import HostileFolder, make_hostile
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 from tests.running import PROGRAMS, TIMEOUT
 from tests.server.raw_client import RawClient
 
@@ -24,8 +24,8 @@ BY_CODE = [sys.executable, "-P", "-c", "from framedex.commands.main import cli; 
 
 
 @pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+def capture() -> Path:
+    return recorded_put()
 
 
 @pytest.fixture

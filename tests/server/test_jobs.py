@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from collections.abc import AsyncIterator, Sequence
+from asyncio import FIRST_COMPLETED
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest_asyncio
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex_server.jobs import Worker, record
+from framedex_server.worker import WAITING
 from tests.server.recording import Recording
 
 pytestmark = pytest.mark.asyncio
@@ -104,12 +107,14 @@ async def test_after_its_death_the_next_request_starts_another(recording: Record
     assert (await worker.run(request, Told()))["parsed"] == 0
 
 
-async def test_it_waits_for_another_indexer(recording: Recording, worker: Worker) -> None:
+async def test_it_waits_for_another_indexer_and_says_so(recording: Recording, worker: Worker) -> None:
     request = {"do": "refresh", "index": str(recording.index), "files": []}
     with Store(recording.index) as store:
         with store.transaction():
-            waiting = asyncio.create_task(worker.run(request, Told()))
-            assert not (await asyncio.wait([waiting], timeout=0.2))[0]
+            told = Told()
+            waiting = asyncio.create_task(worker.run(request, told))
+            await asyncio.wait([waiting, asyncio.ensure_future(told.first.wait())], return_when=FIRST_COMPLETED)
+            assert told.tasks == [WAITING] and not waiting.done()
         assert (await waiting)["parsed"] == 0
 
 
@@ -118,14 +123,19 @@ async def test_a_cancelled_recording_interrupts_the_program(tmp_path: Path) -> N
     program.write_text("import os\nprint(os.getpid(), os.getppid(), flush=True)\nwhile True:\n    os.getpid()\n")
     printed: asyncio.Queue[str] = asyncio.Queue()
     recording = asyncio.create_task(record(program, tmp_path, printed.put_nowait))
-    processes = (await printed.get()).split()
+    processes = [os.pidfd_open(int(process)) for process in (await printed.get()).split()]
 
     recording.cancel()
 
-    await asyncio.wait_for(gone(processes), 60)
+    await asyncio.wait_for(asyncio.gather(*(end_of(process) for process in processes)), 60)
 
 
-async def gone(processes: Sequence[str]) -> None:
-    """Wait for processes to end and to be reaped."""
-    while any(Path("/proc", process).exists() for process in processes):
-        await asyncio.sleep(0)
+async def end_of(process: int) -> None:
+    """Wait for the process of a file descriptor to end, and close that."""
+    loop, has_ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(process, has_ended.set)
+    try:
+        await has_ended.wait()
+    finally:
+        loop.remove_reader(process)
+        os.close(process)

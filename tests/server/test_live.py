@@ -13,7 +13,7 @@ from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
 from framedex.ingest import Silence, find_sources
 from framedex.settings import PathRule
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 from tests.running import PROGRAMS
 from tests.server.raw_client import RawClient
 from tests.server.recording import Recording, write_index
@@ -23,9 +23,9 @@ PUT_LINE = 1 + (PROGRAMS / "one_put.py").read_text().splitlines().index("jax.dev
 
 
 @pytest.fixture(scope="module")
-def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def capture() -> Path:
     """A finished recording of `one_put.py`."""
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+    return recorded_put()
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 from framedex.captures import count_records, fingerprint_of, read_capture
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 
 
 def test_a_capture_in_a_folder_whose_name_is_no_text_is_read(tmp_path: Path) -> None:
-    recorded = record_one_put(tmp_path)
+    recorded = recorded_put()
     odd = Path(shutil.copytree(recorded, tmp_path / os.fsdecode(b"odd\xff")))
 
     read, counts = read_capture(odd), count_records(odd)

@@ -11,14 +11,14 @@ import pytest
 
 from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
 from framedex.errors import FramedexError
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 
 RUN = {"started_unix_ns": 17, "pid": 4, "host": "here"}
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+def recorded() -> Path:
+    return recorded_put()
 
 
 @pytest.fixture

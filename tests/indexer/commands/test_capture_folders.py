@@ -12,13 +12,13 @@ from framedex.captures import captures_within
 from framedex.commands.main import cli
 from framedex.errors import FramedexError
 from framedex.index import Index
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded() -> Path:
     """A real capture."""
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+    return recorded_put()
 
 
 @pytest.mark.parametrize("below", ["", "one", "captures/one", ".framedex/captures/one", "run/.framedex/captures/one"])

@@ -11,16 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
-from tests.indexer.one_put import record_one_put
+from tests.one_put import recorded_put
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 VERBS = [["summary"], ["calls"], ["trace", "1"], ["ffi"]]
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded() -> Path:
     """A real capture."""
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+    return recorded_put()
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=[verb[0] for verb in VERBS])

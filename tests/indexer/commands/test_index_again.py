@@ -20,17 +20,17 @@ from framedex.captures import captures_below
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.model import CallFilter
-from tests.indexer.one_put import record_one_put
 from tests.indexer.privileges import run_without_privileges
+from tests.one_put import recorded_put
 from tests.running import PROGRAMS, mock_environment
 
 FRAMEDEX = [sys.executable, "-c", "from framedex.commands.main import cli; cli(prog_name='framedex')"]
 
 
 @pytest.fixture(scope="session")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded() -> Path:
     """A capture of a small program."""
-    return record_one_put(tmp_path_factory.mktemp("recorded"))
+    return recorded_put()
 
 
 @pytest.fixture

@@ -113,24 +113,29 @@ def test_a_long_line_is_read(tmp_path: Path) -> None:
 def test_noise_never_raises_and_ends_soon(tmp_path: Path, suffix: str) -> None:
     dice = random.Random(7)
     path = tmp_path / f"noise{suffix}"
-    began = time.monotonic()
+    began = time.process_time()
     for _ in range(20):
         path.write_bytes(bytes(dice.choices(b"(){}[]<>,;:=*&\"'\\abc \n#", k=5000)))
         parse_file(path)
     path.write_bytes(b"X_ASSIGN_OR_RETURN(a," * 20_000)
     parse_file(path)
-    assert time.monotonic() - began < 60
+    assert time.process_time() - began < 60
 
 
-def test_a_file_that_nobody_writes_to_or_that_never_ends_is_a_problem_at_once(tmp_path: Path) -> None:
-    """Given a pipe, and 100 MB on one line, when parsed, then both are problems within a second."""
+def test_a_pipe_and_a_file_too_large_are_problems_and_are_not_read_whole(tmp_path: Path) -> None:
+    """Given a pipe that nobody writes to, and 100 MB on one line, then no more than some megabytes are read."""
     os.mkfifo(tmp_path / "pipe.cc")
     with (tmp_path / "line.cc").open("wb") as file:
         file.truncate(100 << 20)
-    began = time.monotonic()
+    read = _bytes_read()
     pipe, line = parse_file(tmp_path / "pipe.cc"), parse_file(tmp_path / "line.cc")
     assert "no ordinary file" in pipe.problems[0] and "larger" in line.problems[0]
-    assert time.monotonic() - began < 1
+    assert _bytes_read() - read < 10 << 20
+
+
+def _bytes_read() -> int:
+    """How many bytes this process has read from files so far."""
+    return int(Path("/proc/self/io").read_text().split()[1])
 
 
 def test_files_are_taken_in_on_threads_and_an_abandoned_run_ends(tmp_path: Path) -> None:

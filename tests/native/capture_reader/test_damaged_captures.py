@@ -8,8 +8,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,12 +15,12 @@ from typing import Any
 
 import pytest
 
-import framedex_native
-from framedex.captures import capture_folders, read_capture
+from framedex.captures import read_capture
 from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
+from tests.one_put import recorded_put
 from tests.reading import Call, calls_of
-from tests.running import PROGRAMS, plain_environment, run
+from tests.running import run
 
 HEADER = 128  # bytes of a stream before its first record; version and kind are at 8 and 12
 SEGMENT = 256 * 1024
@@ -33,17 +31,9 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recorded() -> Path:
     """The capture of one transfer."""
-    folder = tmp_path_factory.mktemp("recorded")
-    subprocess.run(
-        [sys.executable, str(PROGRAMS / "one_put.py"), str(folder)],
-        env=plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())},
-        check=True,
-        timeout=120,
-    )
-    (capture,) = capture_folders(folder)
-    return capture
+    return recorded_put()
 
 
 def record(folder: Path, program: str, *arguments: str, **environment: str) -> Path:

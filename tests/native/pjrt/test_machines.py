@@ -21,11 +21,16 @@ def machine(folder: Path, **environment: str) -> dict[str, Any]:
     return seen
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_alone_is_its_smallest_slice(tmp_path: Path, name: str) -> None:
-    kind = KINDS[name]
+@pytest.fixture(scope="module", params=KINDS)
+def alone(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[str, Any]]:
+    """A kind as the table has it, and what is seen where nothing but the kind is asked for."""
+    name: str = request.param
+    return KINDS[name], machine(tmp_path_factory.mktemp(name), FRAMEDEX_DEVICE=name)
+
+
+def test_a_kind_alone_is_its_smallest_slice(alone: tuple[Any, dict[str, Any]]) -> None:
+    kind, seen = alone
     chip = next(entry for entry in kind["configurations"] if entry["name"] == kind["client"])
-    seen = machine(tmp_path, FRAMEDEX_DEVICE=name)
     x, y, z = kind["smallest_slice"]
     devices = seen["devices"]
     assert len(devices) == x * y * z * chip["devices_per_chip"]
@@ -38,10 +43,9 @@ def test_a_kind_alone_is_its_smallest_slice(tmp_path: Path, name: str) -> None:
     assert seen["memories"] == [["device", "pinned_host", "unpinned_host"]] * len(devices)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_pallas_knows_the_chip_as_the_table_does(tmp_path: Path, name: str) -> None:
-    core = machine(tmp_path, FRAMEDEX_DEVICE=name)["tensor_core"]
-    assert {size: core[size] for size in ("vmem", "smem", "cmem")} == KINDS[name]["tensor_core"]
+def test_pallas_knows_the_chip_as_the_table_does(alone: tuple[Any, dict[str, Any]]) -> None:
+    kind, seen = alone
+    assert {size: seen["tensor_core"][size] for size in ("vmem", "smem", "cmem")} == kind["tensor_core"]
 
 
 @pytest.mark.parametrize(

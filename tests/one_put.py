@@ -8,11 +8,16 @@ from pathlib import Path
 
 import framedex_native
 from framedex.captures import capture_folders
+from tests.once import made_once
 from tests.running import PROGRAMS, TIMEOUT, plain_environment
 
 
-def record_one_put(folder: Path) -> Path:
-    """Run `tests/programs/one_put.py` to its end; its capture, below `folder`."""
+def recorded_put() -> Path:
+    """The capture of a run of `tests/programs/one_put.py`. It is everybody's: to change it, copy it."""
+    return made_once("one_put", _record)
+
+
+def _record(folder: Path) -> Path:
     done = subprocess.run(
         [sys.executable, str(PROGRAMS / "one_put.py"), str(folder / "captures")],
         env=plain_environment() | {"TPU_LIBRARY_PATH": str(framedex_native.library_path())},
