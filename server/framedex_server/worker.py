@@ -122,7 +122,7 @@ def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.index.file.database import Patience
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
-    from framedex.settings import PathRule
+    from framedex.whereabouts.rules import PathRule
 
     with Store(Path(request["index"]), Patience(PATIENCE)) as store:
         find = find_needed_sources if request["lazy"] else find_sources
