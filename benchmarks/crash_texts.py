@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path)
     arguments = parser.parse_args()
     with Index.open(arguments.index) if arguments.index else nullcontext() as index:
-        resolver = Resolver(index, (), Binaries())
+        resolver = Resolver(index, binaries=Binaries())
         counts: dict[str, Counter[str]] = {}
         for text in corpus():
             counts.setdefault(text.producer, Counter()).update(_counted(text, resolver))

@@ -10,25 +10,19 @@ import os
 import re
 import stat
 import string
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from framedex.indexplace import may_be_index
+from framedex.upwards import folders_upwards
+from framedex.whereabouts.rules import PathRule
 
 _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _LARGEST = 1 << 24  # bytes
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _PLACEHOLDERS = ("path", "line", "commit")
-
-
-@dataclass(frozen=True, slots=True)
-class PathRule:
-    """Recorded paths that begin with the folders `before` are below `after` here."""
-
-    before: str
-    after: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,11 @@ class Settings:
     @classmethod
     def load(cls, folder: Path) -> tuple[Settings, list[str]]:
         """The settings that apply in a folder, and what is wrong with them, as sentences. Never raises."""
-        for above in _upwards(folder):
+        try:
+            real = os.path.realpath(folder)
+        except (OSError, ValueError):  # a folder that was removed; a zero byte
+            return cls(), []
+        for above in map(Path, folders_upwards(real)):
             for name in (_OWN_FILE, _SHARED_FILE):
                 file = above / name
                 values, problems = _read(file)
@@ -204,14 +202,6 @@ def _is_template(text: str) -> bool:
 def _is_of_the_web(template: str) -> bool:
     """Whether a link leads to a page, and not to a file, or into a program that does what it says."""
     return template.lower().startswith(("https://", "http://"))
-
-
-def _upwards(folder: Path) -> Iterator[Path]:
-    try:
-        real = Path(os.path.realpath(folder))
-    except (OSError, ValueError):  # a zero byte; a folder that was removed
-        return
-    yield from (real, *real.parents)
 
 
 def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.upwards import folders_upwards
 from framedex_server.indexes import projects_in
 
 EVERY = 1.0
@@ -43,7 +44,7 @@ class Arrivals:
         if self._looks % LOOKS_PER_WALK == 0 or self._inside[0] != roots:
             self._inside = roots, [project for root in roots for project in projects_in(root)]
         self._looks += 1
-        above = (folder for root in roots for folder in (root, *root.parents))
+        above = (Path(folder) for root in roots for folder in folders_upwards(str(root)))
         around = [folder for folder in above if os.path.isdir(folder / ".framedex")]  # noqa: PTH112 - Path's raises
         return list(dict.fromkeys((*around, *self._inside[1])))
 

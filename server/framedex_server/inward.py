@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex_server.documents.open_documents import is_source
+from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -57,7 +57,7 @@ def is_readable(frame: FrameRow) -> bool:
 def locations(frame: FrameRow) -> Iterator[Location]:
     """Where a frame stood, and every other place it could be, as far as these are on this machine."""
     for location in (frame.location, *frame.candidates):
-        if location is not None and is_source(location.path):
+        if location is not None and is_here(location.path):
             yield location
 
 

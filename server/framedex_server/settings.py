@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from framedex.settings import PathRule, Settings
+    from framedex.settings import Settings
+    from framedex.whereabouts.rules import PathRule
 
 CLIENTS_OWN = ("server", "trace")
 """Keys of the section `framedex` that are for the editor's extension itself."""

@@ -126,7 +126,7 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
-    from framedex.settings import PathRule
+    from framedex.whereabouts.rules import PathRule
 
     with Store(Path(request["index"]), _patience(progress)) as store:
         find = find_needed_sources if request["lazy"] else find_sources

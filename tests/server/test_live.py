@@ -12,7 +12,7 @@ import pytest
 from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
 from framedex.ingest import Silence, find_sources
-from framedex.settings import PathRule
+from framedex.whereabouts.rules import PathRule
 from tests.one_put import recorded_put
 from tests.running import PROGRAMS
 from tests.server.raw_client import RawClient

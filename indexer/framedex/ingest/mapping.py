@@ -22,7 +22,10 @@ from framedex.index.write.records import FramePlacement, RecordedPlace
 from framedex.ingest.trees import Trees
 from framedex.model import Definition, How, Language, Location
 from framedex.regularfile import read_regular_text
-from framedex.sources import Here, PathMap, TreeFiles, find_here, found_file
+from framedex.whereabouts.files import found_file
+from framedex.whereabouts.precedence import Here, find_here
+from framedex.whereabouts.rules import PathMap
+from framedex.whereabouts.tails import TreeFiles
 
 Named = tuple[str, Definition]
 """A definition and its short name."""

@@ -13,7 +13,8 @@ from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.ingest.recorded import RecordedBinaries, identity_of
 from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
-from framedex.sources import BUILD_FOLDER, processors, short_name
+from framedex.sources import processors, short_name
+from framedex.whereabouts.rules import BUILD_FOLDER
 
 _OUTSIDE = "[outside every module]"
 

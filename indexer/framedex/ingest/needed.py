@@ -15,7 +15,8 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import Trees, read_files
-from framedex.sources import TreeFiles
+from framedex.sources import likely_to_define
+from framedex.whereabouts.tails import TreeFiles
 
 MOST = 60
 """Files read: about a quarter of a second."""
@@ -42,7 +43,7 @@ def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeRepo
 def _most_wanted(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:
     votes: Counter[str] = Counter()
     for function in functions:
-        likely = files.likely_to_define(function.record.symbol, function.record.unit)[:_MOST_FOR_ONE]
+        likely = likely_to_define(files, function.record.symbol, function.record.unit)[:_MOST_FOR_ONE]
         for rank, path in enumerate(likely):
             votes[path] += 1 << (_MOST_FOR_ONE - rank)
     return [path for path, _ in votes.most_common() if path in unread][:MOST]

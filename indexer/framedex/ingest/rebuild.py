@@ -14,7 +14,7 @@ from framedex.ingest.map_import import import_map
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import find_sources, ingest_captures
-from framedex.settings import PathRule
+from framedex.whereabouts.rules import PathRule
 
 
 def rebuild_index(

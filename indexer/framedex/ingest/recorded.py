@@ -14,7 +14,7 @@ from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
 from framedex.model import Module
 from framedex.selection import UNNAMED
-from framedex.sources import PathMap
+from framedex.whereabouts.rules import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]
 """A binary with what is doubtful about it, or None and why not, as sentences."""

@@ -27,8 +27,9 @@ from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.model import Capture
 from framedex.objects import follow_objects
 from framedex.releases import find_builds
-from framedex.settings import PathRule
-from framedex.sources import PathMap, found_file, language_of
+from framedex.sources import language_of
+from framedex.whereabouts.files import is_here
+from framedex.whereabouts.rules import PathMap, PathRule
 
 
 def ingest_captures(
@@ -133,7 +134,7 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
         root = next((root for root in roots if path.startswith(f"{root}/")), None)
         if language_of(path) and (root or path in known):
             wanted[path] = root
-    there = [path for path in wanted if found_file(path)]
+    there = [path for path in wanted if is_here(path)]
     report.files = len(there)
     read_files(store, there, {path: root for path, root in wanted.items() if root}, report)
     with store.transaction():

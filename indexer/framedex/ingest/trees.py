@@ -13,7 +13,8 @@ from framedex.index.file.values import storable
 from framedex.ingest.progress import Progress
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
-from framedex.sources import FoundFile, extract_files, find_files, found_file, language_of, learn_macros
+from framedex.sources import extract_files, find_files, language_of, learn_macros
+from framedex.whereabouts.files import FoundFile, found_file
 
 _BATCH = 400  # files: a third of a second
 

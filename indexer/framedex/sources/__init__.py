@@ -6,29 +6,21 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.sources.extraction import extract_files, learn_macros, processors
-    from framedex.sources.files import FoundFile, find_files, found_file, language_of
-    from framedex.sources.locate import TreeFiles
+    from framedex.sources.files import find_files, language_of
+    from framedex.sources.locate import likely_to_define
     from framedex.sources.matching import generated_scopes, match, match_generated
     from framedex.sources.names import short_name
     from framedex.sources.parse import parse_file
-    from framedex.sources.pathmap import BUILD_FOLDER, Here, PathMap, files_below, find_here
     from framedex.sources.sites import call_sites
 
 __all__ = [
-    "BUILD_FOLDER",
-    "FoundFile",
-    "Here",
-    "PathMap",
-    "TreeFiles",
     "call_sites",
     "extract_files",
-    "files_below",
     "find_files",
-    "find_here",
-    "found_file",
     "generated_scopes",
     "language_of",
     "learn_macros",
+    "likely_to_define",
     "match",
     "match_generated",
     "parse_file",
@@ -40,12 +32,11 @@ __getattr__ = exports(
     __name__,
     {
         "extraction": ("extract_files", "learn_macros", "processors"),
-        "files": ("FoundFile", "find_files", "found_file", "language_of"),
-        "locate": ("TreeFiles",),
+        "files": ("find_files", "language_of"),
+        "locate": ("likely_to_define",),
         "matching": ("generated_scopes", "match", "match_generated"),
         "names": ("short_name",),
         "parse": ("parse_file",),
-        "pathmap": ("BUILD_FOLDER", "Here", "PathMap", "files_below", "find_here"),
         "sites": ("call_sites",),
     },
 )

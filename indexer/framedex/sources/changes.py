@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from framedex.git import Git
 from framedex.model import FileState
+from framedex.regularfile import open_regular
 from framedex.sources.moving import LineMap, map_lines
+from framedex.whereabouts.files import found_file
 
 _LARGEST = 16 << 20  # bytes; larger files are not compared
 _MOST = 4096  # files whose changes are kept
@@ -35,8 +37,11 @@ class Changes:
 
     def since(self, path: str, then: FileState) -> Change | None:
         """What has changed in a file since; None for nothing, and where there is no such file now."""
-        now = _times(path)
-        if now is None or (then.blob and now == (then.modified, then.size)):
+        found = found_file(path)
+        if found is None:
+            return None
+        now = found.modified, found.size
+        if then.blob and now == (then.modified, then.size):
             return None
         known = self._known.get((path, then))
         if known is None or known[0] != now:
@@ -47,12 +52,9 @@ class Changes:
 
 
 def file_state(path: str) -> FileState | None:
-    """The state of a file now; None where it cannot be read whole, or is larger than what is compared."""
-    before = _times(path)
-    content = _content(path)
-    if before is None or content is None or _times(path) != before:
-        return None
-    return FileState(*before, blob_name(content))
+    """The state of a file now; None where it cannot be read, is larger than what is compared or is being written."""
+    read = _read(path)
+    return None if read is None else FileState(*read[0], blob_name(read[1]))
 
 
 def blob_name(content: bytes) -> str:
@@ -70,18 +72,23 @@ def _change(path: str, then: FileState) -> Change | None:
     return Change(None if old is None else map_lines(old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
 
 
-def _times(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - for every frame that is shown
-    except (OSError, ValueError):
-        return None
-    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
-
-
 def _content(path: str) -> bytes | None:
+    read = _read(path)
+    return None if read is None else read[1]
+
+
+def _read(path: str) -> tuple[tuple[int, int], bytes] | None:
+    """A file's mtime (ns) and size, and its content; None where it cannot be read, is too large or is being written."""
     try:
-        with Path(path).open("rb") as file:
+        with open_regular(Path(path)) as file:
+            before = _times(file)
             content = file.read(_LARGEST + 1)
+            is_whole = len(content) <= _LARGEST and before == _times(file)
     except (OSError, ValueError):
         return None
-    return content if len(content) <= _LARGEST else None
+    return (before, content) if is_whole else None
+
+
+def _times(file: IO[bytes]) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_mtime_ns, status.st_size

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from framedex.whereabouts.files import FoundFile, found_file, is_of_a_process
 
 LANGUAGES = {
     **dict.fromkeys((".c", ".cc", ".cpp", ".cxx", ".c++", ".cu"), "cpp"),
@@ -21,17 +21,7 @@ LANGUAGES = {
 _SKIPPED = frozenset(
     ("__pycache__", "node_modules", "build", "_build", "cmake-build-debug", "cmake-build-release", "CMakeFiles", "dist")
 )
-_PROCESSES = "/proc/"
 _BAZEL = ("bazel-bin", "bazel-out", "bazel-testlogs", "bazel-genfiles")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A source file and its state: `modified` is mtime in ns, `size` in bytes."""
-
-    path: str
-    modified: int
-    size: int
 
 
 def language_of(path: str | Path) -> str | None:
@@ -70,20 +60,9 @@ def find_files(
         pending.extend(reversed(folders))
 
 
-def found_file(path: str) -> FoundFile | None:
-    """The ordinary file at this path, None where there is none: what is below /proc is of this process alone."""
-    if path.startswith(_PROCESSES):
-        return None
-    try:
-        status = os.stat(path)  # noqa: PTH116 - a hot loop over thousands of files
-    except (OSError, ValueError):
-        return None
-    return FoundFile(path, status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
-
-
 def _entries(folder: str, seen: set[tuple[int, int]], unreadable: Callable[[str], object]) -> list[os.DirEntry[str]]:
     """The entries of a folder by name; none of one that was seen before or cannot be read, or of /proc."""
-    if f"{folder}/".startswith(_PROCESSES):
+    if is_of_a_process(folder):
         return []
     try:
         status = os.stat(folder)  # noqa: PTH116

@@ -19,8 +19,9 @@ from threading import Lock
 from framedex.model import Definition, Language
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
-from framedex.sources.files import FoundFile, found_file, language_of
+from framedex.sources.files import language_of
 from framedex.sources.names import short_name
+from framedex.whereabouts.files import FoundFile, found_file
 
 Named = tuple[str, Definition]
 """A definition and the short name that it is looked up by."""

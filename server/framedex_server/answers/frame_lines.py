@@ -5,15 +5,16 @@ Clients without document links (Emacs, Helix) go to a frame by definition, so an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
-from framedex_server.documents.open_documents import is_source, path_of
+from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import Markup
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from framedex.interchange import TextFrame
     from framedex.interchange.placing.resolve import Binaries, Found, Resolver
     from framedex.model import Location
+    from framedex.whereabouts.precedence import Whereabouts
 
 _MOST_SHOWN = 4
 
@@ -34,7 +36,7 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
     found = await _found_at(session, document, uri, position)
     if found is None or found.location is None:
         return None
-    places = [place for place in (found.location, *found.candidates) if is_source(place.path)]
+    places = [place for place in (found.location, *found.candidates) if is_here(place.path)]
     targets = [Target(place.path, place.line, place.line, place.line) for place in places]
     return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
 
@@ -70,26 +72,21 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
 def resolver(
     session: Session, uri: str, index: Index | None, binaries: Binaries | None, document: StackText | None = None
 ) -> Resolver:
-    """What finds the source of a document's frames: relative paths begin beside it or in the workspace."""
+    """What finds the source of a document's frames."""
     from framedex.interchange.placing.resolve import Resolver
-    from framedex.sources.pathmap import PathMap, files_below
-
-    path = path_of(uri)
-    folders = [*([Path(path).parent] if path is not None else []), *session.roots()]
-    rules = session.folder_settings_at(path or session.any_document()).path_map
-
-    def elsewhere(name: str) -> Sequence[str]:
-        return files_below(name, source_folders(session, uri, index))
 
     releases = document.releases if document is not None else None
-    return Resolver(index, folders, binaries, PathMap(rules).there, elsewhere, releases, session.outlines)
+    return Resolver(index, whereabouts(session, uri, index), binaries, releases, session.outlines)
 
 
-def source_folders(session: Session, uri: str, index: Index | None) -> list[str]:
-    """Where files are looked for that a text names by their paths on another machine."""
-    settings = session.folder_settings_at(path_of(uri) or session.any_document())
-    roots = [root.path for root in index.source_roots()] if index is not None else []
-    return list(dict.fromkeys((*map(str, settings.sources), *roots, *map(str, session.roots()))))
+def whereabouts(session: Session, uri: str, index: Index | None) -> Whereabouts:
+    """What finds the files that a document's paths mean: below the workspace folders too, as below source folders."""
+    from framedex.whereabouts.precedence import Whereabouts
+
+    path, roots = path_of(uri), session.roots()
+    settings = session.folder_settings_at(path or session.any_document())
+    beside = [Path(path).parent] if path is not None else []
+    return Whereabouts(settings.path_map, (*settings.sources, *roots), (*beside, *roots), index)
 
 
 async def _found_at(session: Session, document: StackText, uri: str, position: types.Position) -> Found | None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from framedex.plaintext import printable
+from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import is_source
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _calls(
             continue
         several = f", one of {len(call.targets)} of this name" if len(call.targets) > 1 else ""
         for name, location, last in call.targets:
-            if is_source(location.path):
+            if is_here(location.path):
                 item = types.CallHierarchyItem(
                     name=shorten(printable(name)),
                     kind=types.SymbolKind.Function,

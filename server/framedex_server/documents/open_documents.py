@@ -7,7 +7,6 @@ editor's own URI, or it shows the same file in a second buffer.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -16,6 +15,7 @@ from urllib.parse import quote
 
 from pygls.uris import to_fs_path
 
+from framedex.whereabouts.files import FoundFile, found_file, is_here
 from framedex_server.documents.unsaved import UnsavedEdits
 
 TRACE_LANGUAGE = "framedex-trace"
@@ -98,24 +98,6 @@ class OpenDocuments:
         return path
 
 
-def is_source(path: str) -> bool:
-    """Whether a path can be opened here: DWARF names files of the machine that built a binary."""
-    return _times(path) is not None
-
-
-def _times(path: str) -> tuple[int, int] | None:
-    """When a source was modified (ns), and its size; None for what is no file: captures name pipes and devices too."""
-    if not path.startswith("/"):  # of a source map, or relative to a folder that nobody knows
-        return None
-    if path.startswith("/proc/"):  # a compiler's own working folder, which is not this process's
-        return None
-    try:
-        status = os.stat(path)  # noqa: PTH116 - for every frame that an answer looks at
-    except (OSError, ValueError):
-        return None
-    return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
-
-
 def path_of(uri: str) -> str | None:
     """The real path of a `file:` URI, as the index writes it; None for any other URI."""
     try:
@@ -140,21 +122,21 @@ def _with_plain_newlines(text: str) -> str:
 
 def _read_text(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8", errors="replace") if is_source(path) else ""
+        return Path(path).read_text(encoding="utf-8", errors="replace") if is_here(path) else ""
     except OSError:
         return ""
 
 
 def _read_line(path: str, line: int) -> str:
-    times = _times(path) if line >= 1 else None
-    return "" if times is None else _line_of_file(path, line, times)
+    file = found_file(path) if line >= 1 else None
+    return "" if file is None else _line_of_file(file, line)
 
 
 @lru_cache(maxsize=8192)
-def _line_of_file(path: str, line: int, _: tuple[int, int]) -> str:
-    """A line of a file as it was at a time: answers tell of the same few lines, far inside their files."""
+def _line_of_file(file: FoundFile, line: int) -> str:
+    """A line of a file in a state: answers tell of the same few lines, far inside their files."""
     try:
-        with Path(path).open("rb") as lines:  # only the line that is wanted is worth decoding
+        with Path(file.path).open("rb") as lines:  # only the line that is wanted is worth decoding
             text = next(islice(lines, line - 1, line), b"").decode("utf-8", "replace").rstrip("\r\n")
             return text[:_LONGEST_LINE]
     except OSError:

@@ -15,7 +15,7 @@ from framedex.calltext import arguments_text, error_lines, outcome_text
 from framedex.model import FrameRow, Language, Role, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
-from framedex_server.documents.open_documents import is_source
+from framedex.whereabouts.files import is_here
 from framedex_server.markup import Markup, code_span
 
 _MARKUP = Markup(markdown=True)
@@ -89,7 +89,7 @@ def _place(frame: FrameRow, uri_of: Uri) -> str:
     if place is None:
         return f"in {_code(f'{PurePath(frame.module).name}+{frame.offset:#x}')}"
     text = _code(f"{_short(place.path)}:{place.line}")
-    url = f"{uri_of(place.path)}#L{place.line}" if is_source(place.path) else place.url
+    url = f"{uri_of(place.path)}#L{place.line}" if is_here(place.path) else place.url
     return f"at {_MARKUP.link(text, url)}" if url is not None else f"at {_code(f'{place.path}:{place.line}')}"
 
 

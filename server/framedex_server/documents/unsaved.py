@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.regularfile import read_regular
+from framedex.whereabouts.files import FoundFile, found_file
 
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
@@ -19,7 +19,7 @@ class _Compared:
     """The text and the state of the file that were compared, and what has moved; None for nothing that is known."""
 
     text: str
-    state: tuple[int, int]
+    file: FoundFile
     lines: LineMap | None
 
 
@@ -65,14 +65,12 @@ class UnsavedEdits:
         text = self._text_of(path)
         if text is None:
             return None
-        try:
-            status = os.stat(path)  # noqa: PTH116 - for every place that is shown
-        except (OSError, ValueError):
+        file = found_file(path)
+        if file is None:
             return None
-        state = status.st_mtime_ns, status.st_size
         known = self._compared.get(path)
-        if known is None or known.text is not text or known.state != state:
-            known = self._compared[path] = _Compared(text, state, _edits(path, text))
+        if known is None or known.text is not text or known.file != file:
+            known = self._compared[path] = _Compared(text, file, _edits(path, text))
         return known.lines
 
 

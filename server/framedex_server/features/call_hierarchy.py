@@ -19,11 +19,11 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.whereabouts.files import is_here
 from framedex.words import count
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.static_calls import Written, static_callees
-from framedex_server.documents.open_documents import is_source
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
@@ -128,7 +128,7 @@ def in_text(
     """The functions of the frames on a line of a trace document or log."""
     items = []
     for found in map(resolver(session, place.uri, index, session.binaries, document).find, frames):
-        if found.location is not None and is_source(found.location.path):
+        if found.location is not None and is_here(found.location.path):
             there = Anchor(found.location.path, found.location.line)
             functions = index.functions_at(there.path, there.line)
             # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
@@ -208,12 +208,12 @@ def _with_counts(edges: Sequence[Edge], most: int) -> Iterator[tuple[Edge, str]]
 
 def _sites_in(edge: Edge, path: str) -> list[Location]:
     """The caller's lines in the file that its item opens: `from_ranges` are read as lines of that document."""
-    return [site for site in edge.sites if site.path == path and is_source(path)][:MOST_SITES]
+    return [site for site in edge.sites if site.path == path and is_here(path)][:MOST_SITES]
 
 
 def _document(function: FunctionRow) -> str | None:
     """The file that shows a function, if it is on this machine."""
-    return function.location.path if function.location and is_source(function.location.path) else None
+    return function.location.path if function.location and is_here(function.location.path) else None
 
 
 def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:

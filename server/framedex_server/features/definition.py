@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.whereabouts.files import is_here
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi_text import is_called_at
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import Target, Targets, along, answer
-from framedex_server.documents.open_documents import is_source
 from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Target]) -> l
     passed: set[tuple[str, int]] = set()
     for handler in handlers:
         written, registered = _written(handler), handler.location
-        if registered is not None and is_source(registered.path):
+        if registered is not None and is_here(registered.path):
             if written is None:
                 first.append(Target(registered.path, registered.line, registered.line, registered.line))
             else:
@@ -82,7 +82,7 @@ def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Target]) -> l
 
 def _written(handler: FfiHandler) -> Target | None:
     function = handler.implementation
-    if function is None or function.location is None or not is_source(function.location.path):
+    if function is None or function.location is None or not is_here(function.location.path):
         return None
     line = function.location.line
     return Target(function.location.path, line, line, max(line, function.end_line))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.whereabouts.files import is_here
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import is_source, path_of
+from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def _links(session: Session, document: StackText, uri: str, index: Index | None)
             if len(symbols) > MOST_SYMBOLS:
                 continue
         location = finder.find(frame, source).location
-        if location is not None and (location.url is not None or is_source(location.path)):
+        if location is not None and (location.url is not None or is_here(location.path)):
             links += [_link(session, where, location) for where in _ranges(session, document, frame)]
         if len(links) >= MOST_LINKS:
             break

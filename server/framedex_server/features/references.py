@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Place, Session
-from framedex_server.documents.open_documents import is_source
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -37,7 +37,7 @@ def register(server: LanguageServer, session: Session) -> None:
 def origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
     """The lines from which stacks come to a line, and from which the FFI targets that it has to do with are called."""
     lines = dict.fromkeys(
-        (location.path, location.line) for location in _locations(session, place, index) if is_source(location.path)
+        (location.path, location.line) for location in _locations(session, place, index) if is_here(location.path)
     )
     limit = session.settings_at(place.path).limit
     found = [

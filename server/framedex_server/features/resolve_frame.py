@@ -14,10 +14,11 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.frame_lines import resolver, source_folders
+from framedex.whereabouts.files import is_here
+from framedex_server.answers.frame_lines import resolver, whereabouts
 from framedex_server.answers.requests import Json, range_json
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import is_source, path_of
+from framedex_server.documents.open_documents import path_of
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -77,7 +78,7 @@ class Wanted:
 
 def _resolved(session: Session, wanted: Wanted, index: Index | None) -> Json:
     found = resolver(session, wanted.uri, index, None).find(wanted.frame())
-    places = [place for place in (found.location, *found.candidates) if place is not None and is_source(place.path)]
+    places = [place for place in (found.location, *found.candidates) if place is not None and is_here(place.path)]
     url = next((place.url for place in _named(found) if place.url), None)
     answer: Json = {"locations": [_place(session, place) for place in places], "url": url, "message": None}
     if not places:
@@ -118,9 +119,9 @@ def _nowhere(session: Session, wanted: Wanted, index: Index | None) -> str:
             f"{printable(wanted.symbol)} is neither a recorded function nor a definition in the indexed sources."
             " `framedex sources add FOLDER` adds a source folder."
         )
-    from framedex.sources.pathmap import HOW_TO_MAP
+    from framedex.whereabouts.rules import HOW_TO_MAP
 
-    folders = source_folders(session, wanted.uri, index)
+    folders = whereabouts(session, wanted.uri, index).source_folders
     shown = ", ".join(map(printable, folders[:4])) + (f" and {len(folders) - 4} more" if len(folders) > 4 else "")
     below = f", nor one with the end of that path below {shown}" if folders else ""
     indexed = " There is no index here." if index is None else ""

@@ -15,8 +15,8 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
-from framedex_server.documents.open_documents import is_source
 from framedex_server.inward import is_readable, locations
 from framedex_server.markup import shorten
 
@@ -73,7 +73,7 @@ def _symbol(session: Session, index: Index, symbol: FoundSymbol) -> types.Worksp
     place = symbol.location
     if place is None and symbol.call is not None:
         place = _end(index, symbol.call)
-    if place is None or not is_source(place.path):
+    if place is None or not is_here(place.path):
         return None
     told = {"boundary": "boundary function", "target": "FFI target"}.get(symbol.kind)
     if told is None:

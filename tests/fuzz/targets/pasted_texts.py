@@ -7,7 +7,8 @@ from contextlib import chdir
 
 from framedex.commands.reading.pasted import Finder
 from framedex.errors import FramedexError
-from framedex.settings import PathRule, Settings
+from framedex.settings import Settings
+from framedex.whereabouts.rules import PathRule
 from tests.fuzz.inputs import scratch, text_of
 
 LONGEST = 4096
@@ -20,7 +21,7 @@ def run(data: bytes) -> None:
     settings = Settings(sources=(folder,), path_map=(PathRule("/build", folder),))
     with chdir(folder):
         try:
-            place = Finder(settings, [str(folder)], None).find(text_of(data))
+            place = Finder(settings, None).find(text_of(data))
             assert os.path.isfile(place.path) and (place.line is None or place.line > 0)  # noqa: PTH113
         except FramedexError as error:
             assert str(error)

@@ -6,10 +6,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from framedex.releases import Build, public_url, published, url_template
-from framedex.settings import PathRule
 from framedex.sourcemap.records import _is_address
-from framedex.sources.locate import TreeFiles
-from framedex.sources.pathmap import PathMap, files_below, find_here
+from framedex.sources.locate import likely_to_define
+from framedex.whereabouts.precedence import find_here
+from framedex.whereabouts.rules import PathMap, PathRule
+from framedex.whereabouts.tails import TreeFiles, files_below
 from tests.fuzz.inputs import Input, scratch
 
 LONGEST = 4096
@@ -28,7 +29,7 @@ def run(data: bytes) -> None:
     rules = PathMap([PathRule(before, scratch()), PathRule("/build", Path("/nowhere"))])
     find_here(recorded, rules, tree)
     files_below(recorded, [str(scratch())])
-    tree.likely_to_define(symbol, recorded)
+    likely_to_define(tree, symbol, recorded)
     if (found := published(recorded, _BUILDS)) is not None:
         url = public_url(found.component, found.path, 1, found.revision)
         assert url is not None and urlsplit(url).hostname == "github.com" and url.isprintable()

@@ -20,11 +20,14 @@ from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.interchange import read
 from framedex.interchange.placing.resolve import Resolver
+from framedex.whereabouts.precedence import Whereabouts
+from framedex.whereabouts.rules import PathRule
 from tests.indexer.privileges import run_without_privileges
 from tests.indexer.recorded import Project
 from tests.running import plain_environment
 
 COMMAND = [sys.executable, "-c", "from framedex.commands.main import cli; cli()"]
+
 TIMEOUT = 60  # seconds, of which none are needed: a hang is a failure
 
 CRASH = (
@@ -284,7 +287,7 @@ def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bo
     name = "a\x1b]0;x\x07 $(touch pwned);'\"\u202e\udcff.cc"
     (tmp_path / name).write_text("int x;\n")
     text = f"    #0 0x12 in main /build/{name}:1\n"
-    resolver = Resolver(None, there=lambda path: str(tmp_path / name))
+    resolver = Resolver(None, Whereabouts([PathRule("/build", tmp_path)]))
     notes = SourceNotes(resolver.find, Terminal(colors=False, links=links, host="host"), "utf-8")
     note = notes.found(list(read(text).frames())).decode()
     bare = re.sub(r"\x1b\]8;;[!-~]*\x1b\\", "", note)  # our own links, whose targets have visible ASCII only
@@ -294,7 +297,9 @@ def test_what_is_added_of_hostile_names_is_neutralised(tmp_path: Path, links: bo
 
 def test_an_encoding_without_arrows_gets_ascii() -> None:
     notes = SourceNotes(
-        Resolver(None, there=lambda path: str(Path(__file__))).find, Terminal(colors=False, links=False), "ascii"
+        Resolver(None, Whereabouts([PathRule("/build/é.cc", Path(__file__))])).find,
+        Terminal(colors=False, links=False),
+        "ascii",
     )
     (frame,) = read("/build/é.cc:3\n").frames()
     assert notes.found([frame]).decode("ascii") == f" -> {Path(__file__)}:3"

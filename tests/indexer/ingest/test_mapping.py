@@ -13,8 +13,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources, ingest_captures
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
-from framedex.settings import PathRule
-from framedex.sources import PathMap
+from framedex.whereabouts.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"

@@ -13,6 +13,8 @@ from framedex.index import Index
 from framedex.interchange import read
 from framedex.interchange.placing.resolve import Binaries, Found, Resolver
 from framedex.model import How
+from framedex.whereabouts.precedence import Whereabouts
+from framedex.whereabouts.rules import PathRule
 from tests.indexer.recorded import Project
 
 
@@ -40,14 +42,18 @@ def definition_line(project: Project, text: str) -> int:
 def test_a_path_that_is_here_needs_no_index(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     text = '  File "a.py", line 1, in <module>\n'
-    assert where(found(text, Resolver(None, [tmp_path]))) == ("a.py", 1, How.EXACT)
+    assert where(found(text, Resolver(None, Whereabouts(folders=[tmp_path])))) == ("a.py", 1, How.EXACT)
     assert where(found(text, Resolver(None))) is None
 
 
 def test_a_link_leads_to_the_file_itself(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     (tmp_path / "link.py").symlink_to(tmp_path / "a.py")
-    assert where(found('  File "link.py", line 1, in <module>\n', Resolver(None, [tmp_path]))) == ("a.py", 1, How.EXACT)
+    assert where(found('  File "link.py", line 1, in <module>\n', Resolver(None, Whereabouts(folders=[tmp_path])))) == (
+        "a.py",
+        1,
+        How.EXACT,
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,8 +118,12 @@ def test_a_bare_name_in_a_library_that_was_not_recorded_proves_nothing(
 
 
 def test_rules_for_paths_come_first(project: Project, index: Index) -> None:
-    rules = {"/their/a.cc": str(project.library_source)}
-    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, there=rules.get))) == ("runtime.cc", 3, How.EXACT)
+    rules = [PathRule("/their/a.cc", project.library_source)]
+    assert where(found("/their/a.cc:3:1: error\n", Resolver(index, Whereabouts(rules, index=index)))) == (
+        "runtime.cc",
+        3,
+        How.EXACT,
+    )
 
 
 def test_an_offset_leads_to_the_line_in_the_binarys_debug_information(project: Project) -> None:
@@ -137,7 +147,7 @@ def test_a_binary_without_a_build_id_is_not_the_one_that_a_text_names(project: P
     text = f"    #0 0x7f00 in nobody ({bare}+0x1119) (BuildId: {'00' * 20})\n"
     (frame,) = read(text).frames()
     assert Binary.open(bare).build_id is None
-    assert Binaries().symbols(frame) == ()
+    assert Binaries().symbols(frame, str(bare)) == ()
 
 
 def test_a_symbolizers_link_leads_to_the_recorded_binary_of_its_build_id(project: Project, index: Index) -> None:

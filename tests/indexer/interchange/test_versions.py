@@ -16,6 +16,7 @@ from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import How, Location, SourceMapInfo, Stale
 from framedex.releases.stated import StatedReleases
+from framedex.whereabouts.precedence import Whereabouts
 from tests.gitrepository import make_checkout
 
 OLD = '''\
@@ -419,7 +420,7 @@ def test_a_line_that_the_file_here_does_not_bear_out_is_followed_into_a_source_m
 def test_a_path_of_another_machine_may_be_of_any_tree_that_shares_its_end(tmp_path: Path) -> None:
     old, new = environment(tmp_path, "0.10.2", OLD), environment(tmp_path, "0.12.0", f"{OLD}# newer\n")
     index = indexed(tmp_path, old.parents[2], new.parents[2])
-    resolver = Resolver(index, elsewhere=lambda name: [str(new)])
+    resolver = Resolver(index, Whereabouts(sources=[new.parents[2]], index=index))
     answer = found(traceback("/opt/app/jax/_src/api.py", 11, "device_put"), resolver)
     assert {each.path for each in (place(answer), *answer.candidates)} == {str(old), str(new)}
     assert place(answer).how is How.CANDIDATES
@@ -457,9 +458,10 @@ def test_the_main_function_of_another_program_is_nowhere(tmp_path: Path) -> None
 def test_the_script_of_another_program_is_doubtful(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree" / "train.py").write_text("x = 1\ny = 2\n")
-    resolver = Resolver(indexed(tmp_path, tmp_path / "tree"))
+    index = indexed(tmp_path, tmp_path / "tree")
+    resolver = Resolver(index)
     assert place(found(py_spy("train.py", 2, "<module>"), resolver)).how is How.DOUBTFUL
-    beside = Resolver(indexed(tmp_path, tmp_path / "tree"), [tmp_path / "tree"])
+    beside = Resolver(index, Whereabouts(folders=[tmp_path / "tree"], index=index))
     assert place(found(py_spy("train.py", 2, "<module>"), beside)).how is How.EXACT
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from framedex.sources import TreeFiles
+from framedex.sources import likely_to_define
+from framedex.whereabouts.tails import TreeFiles
 
 FILES = TreeFiles(
     [
@@ -34,11 +35,11 @@ def test_a_recorded_path_is_found_by_its_tail(recorded: str, expected: list[str]
 
 
 def test_a_function_is_looked_for_in_its_unit_and_in_the_header_of_its_class() -> None:
-    assert FILES.likely_to_define("xla::PjRtClient::Put(int)", "utils.cc") == [
+    assert likely_to_define(FILES, "xla::PjRtClient::Put(int)", "utils.cc") == [
         "/src/xla/pjrt/utils.cc",
         "/src/xla/service/utils.cc",
         "/src/xla/pjrt/pjrt_client.h",
         "/src/xla/pjrt/pjrt_client.cc",
     ]
-    assert FILES.likely_to_define("xla::service::f()", "utils.cc") == ["/src/xla/service/utils.cc"]
-    assert FILES.likely_to_define("tsl::AsyncValue::Wait() const", "") == ["/src/xla/tsl/concurrency/async_value.h"]
+    assert likely_to_define(FILES, "xla::service::f()", "utils.cc") == ["/src/xla/service/utils.cc"]
+    assert likely_to_define(FILES, "tsl::AsyncValue::Wait() const", "") == ["/src/xla/tsl/concurrency/async_value.h"]

@@ -19,9 +19,10 @@ from urllib.parse import quote
 import click
 
 from framedex.errors import FramedexError
-from framedex.model import Location, is_local
+from framedex.model import Location
 from framedex.plaintext import printable
 from framedex.tracetext import location_labels
+from framedex.whereabouts.files import is_here
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,7 @@ def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
 
 def source_is_here(location: Location | None) -> bool:
     """Whether the file of a location is on this machine."""
-    if location is None or not is_local(location.path):
-        return False
-    if location.path.startswith("/proc/"):  # which is of this process, not of a compiler
-        return False
-    return os.path.isfile(location.path)  # noqa: PTH113 - Path.is_file raises on odd names
+    return location is not None and is_here(location.path)
 
 
 def text_line(text: str, style: str = "") -> Line:

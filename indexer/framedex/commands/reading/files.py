@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.regularfile import open_regular
+from framedex.whereabouts.files import is_here_as_typed
 
 _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
@@ -40,7 +41,7 @@ def parse_place(text: str) -> Place:
     A file that exists under the whole text is that file. Of a range, `FILE#L12-L20`, the first line counts; 0 is none.
     Raises FramedexError for the URL of another machine's file.
     """
-    if _exists(Path(text)):
+    if is_here_as_typed(text):
         return Place(Path(text), None, None)
     if match := _URL.fullmatch(text):
         return _parse_url(*match.groups())
@@ -121,13 +122,6 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
         raise FramedexError(
             f"{path} could not be written: {error.strerror or error}.", "Choose another place with -o."
         ) from error
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):  # a name too long, or with a zero byte
-        return False
 
 
 def _umask() -> int:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from framedex.commands.output.console import known_index, load_settings_here, note_if_changed, print_error
-from framedex.commands.reading.elsewhere import source_folders
-from framedex.commands.reading.files import absolute
+from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.interchange.placing.resolve import Binaries, Resolver
 from framedex.plaintext import printable
@@ -68,22 +67,4 @@ def resolver_by(settings: Settings, file: str, index: Index | None, releases: St
 
     `releases` is what the log has stated.
     """
-    from framedex.sources import PathMap, files_below
-
-    sources = source_folders(settings, None)
-    return Resolver(
-        index,
-        log_folders(file),
-        Binaries(),
-        PathMap(settings.path_map).there,
-        lambda path: files_below(path, sources),
-        releases,
-    )
-
-
-def log_folders(file: str) -> tuple[Path, ...]:
-    """Where the relative paths of a log may begin: the folder of its file, the working folder for stdin."""
-    try:
-        return (absolute(Path() if file == "-" else Path(file).parent),)
-    except FramedexError:
-        return ()
+    return Resolver(index, whereabouts(settings, file, index), Binaries(), releases)

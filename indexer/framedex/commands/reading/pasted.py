@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.commands.output.console import known_index, load_settings_here, note, note_if_changed, print_error
-from framedex.commands.reading.elsewhere import files_elsewhere, source_folders
 from framedex.commands.reading.files import Place, noted_if_short, parse_place
+from framedex.commands.reading.whereabouts import place_itself, whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
 from framedex.settings import Settings
-from framedex.sources.pathmap import HOW_TO_MAP, PathMap
 from framedex.tracetext import location_labels
+from framedex.whereabouts.files import is_here, is_of_a_process
+from framedex.whereabouts.rules import HOW_TO_MAP
 
 if TYPE_CHECKING:
     from framedex.index import NameLookup
@@ -39,9 +40,9 @@ _MOST_SIMILAR = 8
 class Finder:
     """Looks for files and frames with the settings and the index of this folder."""
 
-    def __init__(self, settings: Settings, folders: Sequence[str], index: NameLookup | None) -> None:
+    def __init__(self, settings: Settings, index: NameLookup | None) -> None:
         self._settings = settings
-        self._folders = folders
+        self._where = whereabouts(settings, "-", index)
         self._index = index
         self._releases = StatedReleases()
 
@@ -61,7 +62,7 @@ class Finder:
         except FramedexError as error:
             print_error(error)
         try:
-            yield cls(settings, source_folders(settings, index), index)
+            yield cls(settings, index)
         finally:
             if index is not None:
                 index.close()
@@ -69,17 +70,16 @@ class Finder:
     def find(self, text: str) -> Place:
         """The place here that a text means. Raises FramedexError that says what was tried, or what it may be."""
         plain = _without_escapes(text)
-        home = text if "\0" in text else os.path.expanduser(text)  # noqa: PTH111
-        written = [text, restore(text), home, plain.strip()]
+        written = [text, restore(text), plain.strip()]
         if not written[-1]:
             raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
         if written[-1].startswith(("http://", "https://")):
             raise FramedexError("That is an address of the web, and no file.", "A browser opens it.")
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
-            if _is_file(place.path):
-                return noted_if_short(place)
-        if named.line is not None and len(found := self._elsewhere(str(named.path))) == 1:
+            if (here := place_itself(place, self._where)) is not None:
+                return noted_if_short(here)
+        if named.line is not None and len(found := self._files(str(named.path))) == 1:
             return noted_if_short(replace(named, path=Path(found[0])))
         self._releases = StatedReleases(plain)
         frames = _frames(plain)
@@ -95,14 +95,15 @@ class Finder:
 
     def _of_path(self, named: Place) -> Place:
         path = str(named.path)
-        found = self._elsewhere(path)
+        found = self._files(path)
         if len(found) == 1:
             return replace(named, path=Path(found[0]))
         if found:
-            raise _several(path, [f"{each}:{named.line or 1}" for each in found])
-        if os.path.exists(path):  # noqa: PTH110 - as in _is_file
-            what = "a folder" if os.path.isdir(path) else "no regular file"  # noqa: PTH112
-            raise FramedexError(f"{printable(path)} is {what}.", "Name a file in it." if what == "a folder" else "")
+            raise _several(path, [Location(each, named.line or 1, How.CANDIDATES) for each in found])
+        if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises where it may not look
+            raise FramedexError(f"{printable(path)} is a folder.", "Name a file in it.")
+        if os.path.exists(path) and not is_of_a_process(path):  # noqa: PTH110 - as above
+            raise FramedexError(f"{printable(path)} is no regular file.")
         if named.line is None and _SYMBOL.fullmatch(path):
             try:
                 return self._of_symbol(_symbol(path))
@@ -114,20 +115,15 @@ class Finder:
     def _of_frame(self, frame: TextFrame) -> Place:
         if frame.place is None or not frame.place.line:
             return self._of_symbol(frame)
-        path, line, column = frame.place.path, frame.place.line, frame.place.column
-        here = [name for name in dict.fromkeys((path, restore(path))) if _is_file(Path(name))]
-        found = here[:1] or self._elsewhere(path)
-        if len(found) == 1 and not _is_shortened(frame):
-            frame = replace(frame, place=replace(frame.place, path=os.path.abspath(found[0])))  # noqa: PTH100
-        resolved = self._resolver.find(frame)
+        written = dict.fromkeys((frame.place.path, restore(frame.place.path)))
+        path = next((path for path in written if self._where.itself(path)), frame.place.path)
+        resolved = self._resolver.find(replace(frame, place=replace(frame.place, path=path)))
         local = _here(_locations(resolved.location, resolved.candidates))
-        if len(local) == 1 and len(found) <= 1:
+        if len(local) == 1:
             opened = self._of_location(local[0], printable(resolved.function) or printable(path))
-            return replace(opened, column=column or None) if opened.line == line else opened
-        if len(found) == 1 and not local:
-            return Place(Path(found[0]), line, column or None)
-        if several := [f"{each}:{line}" for each in found] + [f"{place.path}:{place.line}" for place in local]:
-            raise _several(path, dict.fromkeys(several))
+            return replace(opened, column=frame.place.column or None) if opened.line == frame.place.line else opened
+        if local:
+            raise _several(path, local)
         raise self._missing(path, resolved.location.url if resolved.location else None)
 
     def _of_symbol(self, frame: TextFrame) -> Place:
@@ -138,7 +134,7 @@ class Finder:
         if len(local) == 1:
             return self._of_location(local[0], name)
         if local:
-            raise _several(name, [f"{place.path}:{place.line}" for place in local])
+            raise _several(name, local)
         if url := next((place.url for place in places if place.url), None):
             raise FramedexError(f"The source of {name} is not on this machine.", f"It is public: {url}")
         if self._index is None:
@@ -149,7 +145,7 @@ class Finder:
         if len(similar := self._similar(found.function)) == 1:
             return self._of_location(similar[0], name)
         if similar:
-            raise _several(name, [f"{place.path}:{place.line}" for place in similar])
+            raise _several(name, similar)
         raise _UnknownSymbolError(
             f"The index knows no source of {name}.",
             "`framedex find NAME` looks for parts of names; `framedex sources add FOLDER` adds a source folder.",
@@ -159,9 +155,7 @@ class Finder:
         """A place; what is known less than exactly is told."""
         if labels := location_labels(location):
             note(f"{name}: {printable(location.path)}:{location.line} [{', '.join(labels)}]")
-        if location.how is How.DOUBTFUL:  # then the text is all there is; an editor goes to the last line
-            return Place(Path(location.path), location.moved_from or location.line, None)
-        return Place(Path(location.path), location.line, None)
+        return Place(Path(location.path), _line(location), None)
 
     def _similar(self, name: str) -> list[Location]:
         """The places of what has this name without its namespaces, as other verbs take names."""
@@ -177,20 +171,13 @@ class Finder:
 
     @cached_property
     def _resolver(self) -> Resolver:
-        from framedex.commands.reading.logs import log_folders
         from framedex.interchange.placing.resolve import Binaries, Resolver
 
-        return Resolver(
-            self._index,
-            log_folders("-"),
-            Binaries(),
-            PathMap(self._settings.path_map).there,
-            self._elsewhere,
-            self._releases,
-        )
+        return Resolver(self._index, self._where, Binaries(), self._releases)
 
-    def _elsewhere(self, path: str) -> list[str]:
-        return files_elsewhere(path, self._settings, self._folders)
+    def _files(self, path: str) -> Sequence[str]:
+        """The files here that a path may mean; those of source maps cannot be opened."""
+        return list(filter(is_here, self._where.files(path)))
 
     def _missing(self, path: str, url: str | None = None) -> FramedexError:
         if path.startswith("<"):
@@ -198,8 +185,8 @@ class Finder:
         tried = []
         if self._settings.path_map:
             tried.append("by the path-map")
-        if self._folders:
-            tried.append(f"with the end of that path below {', '.join(map(printable, self._folders))}")
+        if folders := self._where.source_folders:
+            tried.append(f"with the end of that path below {', '.join(map(printable, folders))}")
         if self._index is not None:
             tried.append("among the files and names of the index")
         below = f", nor one {', or '.join(tried)}" if tried else ""
@@ -209,13 +196,6 @@ class Finder:
 
 class _UnknownSymbolError(FramedexError):
     """Nothing is known of a name."""
-
-
-def _is_shortened(frame: TextFrame) -> bool:
-    """Whether a frame's path is only the end of one, which may be that of other files than the first that is found."""
-    from framedex.interchange import Format
-
-    return frame.format is Format.PY_SPY
 
 
 def _has_last_part(name: str, wanted: str) -> bool:
@@ -258,13 +238,14 @@ def _locations(first: Location | None, others: Iterable[Location]) -> list[Locat
 
 def _here(places: Iterable[Location]) -> list[Location]:
     """Those whose files are here: an absolute path may be one of the machine that built it."""
-    return [place for place in places if _is_file(Path(place.path))]
+    return [place for place in places if is_here(place.path)]
 
 
-def _several(name: str, places: Iterable[str]) -> FramedexError:
-    listed = "\n".join(printable(place) for place in places)
+def _line(location: Location) -> int:
+    """The line to go to: where a place is doubtful the text is all there is, and editors go to the last line."""
+    return (location.moved_from or location.line) if location.how is How.DOUBTFUL else location.line
+
+
+def _several(name: str, places: Iterable[Location]) -> FramedexError:
+    listed = "\n".join(dict.fromkeys(f"{printable(place.path)}:{_line(place)}" for place in places))
     return FramedexError(f"Several places may be meant by {printable(name)}:\n{listed}", "Open the one that you mean.")
-
-
-def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)  # noqa: PTH113 - Path.is_file raises where it may not look

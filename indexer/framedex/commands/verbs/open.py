@@ -15,7 +15,9 @@ import click
 
 from framedex.commands.editor.choice import chosen_editor
 from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
+from framedex.commands.output.console import settings_here
 from framedex.commands.reading.files import Place, noted_if_short, parse_place
+from framedex.commands.reading.whereabouts import place_itself, whereabouts
 from framedex.errors import FramedexError
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
@@ -47,12 +49,10 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     given it where the variable says how: in FRAMEDEX_EDITOR='my-editor --at {line}:{column} {file}' (or VISUAL, or
     EDITOR) each of those stands for its value, inside arguments too. No shell reads them.
     """
-    wanted = parse_place(place)
-    is_enough = wanted.line is not None or around is None
-    if not (is_enough and os.path.isfile(wanted.path)):  # noqa: PTH113 - Path.is_file raises where it may not look
-        wanted = _looked_for(place, around, index_path)
-    else:
-        noted_if_short(wanted)
+    named = parse_place(place)
+    is_enough = named.line is not None or around is None
+    here = place_itself(named, whereabouts(settings_here()[0], "-", None)) if is_enough else None
+    wanted = _looked_for(place, around, index_path) if here is None else noted_if_short(here)
     editor = chosen_editor(os.environ)
     if wanted.line is not None and not can_tell_lines(editor):
         from framedex.commands.output.console import note

@@ -16,6 +16,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
 from framedex.plaintext import printable, restore
+from framedex.whereabouts.files import is_here_as_typed
 
 Caller = tuple[FunctionRow, Location | None]
 
@@ -81,10 +82,10 @@ def _recorded_path(index: Index, path: Path) -> str:
             raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
         if found:
             return found[0]
-    if _exists(path):
+    if is_here_as_typed(str(path)):
         return _real(str(path))
     name, _, line = str(path).rpartition(":")
-    if name and _exists(Path(name)) | bool(index.recorded_files(restore(name).lstrip("./"))):
+    if name and (is_here_as_typed(name) or index.recorded_files(restore(name).lstrip("./"))):
         raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",
@@ -97,10 +98,3 @@ def _real(name: str) -> str:
         return os.path.realpath(name)
     except ValueError:  # a zero byte
         return name
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False

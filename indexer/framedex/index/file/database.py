@@ -16,6 +16,7 @@ from typing import TypeVar
 from framedex.errors import FramedexError
 from framedex.index.file.shape import foreign_part
 from framedex.index.file.version import APPLICATION_ID, VERSION
+from framedex.upwards import folders_upwards
 
 _REBUILD = "Run `framedex index --rebuild`: it makes the index anew from the captures that are still there."
 PATIENCE = 5.0
@@ -70,17 +71,11 @@ class LockedIndexError(FramedexError):
 
 
 def find_index(start: Path) -> Path | None:
-    """The nearest `.framedex/index.db` in `start` or a folder above it."""
+    """The nearest `.framedex/index.db` in `start` or a folder above it; see `folders_upwards`."""
     # As text: an editor's every question asks this about a path of ten folders.
-    folder = str(start.absolute())
-    while True:
-        candidate = os.path.join(folder, ".framedex", "index.db")  # noqa: PTH118
-        if os.path.isfile(candidate):  # noqa: PTH113 - Path.is_file raises where it may not look
-            return Path(candidate)
-        outer = os.path.dirname(folder)  # noqa: PTH120
-        if outer == folder:
-            return None
-        folder = outer
+    candidates = (os.path.join(each, ".framedex", "index.db") for each in folders_upwards(str(start.absolute())))  # noqa: PTH118
+    found = next(filter(os.path.isfile, candidates), None)  # Path.is_file raises where it may not look
+    return None if found is None else Path(found)
 
 
 def connect_reading(path: Path, patience: float) -> sqlite3.Connection:

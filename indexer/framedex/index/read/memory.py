@@ -7,14 +7,14 @@ what is known of files, is read once. It holds until somebody writes into the in
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar, cast
+
+from framedex.whereabouts.files import FoundFile, found_file, one_answer
 
 Kept = TypeVar("Kept")
 
@@ -23,18 +23,9 @@ _MOST = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class FileStatus:
-    """What the file system says of a file: nanoseconds, bytes."""
-
-    modified: int
-    size: int
-    is_regular: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Entry:
     value: object
-    files: Mapping[str, FileStatus | None]
+    files: Mapping[str, FoundFile | None]
 
 
 class Memory:
@@ -44,14 +35,14 @@ class Memory:
         self._lock = RLock()
         self._version: object = None
         self._kept: dict[Hashable, _Entry] = {}
-        self._files: dict[str, FileStatus | None] | None = None
-        self._looked_at: dict[str, FileStatus | None] = {}
+        self._is_held = False
+        self._looked_at: dict[str, FoundFile | None] = {}
 
     @contextmanager
     def held(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Hold one state of the index, and of every file that is looked at; other threads wait for their turn."""
         with self._lock:
-            if self._files is not None:
+            if self._is_held:
                 yield
                 return
             # One transaction for all queries of an answer: each of their own would lock the file anew.
@@ -61,20 +52,21 @@ class Memory:
                 if version != self._version or len(self._kept) > _MOST:
                     self._kept.clear()
                 self._version = version
-                self._files = {}
-                yield
+                self._is_held = True
+                with one_answer():
+                    yield
             finally:
-                self._files = None
+                self._is_held = False
                 self._looked_at = {}
                 with suppress(sqlite3.Error):  # of a broken file, which the answer has told of
                     connection.execute("ROLLBACK")
 
-    def file(self, path: str) -> FileStatus | None:
-        """The status of a file; None where there is none. What is being made meanwhile holds while it stays so."""
-        if self._files is None:
-            return _status(path)
-        status = self._looked_at[path] = self._now(path)
-        return status
+    def file(self, path: str) -> FoundFile | None:
+        """The file at a path, as `found_file` has it. What is being made meanwhile holds while it stays so."""
+        found = found_file(path)
+        if self._is_held:
+            self._looked_at[path] = found
+        return found
 
     def recall(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What is kept under a key, made first if it is not there or holds no longer. Nobody may change it."""
@@ -99,12 +91,12 @@ class Memory:
 
     def rests_on(self, kind: Hashable, identifier: int) -> None:
         """Note that what is being made holds only while something that is kept does."""
-        entry = self._kept.get((kind, identifier)) if self._files is not None else None
+        entry = self._kept.get((kind, identifier)) if self._is_held else None
         if entry is not None:
             self._looked_at.update(entry.files)
 
     def _made(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        if self._files is None:
+        if not self._is_held:
             return make()
         outer, self._looked_at = self._looked_at, {}
         try:
@@ -116,19 +108,5 @@ class Memory:
         return value
 
     def _entry(self, key: Hashable) -> _Entry | None:
-        entry = self._kept.get(key) if self._files is not None else None
-        return entry if entry and all(self._now(path) == then for path, then in entry.files.items()) else None
-
-    def _now(self, path: str) -> FileStatus | None:
-        assert self._files is not None
-        if path not in self._files:
-            self._files[path] = _status(path)
-        return self._files[path]
-
-
-def _status(path: str) -> FileStatus | None:
-    try:
-        status = os.stat(path)  # noqa: PTH116 - for every place that is shown
-    except (OSError, ValueError):
-        return None
-    return FileStatus(status.st_mtime_ns, status.st_size, stat.S_ISREG(status.st_mode))
+        entry = self._kept.get(key) if self._is_held else None
+        return entry if entry and all(found_file(path) == then for path, then in entry.files.items()) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,25 +22,14 @@ def state_of(modified: int | None, size: int | None, blob: str | None) -> FileSt
     return None if modified is None or size is None or blob is None else FileState(modified, size, blob)
 
 
-def is_unchanged(path: str, then: FileState) -> bool:
-    """Whether a file surely is as it was; also where there is none now."""
-    try:
-        now = os.stat(path)  # noqa: PTH116 - for every place that is shown
-    except (OSError, ValueError):
-        return True
-    return (now.st_mtime_ns, now.st_size) == (then.modified, then.size)
-
-
 class Places:
     """Moves places to where they are now."""
 
     def __init__(self) -> None:
         self._changes: Changes | None = None
 
-    def now(self, place: Location, then: FileState | None) -> Location:
+    def now(self, place: Location, then: FileState) -> Location:
         """The place as its file is now; `then` is the state of the file that it is about."""
-        if then is None or is_unchanged(place.path, then):
-            return place
         change = self.change_since(place.path, then)
         if change is None:
             return place
@@ -53,10 +41,8 @@ class Places:
         stale = Stale.GONE if moved.is_gone else Stale.MOVED
         return replace(place, line=moved.line, stale=stale, moved_from=place.line)
 
-    def lines_since(self, path: str, then: FileState | None) -> LineMap | None:
+    def lines_since(self, path: str, then: FileState) -> LineMap | None:
         """From the lines of a file then to those now; None where they are the same, or nobody knows."""
-        if then is None or is_unchanged(path, then):
-            return None
         change = self.change_since(path, then)
         return None if change is None else change.lines
 

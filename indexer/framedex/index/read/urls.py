@@ -30,8 +30,7 @@ class Urls:
 
     def added(self, location: Location) -> Location:
         """The location with its public URL, if its file is not here and the URL is known."""
-        there = self._reader.memory.file(location.path)
-        if there is not None and there.is_regular:
+        if self._reader.memory.file(location.path) is not None:
             return location
         url = self._url(location)
         return location if url is None else replace(location, url=url)

@@ -25,8 +25,8 @@ from framedex.index.write.records import (
 )
 from framedex.index.write.source_files import forget_definitions, replace_files
 from framedex.model import Definition, ExtractedFile, How, Language, Role, SourceMapInfo
-from framedex.settings import PathRule
 from framedex.sources.sites import call_sites
+from framedex.whereabouts.rules import PathRule
 
 _FILES_OF_ROOT = """
     SELECT f.path FROM source_files s JOIN files f ON f.id = s.file JOIN source_roots r ON r.id = s.root

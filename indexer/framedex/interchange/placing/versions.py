@@ -6,7 +6,6 @@ What is found so says it (`How.FOLLOWED`). Else the frame leads to the definitio
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import defaultdict
@@ -19,8 +18,9 @@ from framedex.model import How, Language, Location, Stale, is_local
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.releases.stated import FileReleases, StatedReleases
-from framedex.sources.locate import common_tail
 from framedex.sources.outline import Fit, Outline, Outlines, outline_of_content, outline_of_map
+from framedex.whereabouts.files import is_here
+from framedex.whereabouts.tails import common_tail
 
 if TYPE_CHECKING:
     from framedex.index import NameLookup
@@ -204,7 +204,7 @@ class Versions:
         from framedex.sources.moving import map_lines
 
         for path in paths:
-            if self._histories >= _MOST_HISTORIES or not os.path.isfile(path):  # noqa: PTH113 - odd paths
+            if self._histories >= _MOST_HISTORIES or not is_here(path):
                 continue
             self._histories += 1
             now = _content(path)

@@ -56,8 +56,9 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
     )
     found: dict[str, list[tuple[str, Location, int]]] = {}
     for short, name, path, line, end_line, *state in rows:
-        place = reader.places.now(Location(path, line, How.DEFINITION), state_of(*state))
-        found.setdefault(short, []).append((name, place, end_line + place.line - line))
+        place = reader.location(path, line, How.DEFINITION, *state)
+        if place is not None:
+            found.setdefault(short, []).append((name, place, end_line + place.line - line))
     return found
 
 
@@ -65,4 +66,4 @@ def _lines_since_read(reader: Reader, path: str) -> LineMap | None:
     """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
     state = reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file_id(reader, path))
     then = None if state is None else state_of(*state)
-    return None if then is None else reader.places.lines_since(path, then)
+    return None if then is None or reader.is_unchanged(path, then) else reader.places.lines_since(path, then)

@@ -34,14 +34,11 @@ def _stale(reader: Reader, file: int | None, path: str) -> list[FileTrouble]:
         file,
     )
     change = change_since(reader, path)
-    try:
-        modified = Path(path).stat().st_mtime
-    except OSError:
-        return []
-    if row is None or row[0] is None or change is None:
+    file_now = reader.memory.file(path)
+    if row is None or row[0] is None or change is None or file_now is None:
         return []
     now = "lines may have moved" if change.lines is None else "lines are shown where git finds them now"
-    message = f"Changed {clock(modified)}, after the latest recording of it ({clock(row[0])}): {now}."
+    message = f"Changed {clock(file_now.modified / 1e9)}, after the latest recording of it ({clock(row[0])}): {now}."
     return [FileTrouble("stale-source", 1, message)]
 
 

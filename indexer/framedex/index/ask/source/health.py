@@ -6,7 +6,6 @@ import json
 import re
 
 from framedex.index.ask.source.source_maps import source_maps
-from framedex.index.read.places import is_unchanged
 from framedex.index.read.rows import Reader
 from framedex.model import FileState, SourceHealth, SourceProblem, SourceTotals
 
@@ -81,11 +80,11 @@ def _changes(reader: Reader) -> dict[str, list[str]]:
     changed = [
         (path, reader.places.change_since(path, FileState(*state)))
         for path, *state, _ in recorded
-        if not is_unchanged(path, FileState(*state))
+        if not reader.is_unchanged(path, FileState(*state))
     ]
     return {
         "It has changed since it was read; `framedex index` reads it again.": [
-            path for path, *state in read if not is_unchanged(path, FileState(*state))
+            path for path, *state in read if not reader.is_unchanged(path, FileState(*state))
         ],
         "It has changed since it was recorded, and git tells where its lines are now; recording again is surer.": [
             path for path, change in changed if change and change.lines is not None
