@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import read_capture
-from framedex.model import MergeOutcome, Stops
+from framedex.model import MergeOutcome, StopReason, Stops
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import run
@@ -27,7 +27,7 @@ def test_a_thread_without_a_file_goes_unrecorded_and_the_capture_says_so(tmp_pat
     ended = run("blocked_thread.py", folder=tmp_path)
     assert (ended.status, ended.stderr) == (0, "")
     assert [call.arguments["dims"] for call in calls_of(ended.capture, PUT)] == [[1], [3]]
-    assert read_capture(ended.capture).stops == Stops(lacks_threads=True)
+    assert read_capture(ended.capture).stops == Stops((StopReason.NO_FILE,), lacks_threads=True)
 
 
 def test_that_a_thread_is_missing_is_still_said_after_a_stop(tmp_path: Path) -> None:
