@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures import read_capture
-from framedex.model import Capture, NativeFrame
+from framedex.model import Capture, MergeOutcome, NativeFrame
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Call:
     error: int
     arguments: dict[str, Any]
     frames: tuple[Frame, ...]
-    reason: str | None
+    outcome: MergeOutcome
 
     @property
     def python_frames(self) -> list[list[str | int]]:
@@ -65,7 +65,7 @@ def calls_of(capture: Path | Capture, function: str | None = None) -> list[Call]
             int(columns.error[i]),
             json.loads(columns.arguments[i]),
             stacks[columns.stack[i]],
-            read.stacks[columns.stack[i]].reason,
+            read.stacks[columns.stack[i]].outcome,
         )
         for i in range(len(columns))
         if function is None or names[columns.function[i]] == function

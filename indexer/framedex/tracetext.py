@@ -17,11 +17,12 @@ The format, version 1, is UTF-8 text, line by line:
 
 A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
-exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
-such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. What had a
-call made on another thread stands in sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX
-told of it is a header line `dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a
-section for the Python stack of each `ffi_call` that it may be of, headed `ffi_call [exact], ...`.
+exact, `inlined`, and `returning`. An `or` line below gives one more candidate.A stack that could not be merged has two
+such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. A merged one
+whose outermost frames are missing has a header line `cut off: REASON`. What had a call made on another thread stands in
+sections of their own, headed `dispatched from thread NAME [HOW], ...`; what JAX told of it is a header line
+`dispatched from: PATH:LINE [told by JAX]`. The run of an FFI handler has a section for the Python stack of each
+`ffi_call` that it may be of, headed `ffi_call [exact], ...`.
 Everything that came from a capture is passed through `framedex.plaintext.printable`, so a line is a line.
 `framedex.interchange.readers.trace` reads it.
 """
@@ -32,18 +33,34 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from framedex.model import How, Language, Stale
+from framedex.missing import why_cut_off, why_unmerged
+from framedex.model import How, Language, SectionKind, Stale
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
-    from framedex.model import FrameRow, Location, Trace
+    from framedex.model import FrameRow, Location, Section, Trace
 
 HEADING = "framedex trace, format 1"
+
+_OWN_TITLES = {
+    SectionKind.MERGED: "frames",
+    SectionKind.NATIVE: "native frames",
+    SectionKind.PYTHON: "Python frames",
+}
 
 
 def format_trace(trace: Trace) -> str:
     """The trace as a document, every frame shown, ending in a newline."""
-    return "\n".join([*_header(trace), "", *_sections(trace)]) + "\n"
+    return "\n".join([*_header(trace), *_sections(trace)]) + "\n"
+
+
+def section_title(section: Section) -> str:
+    """What the frames of a section are, and how that is known, without control characters."""
+    if section.dispatch is not None:
+        return f"dispatched from thread {printable(section.dispatch.thread)} [{section.dispatch.how}]"
+    if section.join is not None:
+        return f"ffi_call [{section.join}]"
+    return _OWN_TITLES[section.kind]
 
 
 def frame_labels(frame: FrameRow) -> list[str]:
@@ -79,37 +96,20 @@ def _header(trace: Trace) -> Iterator[str]:
     yield f"capture: {printable(trace.capture.path)}"
     yield f"command: {printable(trace.capture.command)}"
     yield f"thread: {printable(call.thread)}"
-    if trace.reason is not None:
-        yield f"unmerged: {printable(trace.reason)}"
+    if reason := why_unmerged(trace):
+        yield f"unmerged: {reason}"
+    if reason := why_cut_off(trace):
+        yield f"cut off: {reason}"
     for dispatch in trace.dispatched:
         if dispatch.location is not None:
             yield f"dispatched from: {_target(dispatch.location)} [{dispatch.how}]"
 
 
 def _sections(trace: Trace) -> Iterator[str]:
-    yield from _stack(trace)
-    for dispatch in trace.dispatched:
-        if dispatch.frames:
-            yield ""
-            yield f"dispatched from thread {printable(dispatch.thread)} [{dispatch.how}], most recent call last:"
-            yield from _frames(dispatch.frames)
-
-
-def _stack(trace: Trace) -> Iterator[str]:
-    if trace.reason is None:
-        yield "frames, most recent call last:"
-        yield from _frames(trace.frames)
-    else:
-        yield "native frames, most recent call last:"
-        yield from _frames(trace.frames)
+    for section in trace.sections():
         yield ""
-        yield "Python frames, most recent call last:"
-        yield from _frames(trace.python)
-    if trace.origin is not None:
-        for site in trace.origin.sites:
-            yield ""
-            yield f"ffi_call [{trace.origin.how.value}], most recent call last:"
-            yield from _frames(site.frames)
+        yield f"{section_title(section)}, most recent call last:"
+        yield from _frames(section.frames)
 
 
 def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:

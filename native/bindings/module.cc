@@ -74,8 +74,8 @@ py::dict to_python(const capture::Capture& capture) {
                                  frame.line, frame.is_returning));
   }
   for (const capture::Stack& stack : capture.stacks) {
-    stacks.append(
-        py::make_tuple(py::tuple(py::cast(stack.frames)), py::tuple(py::cast(stack.python)), text(stack.reason)));
+    stacks.append(py::make_tuple(py::tuple(py::cast(stack.frames)), py::tuple(py::cast(stack.python)),
+                                 text(stack.outcome), stack.is_truncated));
   }
   for (const auto& [boundary, name] : capture.functions) functions.append(py::make_tuple(text(boundary), text(name)));
   for (const capture::Thread& thread : capture.threads) threads.append(py::make_tuple(thread.id, text(thread.name)));

@@ -32,20 +32,20 @@ struct OpenCall {
   JsonObject arguments;
 };
 
-const char* reason_text(MergeOutcome outcome) {
+const char* name_of(MergeOutcome outcome) {
   switch (outcome) {
     case MergeOutcome::kMerged:
-      return "";
-    case MergeOutcome::kTruncated:
-      return "The stack is deeper than the recorder follows: its outermost frames are missing.";
+      return "merged";
+    case MergeOutcome::kNotTold:
+      return "not-told";
     case MergeOutcome::kNoHost:
-      return "A run of Python frames has no interpreter frame on the native stack.";
+      return "no-host";
     case MergeOutcome::kCountMismatch:
-      return "The native stack has an interpreter frame that no run of Python frames accounts for.";
+      return "count-mismatch";
     case MergeOutcome::kHostMismatch:
-      return "Address and symbol disagree on which native frame runs a run of Python frames.";
+      return "host-mismatch";
   }
-  return "The stack was not merged, for a reason that this version does not know.";
+  return "unknown";
 }
 
 // The part of a module's record before its texts.
@@ -377,7 +377,8 @@ class Decoder {
 
   bool read_stack(Body body, Scope* scope) {
     auto record = body.read<StackRecord>();
-    Stack stack{reason_text(record.outcome), {}, {}};
+    bool is_truncated = record.is_truncated != 0 || record.outcome == MergeOutcome::kNotTold;
+    Stack stack{name_of(record.outcome), is_truncated, {}, {}};
     bool ok = read_frames(&body, record.frame_count, *scope, &stack.frames) &&
               read_frames(&body, record.python_count, *scope, &stack.python);
     if (!ok) return false;
@@ -396,7 +397,7 @@ class Decoder {
   }
 
   uint32_t add_stack(Stack stack) {
-    auto key = std::make_tuple(stack.reason, stack.frames, stack.python);
+    auto key = std::make_tuple(stack.outcome, stack.is_truncated, stack.frames, stack.python);
     auto [entry, is_new] = stack_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.stacks.size()));
     if (is_new) capture_.stacks.push_back(std::move(stack));
     return entry->second;
@@ -405,7 +406,7 @@ class Decoder {
   uint32_t stack_of(const Scope& scope, uint32_t id) {
     auto stack = scope.stacks.find(id);
     if (stack != scope.stacks.end()) return stack->second;
-    return add_stack({"The stack of this call is missing from the capture.", {}, {}});
+    return add_stack({"missing", false, {}, {}});
   }
 
   // The stack with the code that the function's calls enter added as its leaf.
@@ -490,7 +491,7 @@ class Decoder {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
-  std::map<std::tuple<std::string, std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t> stack_ids_;
+  std::map<std::tuple<std::string, bool, std::vector<uint32_t>, std::vector<uint32_t>>, uint32_t> stack_ids_;
   size_t damaged_ = 0;
 };
 

@@ -45,7 +45,8 @@ struct Frame {
 };
 
 struct Stack {
-  std::string reason;  // why it is not merged (or truncated), empty if all is well
+  std::string outcome;  // of merging, as framedex.model.MergeOutcome calls it
+  bool is_truncated;    // its outermost frames are missing
   std::vector<uint32_t> frames;
   std::vector<uint32_t> python;
 };

@@ -113,7 +113,7 @@ void ThreadRecorder::write_stack(const StackWalker::Found& found) {
   for (size_t i = 0; i < count; ++i) ids[i] = frame_id(walker_.frames()[i]);
   char* body = definitions_.begin(sizeof(StackRecord) + count * sizeof(uint32_t));
   if (body == nullptr) return;
-  StackRecord record{found.id, stack.outcome, static_cast<uint32_t>(stack.frame_count),
+  StackRecord record{found.id, stack.outcome, stack.is_truncated, static_cast<uint32_t>(stack.frame_count),
                      static_cast<uint32_t>(stack.python_count)};
   std::memcpy(body, &record, sizeof(record));
   std::memcpy(body + sizeof(record), ids.data(), count * sizeof(uint32_t));

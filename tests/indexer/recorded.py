@@ -23,6 +23,7 @@ from framedex.model import (
     Capture,
     CodeObject,
     Function,
+    MergeOutcome,
     Module,
     NativeFrame,
     PythonFrame,
@@ -169,7 +170,7 @@ def build_project(folder: Path, library: Path) -> Project:
     stacks = (
         Stack((allocate, boundary, convert, put, transfer, first, module_frame)),
         Stack((allocate, boundary, convert, put, transfer, second, module_frame)),
-        Stack((boundary, convert), (put, transfer, second, module_frame), "no run of Python frames has a host"),
+        Stack((boundary, convert), (put, transfer, second, module_frame), MergeOutcome.NO_HOST),
     )
     arguments = [{"type": "F32", "dims": [2, 3], "bytes": 24}, {"type": "S8", "dims": [], "bytes": 1}]
     order = (0, 0, 1, 2)

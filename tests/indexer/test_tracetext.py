@@ -37,7 +37,7 @@ def test_an_unmerged_stack_has_two_sections(project: Project) -> None:
 
     text = format_trace(found)
 
-    assert "unmerged: no run of Python frames has a host" in text
+    assert "unmerged: A run of Python frames has no interpreter frame on the native stack." in text
     assert text.index("\nnative frames, ") < text.index("\nPython frames, ")
     assert [line.function for line in parse_trace(text)][-1] == "put"
 

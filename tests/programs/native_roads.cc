@@ -26,6 +26,14 @@ void handler(int) {
   handled = handled + 1;
 }
 
+__attribute__((noinline)) int descend(Call call, int levels) {
+  if (levels == 0) {
+    call();
+    return 0;
+  }
+  return descend(call, levels - 1) + 1;  // with something left to do, so that every level stays on the stack
+}
+
 struct CallsWhenDestroyed {
   Call call;
   ~CallsWhenDestroyed() { call(); }
@@ -68,6 +76,12 @@ int while_an_exception_passes(Entry entry, void* arguments) {
 
 void from_a_thread_without_python(Entry entry, void* arguments) {
   std::thread([=] { entry(arguments); }).join();
+}
+
+int from_deep_within_a_thread_without_python(Entry entry, void* arguments, int levels) {
+  int depth = 0;
+  std::thread([&] { depth = descend({entry, arguments}, levels); }).join();
+  return depth;
 }
 
 // push rbp; mov rbp, rsp; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret - without any unwind information.

@@ -32,6 +32,7 @@ library = ctypes.CDLL(sys.argv[1])
 index = Road(library, "PJRT_Client_ProcessIndex")
 assert index.go("while_an_exception_passes") == 1
 index.go("from_a_thread_without_python")
+assert Road(library, "PJRT_Client_Devices").go("from_deep_within_a_thread_without_python", 5000) == 5000
 index.go("through_code_made_at_run_time")
 
 platform = Road(library, "PJRT_Client_PlatformName")

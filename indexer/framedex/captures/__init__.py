@@ -4,12 +4,10 @@ from framedex.captures.contents import write_contents
 from framedex.captures.folders import capture_folders, captures_below, captures_of_run, captures_within
 from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture, read_metadata
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
-from framedex.captures.stops import Stops
 
 __all__ = [
     "CaptureState",
     "RecordCounts",
-    "Stops",
     "capture_folders",
     "capture_identity",
     "capture_state",

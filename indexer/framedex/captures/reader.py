@@ -11,7 +11,6 @@ from typing import Any
 
 from framedex.captures.contents import content_of, read_contents
 from framedex.captures.folders import METADATA_FILE
-from framedex.captures.stops import Stops
 from framedex.errors import FramedexError
 from framedex.model import (
     BinaryState,
@@ -20,10 +19,13 @@ from framedex.model import (
     CodeObject,
     Description,
     Function,
+    MergeOutcome,
     Module,
     NativeFrame,
     PythonFrame,
     Stack,
+    StopReason,
+    Stops,
     Thread,
 )
 from framedex.regularfile import read_regular_text
@@ -52,8 +54,6 @@ def read_capture(path: Path) -> Capture:
     """
     metadata = read_metadata(path)
     decoded = _native.read_capture(os.fsencode(path))
-    stops = Stops.of(decoded["stops"])
-    missing = [f"{stops.sentence} {stops.remedy}"] if stops else []
     contents = read_contents(path)
     return Capture(
         path=path,
@@ -61,19 +61,20 @@ def read_capture(path: Path) -> Capture:
         modules=tuple(_module(contents, *entry) for entry in decoded["modules"]),
         codes=tuple(CodeObject(*entry) for entry in decoded["codes"]),
         frames=tuple(_frame(*entry) for entry in decoded["frames"]),
-        stacks=tuple(Stack(frames, python, reason or None) for frames, python, reason in decoded["stacks"]),
+        stacks=tuple(Stack(frames, python, MergeOutcome(name), cut) for frames, python, name, cut in decoded["stacks"]),
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
         calls=_calls(decoded["calls"], _started(metadata)),
-        problems=(*missing, *decoded["problems"]),
+        problems=tuple(decoded["problems"]),
         descriptions=tuple(_descriptions(decoded["descriptions"])),
+        stops=_stops(decoded["stops"]),
     )
 
 
 def count_records(path: Path) -> RecordCounts:
     """Count the records of the capture in folder `path` without decoding them; what is damaged does not count."""
     counts = _native.count_records(os.fsencode(path))
-    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], Stops.of(counts["stops"]))
+    return RecordCounts(counts["threads"], counts["calls"], counts["stopped"], _stops(counts["stops"]))
 
 
 def fingerprint_of(path: Path) -> str:
@@ -107,6 +108,16 @@ def read_metadata(path: Path) -> dict[str, Any]:
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata
+
+
+def _stops(native: Mapping[str, Any]) -> Stops:
+    bits = native["reasons"]
+    return Stops(
+        tuple(reason for reason in StopReason if bits & _native.STOP_REASONS[reason.name.lower()]),
+        native["threads"],
+        native["missing_calls"],
+        bool(bits & _native.STOP_REASONS["thread_missing"]),
+    )
 
 
 def _started(metadata: dict[str, Any]) -> int:

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from framedex.dispatch.work import follow_work
-from framedex.model import Capture, LinkHow, PythonFrame, Stack
+from framedex.model import Capture, LinkHow, MergeOutcome, PythonFrame, Stack
 from framedex.nesting import enclosing_calls
 from framedex.objects import Role, function_named
 from framedex.selection import selected_by
@@ -138,8 +138,10 @@ class _Finder:
 
 
 def _chain(stack: Stack) -> tuple[int, ...]:
-    """The frames to compare. Where merging failed the Python ones; of a stack that is cut off nothing."""
-    return stack.frames if stack.reason is None else stack.python
+    """The frames to compare. Where merging failed the Python ones; of a merged stack that is cut off none."""
+    if stack.outcome is not MergeOutcome.MERGED:
+        return stack.python
+    return () if stack.is_truncated else stack.frames
 
 
 def _has_python(capture: Capture, stack: Stack) -> bool:

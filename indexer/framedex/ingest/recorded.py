@@ -12,8 +12,8 @@ from pathlib import Path
 
 from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
+from framedex.missing import UNNAMED
 from framedex.model import Module
-from framedex.selection import UNNAMED
 from framedex.whereabouts.rules import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]

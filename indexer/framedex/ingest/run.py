@@ -24,6 +24,7 @@ from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
+from framedex.missing import all_problems
 from framedex.model import Capture
 from framedex.objects import follow_objects
 from framedex.releases import find_builds
@@ -87,7 +88,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         builds=find_builds(capture),
         began=began if isinstance(began, int) else None,
     )
-    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), problems, grown)
+    told = all_problems(capture.stops, problems)
+    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, grown)
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:

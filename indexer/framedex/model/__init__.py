@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         StaticCall,
         Step,
     )
+    from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import How, Join, Language, LinkHow, Location, Role, Stale, is_local
     from framedex.model.rows import (
         CallFilter,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
         SourceTotals,
     )
     from framedex.model.symbols import NativeSymbol
-    from framedex.model.traces import Dispatch, FfiSite, Origin, Trace
+    from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
 
 __all__ = [
     "GENERATING",
@@ -102,6 +103,7 @@ __all__ = [
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "MergeOutcome",
     "Module",
     "NativeFrame",
     "NativeSymbol",
@@ -111,6 +113,8 @@ __all__ = [
     "PythonLine",
     "Road",
     "Role",
+    "Section",
+    "SectionKind",
     "Severity",
     "SourceFile",
     "SourceHealth",
@@ -123,6 +127,8 @@ __all__ = [
     "Stale",
     "StaticCall",
     "Step",
+    "StopReason",
+    "Stops",
     "Thread",
     "Trace",
     "is_local",
@@ -130,5 +136,7 @@ __all__ = [
 
 # Making these dataclasses takes a fifth of a short command's time; what every command needs is in the first modules.
 __getattr__ = exports_of_any(
-    __name__, __all__, ("places", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture")
+    __name__,
+    __all__,
+    ("places", "missing", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture"),
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from framedex.model.missing import MergeOutcome, Stops
 
 if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
     import numpy as np
@@ -79,13 +81,15 @@ class PythonFrame:
 class Stack:
     """A recorded stack: indices into `Capture.frames`, innermost first.
 
-    When the native and the Python frames could not be merged, `frames` holds the native ones, `python` the Python ones,
-    and `reason` says why in a sentence; otherwise `python` is empty and `reason` is None.
+    When the native and the Python frames could not be merged, `frames` holds the native ones and `python` the Python
+    ones; otherwise `python` is empty. `is_truncated`: the outermost frames are missing, since the stack is deeper than
+    the recorder follows.
     """
 
     frames: tuple[int, ...]
     python: tuple[int, ...] = ()
-    reason: str | None = None
+    outcome: MergeOutcome = MergeOutcome.MERGED
+    is_truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,11 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One run, decoded. `problems` lists in plain sentences what could not be read; the rest is whole."""
+    """One run, decoded.
+
+    `problems` lists in plain sentences what could not be read; the rest is whole. `stops` says why calls after its end
+    are missing.
+    """
 
     path: Path
     metadata: dict[str, Any]
@@ -149,3 +157,4 @@ class Capture:
     calls: Calls
     problems: tuple[str, ...]
     descriptions: tuple[Description, ...] = ()
+    stops: Stops = field(default_factory=Stops)

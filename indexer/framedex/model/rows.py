@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from framedex.model.missing import Stops
 from framedex.model.places import Language, LinkHow, Location, Role
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index. `started` is Unix time in seconds."""
+    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences."""
 
     id: int
     path: str
@@ -20,6 +21,7 @@ class CaptureRow:
     stacks: int
     metadata: dict[str, Any]
     problems: tuple[str, ...]
+    stops: Stops = field(default_factory=Stops)
 
 
 @dataclass(frozen=True, slots=True)

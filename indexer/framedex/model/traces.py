@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
+from framedex.model.missing import MergeOutcome
 from framedex.model.places import Join, LinkHow, Location
 from framedex.model.rows import CallRow, CaptureRow, FrameRow, PythonLine
 
@@ -46,18 +48,55 @@ class Dispatch:
     location: Location | None = None
 
 
+class SectionKind(StrEnum):
+    """What the frames of a section are."""
+
+    MERGED = "merged"  # the whole stack of the call
+    NATIVE = "native"  # its native frames, where they could not be merged with the Python ones
+    PYTHON = "python"  # its Python frames then
+    FFI_CALL = "ffi-call"  # the stack of an `ffi_call` that it is, or may be, the run of
+    DISPATCHED = "dispatched"  # the stack on another thread that had it made
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One stack of a trace, outermost frame first; of an `ffi_call` with `join` and `site`."""
+
+    kind: SectionKind
+    frames: tuple[FrameRow, ...]
+    join: Join | None = None
+    site: FfiSite | None = None
+    dispatch: Dispatch | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A call and its stack, outermost frame first. `python` and `reason` are set only where merging failed.
+    """A call and its stack, outermost frame first. `python` is apart from `frames` only where merging failed.
 
-    `dispatched` is what had the call made, where that is not on its stack or JAX told it. `origin` is
-    the `ffi_call` that the run of an FFI handler is of, as far as it is known.
+    `is_truncated`: the outermost frames are missing. `dispatched` is what had the call made, where that is not on its
+    stack or JAX told it. `origin` is the `ffi_call` that the run of an FFI handler is of, as far as it is known.
     """
 
     call: CallRow
     capture: CaptureRow
     frames: tuple[FrameRow, ...]
     python: tuple[FrameRow, ...] = ()
-    reason: str | None = None
+    outcome: MergeOutcome = MergeOutcome.MERGED
+    is_truncated: bool = False
     dispatched: tuple[Dispatch, ...] = ()
     origin: Origin | None = None
+
+    def sections(self) -> tuple[Section, ...]:
+        """The call's own stack, then those of `ffi_call`s, then those on other threads that had the call made."""
+        sites = () if self.origin is None else ((self.origin.how, site) for site in self.origin.sites)
+        return (
+            *self.own_sections(),
+            *(Section(SectionKind.FFI_CALL, site.frames, join, site) for join, site in sites),
+            *(Section(SectionKind.DISPATCHED, each.frames, dispatch=each) for each in self.dispatched if each.frames),
+        )
+
+    def own_sections(self) -> tuple[Section, ...]:
+        """The call's own stack: one section, or two where its native and Python frames stand apart."""
+        if self.outcome is MergeOutcome.MERGED:
+            return (Section(SectionKind.MERGED, self.frames),)
+        return Section(SectionKind.NATIVE, self.frames), Section(SectionKind.PYTHON, self.python)

@@ -146,10 +146,10 @@ struct FrameRecord {
   uint64_t offset;
 };
 
-// Why a stack was not merged. The texts that users read are in capture_reader.cc.
-enum class MergeOutcome : uint32_t {
+// Whether the native and the Python frames of a stack were merged, and why not.
+enum class MergeOutcome : uint16_t {
   kMerged = 0,
-  kTruncated = 1,      // deeper than kMaximumFrames: the outermost frames are missing
+  kNotTold = 1,        // of a truncated stack: written by older recorders only
   kNoHost = 2,         // a run of Python frames whose interpreter frame is not on the native stack
   kCountMismatch = 3,  // interpreter frames on the native stack that no run of Python frames accounts for
   kHostMismatch = 4,   // address and symbol name different interpreter frames
@@ -159,6 +159,7 @@ enum class MergeOutcome : uint32_t {
 struct StackRecord {
   uint32_t id;
   MergeOutcome outcome;
+  uint16_t is_truncated;  // deeper than kMaximumFrames: the outermost frames are missing
   uint32_t frame_count;
   uint32_t python_count;
 };

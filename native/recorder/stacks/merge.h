@@ -34,8 +34,9 @@ struct MergedFrame {
 
 struct MergedStack {
   capture::MergeOutcome outcome;
-  size_t frame_count;   // merged frames, or the native ones
-  size_t python_count;  // Python frames after them, where the two could not be merged
+  size_t frame_count;         // merged frames, or the native ones
+  size_t python_count;        // Python frames after them, where the two could not be merged
+  bool is_truncated = false;  // deeper than the recorder follows
 };
 
 // Writes the merged stack, innermost first, into `merged`, which has room for native_count + python_count frames.

@@ -40,7 +40,8 @@ class StackTable {
 
   // Every frame is mixed with its position and added, so that one frame does not wait for another.
   static uint64_t hash_of(const MergedStack& stack, const MergedFrame* frames, size_t count) {
-    uint64_t hash = hash_words(static_cast<uint64_t>(stack.outcome), stack.frame_count);
+    uint64_t kind = static_cast<uint64_t>(stack.outcome) << 1 | stack.is_truncated;
+    uint64_t hash = hash_words(kind, stack.frame_count);
     for (size_t i = 0; i < count; ++i) {
       uint64_t mixed = (frames[i].first ^ i << 56) * 0x9E3779B97F4A7C15u ^ frames[i].second * 0xC2B2AE3D27D4EB4Fu;
       hash += (mixed ^ mixed >> 32) * 0x165667B19E3779F9u;
@@ -58,7 +59,7 @@ class StackTable {
 
   bool equals(const Entry& entry, const MergedStack& stack, const MergedFrame* frames, size_t count) const {
     return entry.stack.python_count == stack.python_count && entry.stack.outcome == stack.outcome &&
-           entry.stack.frame_count == stack.frame_count &&
+           entry.stack.is_truncated == stack.is_truncated && entry.stack.frame_count == stack.frame_count &&
            std::memcmp(arena_.data() + entry.begin, frames, count * sizeof(MergedFrame)) == 0;
   }
 

@@ -2,8 +2,6 @@
 
 namespace framedex::recorder {
 
-using capture::MergeOutcome;
-
 StackWalker::StackWalker(const PythonRuntime& python, Unwinder& unwinder)
     : python_runtime_(python),
       unwinder_(unwinder),
@@ -45,7 +43,7 @@ StackWalker::Found StackWalker::merge_and_intern(size_t native_count, uintptr_t 
   size_t python_count = python_runtime_.walk(thread_state, python_.get(), kMaximumFrames, log);
   bool has_evaluator = python_runtime_.evaluator() != 0;
   MergedStack stack = merge(native_.get(), native_count, python_.get(), python_count, has_evaluator, merged_.get());
-  if (native_count == kMaximumFrames || python_count == kMaximumFrames) stack.outcome = MergeOutcome::kTruncated;
+  stack.is_truncated = native_count == kMaximumFrames || python_count == kMaximumFrames;
   auto [id, is_new] = stacks_.intern(stack, merged_.get());
   return {id, is_new, stack};
 }

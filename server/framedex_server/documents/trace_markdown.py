@@ -12,7 +12,8 @@ from pathlib import PurePath
 
 from framedex import words
 from framedex.calltext import arguments_text, error_lines, outcome_text
-from framedex.model import FrameRow, Language, Role, Trace
+from framedex.missing import why_cut_off, why_unmerged
+from framedex.model import FrameRow, Language, Role, Section, SectionKind, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels
 from framedex.whereabouts.files import is_here
@@ -20,6 +21,12 @@ from framedex_server.markup import Markup, code_span
 
 _MARKUP = Markup(markdown=True)
 _PACKAGES = re.compile(r"/(?:site|dist)-packages/")
+_TITLES = {
+    SectionKind.MERGED: "Frames",
+    SectionKind.NATIVE: "Native frames",
+    SectionKind.PYTHON: "Python frames",
+    SectionKind.FFI_CALL: "`ffi_call`",
+}
 _LONGEST = 400  # characters of a call's arguments
 
 Uri = Callable[[str], str]
@@ -43,25 +50,27 @@ def _header(trace: Trace) -> Iterator[str]:
         yield f"- Result: {_code(outcome)}"
     yield f"- Duration: {words.duration(call.duration)}, thread {_code(call.thread)}"
     yield f"- Recorded: call {call.id} of {_code(trace.capture.command)}, {words.clock(trace.capture.started)}"
-    if trace.reason is not None:
-        yield f"- Not merged: {_code(trace.reason)}"
+    if reason := why_unmerged(trace):
+        yield f"- Not merged: {_code(reason)}"
+    if reason := why_cut_off(trace):
+        yield f"- Cut off: {_code(reason)}"
 
 
 def _sections(trace: Trace, uri_of: Uri) -> Iterator[str]:
-    yield from _frames("Frames" if trace.reason is None else "Native frames", trace.frames, uri_of)
-    if trace.reason is not None:
-        yield from _frames("Python frames", trace.python, uri_of)
-    for site in trace.origin.sites if trace.origin is not None else ():
-        yield from _frames("`ffi_call`", site.frames, uri_of)
-    for each in trace.dispatched:
-        if each.frames:
-            yield from _frames(f"Dispatched from thread {_code(each.thread)}, {each.how}", each.frames, uri_of)
+    for section in trace.sections():
+        yield ""
+        yield f"{_title(section)}, most recent call last:"
+        yield ""
+        yield from _frames(section.frames, uri_of)
 
 
-def _frames(title: str, frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
-    yield ""
-    yield f"{title}, most recent call last:"
-    yield ""
+def _title(section: Section) -> str:
+    if section.dispatch is not None:
+        return f"Dispatched from thread {_code(section.dispatch.thread)}, {section.dispatch.how}"
+    return _TITLES[section.kind]
+
+
+def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
     for is_code, run in groupby(enumerate(frames), lambda each: each[1].function.role is Role.CODE):
         items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
         yield from items if is_code or len(items) == 1 else _folded(items)

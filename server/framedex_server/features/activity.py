@@ -24,10 +24,8 @@ from framedex_server.answers.requests import (
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from framedex.index import Index
-    from framedex.model import FrameRow, Trace
+    from framedex.model import Trace
 
 PAGE = 50
 """Calls in an answer unless a client says otherwise."""
@@ -98,27 +96,20 @@ def _boundaries(index: Index, capture: int, text: str) -> Json:
 
 
 def _frames(session: Session, trace: Trace | None) -> Json | None:
+    from framedex.missing import why_cut_off, why_unmerged
+    from framedex.tracetext import section_title
+
     if trace is None:
         return None
-
-    def section(title: str, frames: Sequence[FrameRow]) -> Json:
-        return {"title": title, "frames": [frame_json(session, frame) for frame in frames]}
-
-    stacks = [section("frames" if trace.reason is None else "native frames", trace.frames)]
-    if trace.reason is not None:
-        stacks.append(section("Python frames", trace.python))
-    if trace.origin is not None:
-        stacks += [section(f"ffi_call [{trace.origin.how.value}]", site.frames) for site in trace.origin.sites]
-    stacks += [
-        section(printable(f"dispatched from thread {each.thread} [{each.how}]"), each.frames)
-        for each in trace.dispatched
-        if each.frames
-    ]
     return {
         "call": call_json(trace.call),
         "capture": capture_json(trace.capture),
-        "unmerged": None if trace.reason is None else printable(trace.reason),
-        "stacks": stacks,
+        "unmerged": why_unmerged(trace),
+        "cutOff": why_cut_off(trace),
+        "stacks": [
+            {"title": section_title(section), "frames": [frame_json(session, frame) for frame in section.frames]}
+            for section in trace.sections()
+        ],
     }
 
 

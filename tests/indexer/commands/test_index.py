@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.version import VERSION
-from framedex.model import CallFilter, How, Language
+from framedex.model import CallFilter, How, Language, MergeOutcome
 from tests.running import run as run_recorded
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
@@ -50,7 +50,7 @@ def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> 
         call = index.latest_call(BOUNDARY)
         assert call is not None
         trace = index.trace(call.id)
-    assert trace is not None and trace.reason is None
+    assert trace is not None and trace.outcome is MergeOutcome.MERGED
     names = [frame.function.name for frame in trace.frames]
     assert names.index("device_put") < names.index("xla::PjRtCApiClient::BufferFromHostBuffer")
     assert names[-1] == BOUNDARY

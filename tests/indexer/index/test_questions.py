@@ -11,7 +11,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
-from framedex.model import CallFilter, How, Language, NativeFrame, Role
+from framedex.model import CallFilter, How, Language, MergeOutcome, NativeFrame, Role
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
@@ -101,7 +101,7 @@ def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> No
     trace = project.ingest().trace(4)
 
     assert trace is not None
-    assert trace.reason == "no run of Python frames has a host"
+    assert trace.outcome is MergeOutcome.NO_HOST
     assert [frame.function.language for frame in trace.frames] == [Language.NATIVE] * 2
     assert [frame.function.name for frame in trace.python] == ["<module>", "main", "transfer", "put"]
 

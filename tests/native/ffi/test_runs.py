@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from framedex.model import MergeOutcome
 from tests.ffi_running import CPU, FfiRun, library_for, mock_tpu, run_ffi
 from tests.reading import Call
 
@@ -95,7 +96,7 @@ def test_the_handler_is_the_leaf_and_xla_called_it(ended: FfiRun) -> None:
 
 
 def test_every_stack_is_merged(ended: FfiRun) -> None:
-    assert {call.reason for call in ended.calls()} == {None}
+    assert {call.outcome for call in ended.calls()} == {MergeOutcome.MERGED}
 
 
 def test_targets_and_the_lines_that_registered_them(ended: FfiRun) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import capture_folders, read_capture
+from framedex.model import MergeOutcome, StopReason
 from framedex_native import _native
 from tests.reading import calls_of
 from tests.running import PROGRAMS, mock_environment, run
@@ -45,9 +46,9 @@ def test_at_the_limit_recording_stops_and_says_so(tmp_path: Path) -> None:
     sent = sizes(ended.capture)
     assert 0 < len(sent) < 5000  # how many fit depends on how many calls this JAX makes for each
     assert sent == list(range(1, len(sent) + 1))
-    assert any(
-        "Recording stopped early: the limit for its size was reached" in p for p in read_capture(ended.capture).problems
-    )
+    stops = read_capture(ended.capture).stops
+    assert (stops.reasons, stops.threads, stops.lacks_threads) == ((StopReason.LIMIT,), 1, False)
+    assert stops.missing_calls > 0
 
 
 def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path) -> None:
@@ -58,7 +59,7 @@ def test_a_ring_keeps_the_newest_calls_whole(tmp_path: Path) -> None:
     assert sent == list(range(sent[0], 20001))
     read = read_capture(ended.capture)
     assert read.problems == ()
-    assert not any(stack.reason for stack in read.stacks)
+    assert {stack.outcome for stack in read.stacks} == {MergeOutcome.MERGED}
     assert sum(file.stat().st_size for file in ended.capture.glob("*.ring.fdx")) <= 4 * SEGMENT
 
 
@@ -113,7 +114,7 @@ def test_a_ring_can_be_read_while_it_turns(tmp_path: Path) -> None:
             for capture in capture_folders(tmp_path / "captures"):
                 read = read_capture(capture)
                 assert read.problems == ()
-                assert not [stack for stack in read.stacks if stack.reason]
+                assert {stack.outcome for stack in read.stacks} <= {MergeOutcome.MERGED}
                 sent = sizes(capture)
                 assert sent == sorted(set(sent))
                 turned.add(sent[0] if sent else 0)

@@ -13,6 +13,7 @@ import pytest
 
 import framedex_native
 from framedex.captures import capture_folders, read_capture
+from framedex.model import MergeOutcome
 from framedex_native import _native
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, plain_environment
@@ -84,7 +85,7 @@ def test_recordings_come_and_go_under_busy_threads(result: dict[str, Any]) -> No
         assert read_capture(capture).problems == ()
         calls = calls_of(capture)
         assert [call for call in calls if sent(call) == [13]] != []
-        assert all(call.reason is None for call in calls)
+        assert all(call.outcome is MergeOutcome.MERGED for call in calls)
 
 
 def test_captures_are_listed_in_the_order_in_which_they_began(result: dict[str, Any]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import capture_folders, read_capture
-from framedex.model import PythonFrame
+from framedex.model import MergeOutcome, PythonFrame, StopReason
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
@@ -161,9 +161,11 @@ def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_p
     assert done.status == 0, done.stderr
     read = read_capture(done.capture)
     too_deep, shallow = calls_of(read, "PJRT_Device_MemoryStats")
-    assert (shallow.reason, names(shallow)) == (None, ["<module>"])
-    assert too_deep.reason == "The stack is deeper than the recorder follows: its outermost frames are missing."
-    (stack,) = [stack for stack in read.stacks if stack.reason]
+    assert (shallow.outcome, names(shallow)) == (MergeOutcome.MERGED, ["<module>"])
+    assert too_deep.outcome is MergeOutcome.NO_HOST, (
+        "the frame that runs `descend` is there, and where its Python ends is not"
+    )
+    (stack,) = [stack for stack in read.stacks if stack.is_truncated]
     innermost = read.frames[stack.python[0]]
     assert isinstance(innermost, PythonFrame)
     assert read.codes[innermost.code].qualname == "descend"
@@ -192,7 +194,7 @@ def test_a_disk_that_fills_up_ends_the_recording_and_not_the_program(tmp_path: P
     done = run("full_disk.py", folder=tmp_path)
     assert done.result == {"sent": 2000}
     read = read_capture(done.capture)
-    assert [problem for problem in read.problems if "stopped early: the disk was full" in problem]
+    assert read.stops.reasons == (StopReason.DISK_FULL,)
     assert sizes(calls_of(read, PUT)) == list(range(1, len(calls_of(read, PUT)) + 1))
     assert 0 < len(calls_of(read, PUT)) < 2000
 

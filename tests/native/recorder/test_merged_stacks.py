@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from framedex.model import MergeOutcome
 from framedex_native import _native
 from tests.reading import Call, Frame, calls_of
 from tests.running import run
@@ -61,7 +62,7 @@ def test_every_call_has_the_python_frames_that_the_interpreter_sees(noted: Noted
 
 
 def test_every_stack_is_merged(noted: Noted) -> None:
-    assert {call.reason for call in noted.calls} == {None}
+    assert {call.outcome for call in noted.calls} == {MergeOutcome.MERGED}
 
 
 def test_every_stack_is_the_one_that_libgccs_unwinder_finds(noted: Noted) -> None:

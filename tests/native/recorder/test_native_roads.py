@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from framedex.captures import read_capture
-from framedex.model import Capture, NativeFrame
+from framedex.model import Capture, MergeOutcome, NativeFrame
 from framedex_native import _native
 from tests.running import PROGRAMS, Run, run
 
@@ -70,9 +70,15 @@ def test_code_made_at_run_time_is_where_the_native_stack_ends_and_the_python_fra
 ) -> None:
     assert ["nowhere", "libtpu.so"] in stacks(capture, "PJRT_Client_ProcessIndex")
     (stack,) = (stack for stack in capture.stacks if len(stack.frames) == 2 and stack.python)
-    assert stack.reason is not None
-    assert "no interpreter frame on the native stack" in stack.reason
+    assert stack.outcome is MergeOutcome.NO_HOST
     assert place(capture, stack.python[-1]) == "python"
+
+
+def test_a_native_stack_deeper_than_the_recorder_follows_is_merged_all_the_same_and_marked(capture: Capture) -> None:
+    (stack,) = (stack for stack in capture.stacks if stack.is_truncated)
+    assert stack.outcome is MergeOutcome.MERGED
+    assert (len(stack.frames), stack.python) == (4096, ())
+    assert place(capture, stack.frames[0]) == "libtpu.so"
 
 
 def test_calls_by_a_signal_handler_are_left_out_and_neither_hang_nor_disturb(ended: Run, capture: Capture) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from framedex.model import MergeOutcome
 from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.reading import Call
 from tests.running import Run
@@ -36,7 +37,7 @@ def test_values_come_back_as_they_went(result: dict[str, Any]) -> None:
 
 def test_eight_threads_do_not_disturb_one_another(result: dict[str, Any], calls: list[Call]) -> None:
     assert result["threads"] == []
-    assert {call.reason for call in calls} == {None}
+    assert {call.outcome for call in calls} == {MergeOutcome.MERGED}
 
 
 def test_over_the_limit_is_resource_exhausted_and_the_rest_goes_on(result: dict[str, Any], calls: list[Call]) -> None:

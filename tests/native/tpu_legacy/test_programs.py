@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from framedex.model import MergeOutcome
 from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.reading import Call
 from tests.running import Run
@@ -31,7 +32,7 @@ def test_threads_that_compile_and_run_at_once_do_not_disturb_one_another(
     result: dict[str, Any], calls: list[Call]
 ) -> None:
     assert result["threads"] == []
-    assert {call.reason for call in calls} == {None}
+    assert {call.outcome for call in calls} == {MergeOutcome.MERGED}
 
 
 def test_a_donated_argument_is_gone_and_its_memory_given_back(result: dict[str, Any], calls: list[Call]) -> None:

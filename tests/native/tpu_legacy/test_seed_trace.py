@@ -13,7 +13,7 @@ import pytest
 from framedex.captures import read_capture
 from framedex.index import Index, Store
 from framedex.ingest import Namer, add_capture
-from framedex.model import CallFilter, Language, Role, Trace
+from framedex.model import CallFilter, Language, MergeOutcome, Role, Trace
 from framedex_native import _native
 from tests.native.tpu_legacy.conftest import RunLegacy
 from tests.pythons import ROOT
@@ -148,7 +148,7 @@ def test_every_python_frame_has_the_line_at_which_it_stood(recorded: Recorded) -
 
 
 def test_every_stack_is_merged(recorded: Recorded) -> None:
-    assert {call.reason for call in recorded.calls} == {None}
+    assert {call.outcome for call in recorded.calls} == {MergeOutcome.MERGED}
 
 
 def test_every_stack_is_the_one_that_libgccs_unwinder_finds(recorded: Recorded) -> None:

@@ -140,7 +140,7 @@ function moreItem({ parent, shown, next }: MoreNode): vscode.TreeItem {
 function stackItem({ title, reason, frames }: StackNode): vscode.TreeItem {
   const item = folder(plain(title), vscode.TreeItemCollapsibleState.Expanded);
   item.description = count(frames.length, "frame");
-  item.tooltip = lines([title, reason === null ? "" : `Not merged: ${reason}`]);
+  item.tooltip = lines([title, reason ?? ""]);
   item.iconPath = new vscode.ThemeIcon("layers");
   return item;
 }

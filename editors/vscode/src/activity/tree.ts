@@ -155,13 +155,15 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
   private async stacks(node: CallNode): Promise<Node[]> {
     const { folder } = node.parent.parent;
     const found = await this.server.request<CallFrames | null>("framedex/frames", { folder, call: node.call.id });
+    const unmerged = found?.unmerged ?? null;
+    const reason = unmerged === null ? (found?.cutOff ?? null) : `Not merged: ${unmerged}`;
     let position = 0;
     const stacks = (found?.stacks ?? []).map<StackNode>(({ title, frames }) => ({
-      ...{ kind: "stack", parent: node, title, reason: found?.unmerged ?? null },
+      ...{ kind: "stack", parent: node, title, reason },
       frames: frames.map((frame, number) => ({ ...frame, number, position: position++ })),
     }));
     const [only] = stacks;
-    return stacks.length === 1 && only !== undefined ? this.frames(node, only.frames) : stacks;
+    return stacks.length === 1 && only !== undefined && reason === null ? this.frames(node, only.frames) : stacks;
   }
 
   private frames(parent: CallNode | StackNode, frames: readonly NumberedFrame[]): Node[] {

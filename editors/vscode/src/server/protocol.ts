@@ -123,6 +123,7 @@ export interface CallFrames {
   call: Call;
   capture: Capture;
   unmerged: string | null;
+  cutOff: string | null;
   stacks: { title: string; frames: TracedFrame[] }[];
 }
 

@@ -13,11 +13,13 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 
-from framedex.captures import RecordCounts, Stops, captures_below, count_records, read_metadata
+from framedex.captures import RecordCounts, captures_below, count_records, read_metadata
 from framedex.commands.launching.plugins import Plugin
 from framedex.commands.launching.recorder_report import Told
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
+from framedex.missing import stopped_early
+from framedex.model import Stops
 from framedex.plaintext import printable
 from framedex.selection import selected_by
 from framedex.words import count
@@ -65,7 +67,7 @@ class Outcome:
     def _missing(self, counts: Iterable[RecordCounts]) -> Iterator[str]:
         stops = reduce(or_, (each.stops for each in counts), Stops())
         if stops:
-            yield f"NOT ALL CALLS ARE RECORDED. {stops.sentence} {stops.remedy}"
+            yield f"NOT ALL CALLS ARE RECORDED. {stopped_early(stops)}"
         if self.captures and self.told.failures:
             failed = len(self.told.failures)
             processes = "one of its processes" if failed == 1 else f"{failed} of its processes"

@@ -21,7 +21,6 @@ from framedex.commands.reading.files import working_folder
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
-from framedex.selection import doubts, early_stop
 from framedex.settings import Settings
 
 if TYPE_CHECKING:
@@ -94,9 +93,11 @@ def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
 
 def note_what_is_missing(*captures: CaptureRow) -> None:
     """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole."""
+    from framedex.missing import doubts, stopped_early
+
     for capture in captures:
-        if stop := early_stop(capture.problems):
-            note(f"Capture {capture.id} is not whole. {stop}")
+        if capture.stops:
+            note(f"Capture {capture.id} is not whole. {stopped_early(capture.stops)}")
         if doubts(capture.problems):
             note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
 

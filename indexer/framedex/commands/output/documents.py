@@ -13,7 +13,8 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
     summary    {"capture": capture, "functions": [function totals]}
     check      {"capture": capture, "findings": [finding], "unjudged": [str]}
     trace      {"call": call, "capture": capture, "frames": [frame], "python": [frame], "reason": str | null,
-                "dispatched": [what had the call made], "origin": {"how", "sites": [site]} | null}
+                "outcome": of merging, "is_truncated": bool, "dispatched": [what had the call made],
+                "origin": {"how", "sites": [site]} | null}
     ffi        {"capture": capture, "targets": [target]}: a site is {"id", "key", "target", "lines", "frames",
                 "from_metadata"}, a target {"name", "registrations", "handlers", "sites", "totals", "unjoined",
                 "shapes", "troubles"}
@@ -47,6 +48,7 @@ from framedex.commands.output.terminal import source_is_here
 from framedex.errorcodes import error_name
 from framedex.ffi.explain import platform_name
 from framedex.ffi.model import FfiRegistration, FfiTarget
+from framedex.missing import all_problems, why_unmerged
 from framedex.model import (
     CallRow,
     CaptureRow,
@@ -71,9 +73,14 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
+def capture_document(capture: CaptureRow) -> Document:
+    """A capture, with all that is wrong with it as sentences."""
+    return asdict(capture) | {"problems": all_problems(capture.stops, capture.problems)}
+
+
 def captures_document(captures: Sequence[CaptureRow]) -> Document:
     """The captures of an index."""
-    return {"captures": [asdict(capture) for capture in captures]}
+    return {"captures": [capture_document(capture) for capture in captures]}
 
 
 def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine] | None) -> Document:
@@ -88,13 +95,13 @@ def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, Pyt
 
 def summary_document(capture: CaptureRow, totals: Sequence[FunctionTotals]) -> Document:
     """What the calls of each function came to."""
-    return {"capture": asdict(capture), "functions": [asdict(each) for each in totals]}
+    return {"capture": capture_document(capture), "functions": [asdict(each) for each in totals]}
 
 
 def check_document(check: Check, findings: Sequence[Finding]) -> Document:
     """The findings shown of a capture."""
     return {
-        "capture": asdict(check.capture),
+        "capture": capture_document(check.capture),
         "findings": [asdict(finding) for finding in findings],
         "unjudged": list(check.unjudged),
     }
@@ -104,6 +111,8 @@ def trace_document(trace: Trace) -> Document:
     """A trace with every frame, outermost first."""
     return asdict(trace) | {
         "call": _call(trace.call),
+        "capture": capture_document(trace.capture),
+        "reason": why_unmerged(trace),
         "frames": [_frame(frame) for frame in trace.frames],
         "python": [_frame(frame) for frame in trace.python],
         "dispatched": [
@@ -118,7 +127,7 @@ def trace_document(trace: Trace) -> Document:
 def ffi_document(capture: CaptureRow, targets: Sequence[FfiTarget]) -> Document:
     """The FFI targets of a capture."""
     return {
-        "capture": asdict(capture),
+        "capture": capture_document(capture),
         "targets": [
             asdict(target)
             | {"sites": [asdict(totals) | {"site": _site(totals.site)} for totals in target.sites]}
@@ -204,6 +213,7 @@ def _registration(registration: FfiRegistration) -> Document:
 
 def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
     document = asdict(summary)
+    document["latest_capture"] = capture_document(summary.latest_capture)
     document["boundaries"] = [
         {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries
     ]

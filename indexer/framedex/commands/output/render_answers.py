@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from framedex import words
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.missing import all_problems
 from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, LinkedCalls, Location, StackHit
 from framedex.plaintext import printable
 from framedex.tracetext import stale_labels
@@ -20,7 +21,7 @@ def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
             Span(f"{printable(capture.command)}  "),
             Span(printable(capture.path), "dim"),
         )
-        yield from problem_lines(capture.problems)
+        yield from problem_lines(all_problems(capture.stops, capture.problems))
 
 
 def problem_lines(problems: Sequence[str]) -> Iterator[Line]:

@@ -8,9 +8,10 @@ from itertools import groupby
 from framedex import words
 from framedex.calltext import error_lines, objects_text
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
-from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Origin, Role, Trace
+from framedex.missing import why_cut_off, why_unmerged
+from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Role, SectionKind, Trace
 from framedex.plaintext import printable
-from framedex.tracetext import frame_labels
+from framedex.tracetext import frame_labels, section_title
 
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 
@@ -59,6 +60,23 @@ def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, ste
             yield from frames(dispatch.frames[::step], terminal_width)
 
 
+def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None, step: int = 1) -> Iterator[Line]:
+    """The call's own stack, in two parts where it could not be merged, then those of the `ffi_call`s it may be of."""
+    if reason := why_unmerged(trace):
+        yield text_line(f"Its native and Python frames could not be merged: {reason}", "error")
+    if reason := why_cut_off(trace):
+        yield text_line(reason, "error")
+    for section in trace.sections():
+        if section.kind is SectionKind.DISPATCHED:
+            continue
+        if section.join is not None and section.site is not None:
+            yield ()
+            yield _origin_line(section.join, section.site)
+        elif section.kind is not SectionKind.MERGED:
+            yield text_line(section_title(section), "head")
+        yield from frames(section.frames[::step], terminal_width)
+
+
 def header(trace: Trace) -> Iterator[Line]:
     """What was called, when and with what, and how much of its stack is known."""
     call, capture = trace.call, trace.capture
@@ -82,10 +100,10 @@ def header(trace: Trace) -> Iterator[Line]:
     yield text_line(f"  stack      {_quality(trace)}")
 
 
-def origin_line(origin: Origin, site: FfiSite) -> Line:
+def _origin_line(join: Join, site: FfiSite) -> Line:
     """Which ffi_call a run is of, or may be of, and how that is known."""
-    said = "it may have been called" if origin.how is Join.AMBIGUOUS else "called"
-    known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(origin.how, " [exact]")
+    said = "it may have been called" if join is Join.AMBIGUOUS else "called"
+    known = {Join.SINGLE: " [single: no other can have]", Join.AMBIGUOUS: " [ambiguous]"}.get(join, " [exact]")
     if not site.lines:
         missing = "; the process that made it was not recorded"
         return (Span(f"{said} from the ffi_call of site {site.key}{missing}", "head"), Span(known, "dim"))

@@ -88,8 +88,8 @@ def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -
     def frames(call: CallRow) -> Iterable[Line]:
         trace = index.trace(call.id)
         assert trace is not None
-        yield from folded_frames(trace.frames, width)
-        yield from folded_frames(trace.python, width)
+        for section in trace.own_sections():
+            yield from folded_frames(section.frames, width)
         yield from dispatch_lines(trace, folded_frames, width)
         yield ()
 

@@ -9,7 +9,6 @@ from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_check import check_lines
 from framedex.model import Severity
 from framedex.objects import ViolationKind
-from framedex.selection import early_stop
 
 _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)]
 
@@ -47,6 +46,5 @@ def check(
             note(reason)
         if not findings:
             note("Nothing is wrong with these calls, as far as they tell.")
-    is_whole = early_stop(found.capture.problems) is None
-    if exit_code and (not is_whole or any(each.severity is not Severity.NOTE for each in findings)):
+    if exit_code and (found.capture.stops or any(each.severity is not Severity.NOTE for each in findings)):
         ctx.exit(1)

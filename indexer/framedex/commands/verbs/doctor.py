@@ -10,9 +10,11 @@ import click
 
 from framedex import words
 from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.documents import capture_document
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
 from framedex.index.file.values import storable
+from framedex.missing import all_problems
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
 
 _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
@@ -24,12 +26,12 @@ _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buff
 def doctor(index_path: Path | None, as_json: bool) -> None:
     """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
     with open_index(index_path) as index:
-        captures = [capture for capture in index.captures() if capture.problems]
+        captures = [capture for capture in index.captures() if capture.stops or capture.problems]
         sources = index.source_health()
         read = index.read_sources()
     sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
     if as_json:
-        print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})
+        print_json({"captures": [capture_document(capture) for capture in captures], "sources": asdict(sources)})
         return
     print_lines([*_capture_lines(captures), *_source_lines(sources)])
     if not sources.roots:
@@ -53,7 +55,7 @@ def _not_read(roots: Sequence[str], read: Collection[str]) -> Iterator[SourcePro
 def _capture_lines(captures: list[CaptureRow]) -> Iterator[Line]:
     for capture in captures:
         yield text_line(f"capture {capture.id}: {capture.path}", "head")
-        yield from problem_lines(capture.problems)
+        yield from problem_lines(all_problems(capture.stops, capture.problems))
 
 
 def _source_lines(sources: SourceHealth) -> Iterator[Line]:

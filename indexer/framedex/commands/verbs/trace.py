@@ -18,8 +18,8 @@ from framedex.commands.output.console import (
     print_lines,
 )
 from framedex.commands.output.documents import trace_document
-from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
-from framedex.commands.output.terminal import Line, Terminal, text_line
+from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, stack_lines
+from framedex.commands.output.terminal import Line, Terminal
 from framedex.commands.reading.files import write_whole
 from framedex.errors import FramedexError
 from framedex.index import Index
@@ -119,21 +119,5 @@ def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
     width = Terminal.of_stdout().width
     yield from header(found)
     yield ()
-    yield from _stack(found, frames, step, width)
+    yield from stack_lines(found, frames, width, step)
     yield from dispatch_lines(found, frames, width, step)
-
-
-def _stack(found: Trace, frames: Frames, step: int, width: int | None) -> Iterator[Line]:
-    if found.reason is None:
-        yield from frames(found.frames[::step], width)
-    else:
-        yield text_line(f"Its native and Python frames could not be merged: {found.reason}", "error")
-        yield text_line("native frames", "head")
-        yield from frames(found.frames[::step], width)
-        yield text_line("Python frames", "head")
-        yield from frames(found.python[::step], width)
-    if found.origin is not None:
-        for site in found.origin.sites:
-            yield ()
-            yield origin_line(found.origin, site)
-            yield from frames(site.frames[::step], width)

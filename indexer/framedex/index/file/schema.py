@@ -71,6 +71,7 @@ def _create_captures(database: sqlite_utils.Database) -> None:
         "last_call": int,
         "metadata": str,
         "problems": str,
+        "stops": str,  # why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
     }
     _table(database, "captures", captures).create_index(["identity"], unique=True)
     thread = {"id": int, "capture": int, "tid": int, "name": str, "label": str}  # label: what tells it from the others
@@ -166,10 +167,11 @@ def _create_frames(database: sqlite_utils.Database) -> None:
         "leaf": int,
         "python_leaf": int,  # 0, or the leaf of the Python stack where the two could not be merged
         "site_leaf": int,  # 0, or the handler below the stack of the ffi_call that it was run for
-        "reason": str,
+        "outcome": str,  # of merging the native and the Python frames
+        "is_truncated": int,  # its outermost frames are missing
     }
     table = _table(database, "stacks", stacks)
-    table.create_index(["leaf", "python_leaf", "site_leaf", "reason"], unique=True)
+    table.create_index(["leaf", "python_leaf", "site_leaf", "outcome", "is_truncated"], unique=True)
     table.create_index(["python_leaf"])
     table.create_index(["site_leaf"])
 
@@ -177,7 +179,8 @@ def _create_frames(database: sqlite_utils.Database) -> None:
 def _create_calls(database: sqlite_utils.Database) -> None:
     boundaries = _table(database, "boundaries", {"id": int, "boundary": str, "name": str})
     boundaries.create_index(["name", "boundary"], unique=True)
-    _table(database, "arguments", {"id": int, "json": str})  # once per capture, not looked up by their text
+    arguments = {"id": int, "json": str, "has_shape": int}  # once per capture, not looked up by their text
+    _table(database, "arguments", arguments)
     calls = {
         "id": int,
         "capture": int,

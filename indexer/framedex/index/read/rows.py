@@ -20,7 +20,18 @@ from framedex.index.file.values import storable, unsigned
 from framedex.index.read.memory import Memory
 from framedex.index.read.places import Places, location, state_of
 from framedex.index.read.urls import Urls
-from framedex.model import CallRow, CaptureRow, FileState, FrameRow, FunctionRow, Language, Location, Role
+from framedex.model import (
+    CallRow,
+    CaptureRow,
+    FileState,
+    FrameRow,
+    FunctionRow,
+    Language,
+    Location,
+    Role,
+    StopReason,
+    Stops,
+)
 
 Row = tuple[Any, ...]
 
@@ -53,7 +64,7 @@ CALL_TABLES = (
     " JOIN arguments a ON a.id = c.arguments"
 )
 
-CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems"
+CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops"
 
 # Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read.
 LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
@@ -228,7 +239,15 @@ def capture_row(row: Row) -> CaptureRow:
         stacks=row[5],
         metadata=json.loads(row[6]),
         problems=tuple(json.loads(row[7])),
+        stops=_stops(row[8]),
     )
+
+
+def _stops(text: str | None) -> Stops:
+    if text is None:
+        return Stops()
+    stops = json.loads(text)
+    return Stops(**stops | {"reasons": tuple(map(StopReason, stops["reasons"]))})
 
 
 @lru_cache(maxsize=4096)

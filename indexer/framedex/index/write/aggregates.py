@@ -220,7 +220,7 @@ def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, l
     shaped = set(
         connection.execute(
             "SELECT DISTINCT s.stack, s.boundary FROM stack_samples s JOIN arguments a ON a.id = s.arguments"
-            " WHERE instr(a.json, '\"dims\"') > 0"
+            " WHERE a.has_shape"
         )
     )
     has_shape = np.array([pair in shaped for pair in _rows(items.stack, items.boundary)], np.bool_)

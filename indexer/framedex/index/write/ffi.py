@@ -18,7 +18,7 @@ from framedex.index.ask.name.search import add_recorded_names
 from framedex.index.file.values import storable
 from framedex.index.write.interning import Chains, Tree, frame_ids, stack_ids
 from framedex.index.write.records import FfiRecords, FrameRecord
-from framedex.model import Capture, Join
+from framedex.model import Capture, Join, MergeOutcome
 
 
 class FfiWriter:
@@ -154,14 +154,16 @@ class FfiWriter:
     def _place_runs(self, site: int, leaf: int) -> bool:
         """Lead the stacks of earlier captures' runs to the site that has become known; whether there are any."""
         rows = self._connection.execute(
-            "SELECT DISTINCT r.join_id, c.stack, s.leaf, s.python_leaf, s.reason, n.frame FROM ffi_candidates k"
-            " JOIN ffi_joins j ON j.id = k.join_id AND j.how <> ? JOIN ffi_runs r ON r.join_id = j.id"
-            " JOIN calls c ON c.id = r.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
+            "SELECT DISTINCT r.join_id, c.stack, s.leaf, s.python_leaf, s.outcome, s.is_truncated, n.frame"
+            " FROM ffi_candidates k JOIN ffi_joins j ON j.id = k.join_id AND j.how <> ?"
+            " JOIN ffi_runs r ON r.join_id = j.id JOIN calls c ON c.id = r.call JOIN stacks s ON s.id = c.stack"
+            " JOIN nodes n ON n.id = s.leaf"
             " WHERE k.site = ?",
             (Join.AMBIGUOUS.value, site),
         ).fetchall()
-        for join, stack, native, python, reason, handler in rows:
-            chains = Chains(native, python, self._tree.leaf([handler], below=leaf), reason)
+        for join, stack, native, python, outcome, is_truncated, handler in rows:
+            site = self._tree.leaf([handler], below=leaf)
+            chains = Chains(native, python, site, MergeOutcome(outcome), bool(is_truncated))
             self._connection.execute(
                 "UPDATE calls SET stack = ? WHERE stack = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",
                 (stack_ids(self._connection, [chains])[0], stack, join),

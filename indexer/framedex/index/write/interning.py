@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from framedex.index.ask.name.search import add_recorded_names
 from framedex.index.file.values import signed
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.model import Location
+from framedex.model import Location, MergeOutcome
 
 
 def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
@@ -39,15 +39,17 @@ class Chains:
     leaf: int
     python_leaf: int
     site_leaf: int
-    reason: str
+    outcome: MergeOutcome
+    is_truncated: bool
 
 
 def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[int]:
     """The ids of these stacks, in their order, added where they are new."""
-    keys = [(stack.leaf, stack.python_leaf, stack.site_leaf, stack.reason) for stack in stacks]
-    insert = "INSERT OR IGNORE INTO stacks(leaf, python_leaf, site_leaf, reason) VALUES (?, ?, ?, ?)"
+    keys = [(each.leaf, each.python_leaf, each.site_leaf, each.outcome.value, each.is_truncated) for each in stacks]
+    columns = ("leaf", "python_leaf", "site_leaf", "outcome", "is_truncated")
+    insert = f"INSERT OR IGNORE INTO stacks({', '.join(columns)}) VALUES (?, ?, ?, ?, ?)"
     connection.executemany(insert, dict.fromkeys(keys))
-    query = "SELECT id FROM stacks WHERE leaf = ? AND python_leaf = ? AND site_leaf = ? AND reason = ?"
+    query = f"SELECT id FROM stacks WHERE {' AND '.join(f'{column} = ?' for column in columns)}"
     return [connection.execute(query, key).fetchone()[0] for key in keys]
 
 

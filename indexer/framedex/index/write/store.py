@@ -8,7 +8,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -287,6 +287,7 @@ class Store:
                 "stacks": len(capture.stacks),
                 "metadata": json.dumps(capture.metadata, default=str),
                 "problems": json.dumps(list(problems)),
+                "stops": json.dumps(asdict(capture.stops)) if capture.stops else None,
             }
             identifier = self._connection.execute(
                 f"INSERT OR REPLACE INTO captures({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
@@ -340,7 +341,7 @@ class Store:
         chains = []
         for stack in capture.stacks:
             native, python = (tree.leaf(logical_frames(chain, frames)) for chain in (stack.frames, stack.python))
-            chains.append(Chains(native, python, 0, stack.reason or ""))
+            chains.append(Chains(native, python, 0, stack.outcome, stack.is_truncated))
         of_call = capture.calls.stack.astype(np.int64)
         under_sites: dict[tuple[int, int], int] = {}
         for place, site in ffi.sites_of_runs():
@@ -418,8 +419,8 @@ class Store:
     def _argument_ids(self, arguments: Sequence[str]) -> aggregates.Integers:
         first = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM arguments").fetchone()[0]
         ids = {text: identifier for identifier, text in enumerate(dict.fromkeys(arguments), first)}
-        rows = ((identifier, storable(text)) for text, identifier in ids.items())
-        self._connection.executemany("INSERT INTO arguments(id, json) VALUES (?, ?)", rows)
+        rows = ((identifier, storable(text), '"dims"' in text) for text, identifier in ids.items())
+        self._connection.executemany("INSERT INTO arguments(id, json, has_shape) VALUES (?, ?, ?)", rows)
         return np.array([ids[text] for text in arguments], np.int64)
 
 

@@ -24,7 +24,7 @@ from framedex.index.read.rows import (
     frames_by_id,
     placeholders,
 )
-from framedex.model import CallFilter, CallRow, CaptureRow, FrameRow, Trace
+from framedex.model import CallFilter, CallRow, CaptureRow, FrameRow, MergeOutcome, Trace
 
 _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
@@ -123,11 +123,11 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
     found = call(reader, call_id)
     if found is None:
         return None
-    stack = reader.row("SELECT leaf, python_leaf, reason FROM stacks WHERE id = ?", found.stack)
+    stack = reader.row("SELECT leaf, python_leaf, outcome, is_truncated FROM stacks WHERE id = ?", found.stack)
     capture = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE id = ?", found.capture)
     if stack is None or capture is None:
         return None
-    leaf, python_leaf, reason = stack
+    leaf, python_leaf, outcome, is_truncated = stack
     native, python = chain(reader, leaf), chain(reader, python_leaf)
     frames = frames_by_id(reader, {*native, *python})
     return Trace(
@@ -135,7 +135,8 @@ def trace(reader: Reader, call_id: int) -> Trace | None:
         capture=capture_row(capture),
         frames=tuple(frames[frame] for frame in native),
         python=tuple(frames[frame] for frame in python),
-        reason=reason or None,
+        outcome=MergeOutcome(outcome),
+        is_truncated=bool(is_truncated),
         origin=origin(reader, found.id),
         dispatched=dispatches(reader, found),
     )

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from framedex.errorcodes import ErrorCode, error_name
 from framedex.index.ask.line.pythonlines import python_lines
 from framedex.index.read.rows import Reader, arguments
+from framedex.missing import doubts, stopped_early
 from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import doubts, early_stop, selected_by
+from framedex.selection import selected_by
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -59,14 +60,14 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
             f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
             " so it does not tell what was created and destroyed."
         )
-    elif stop := early_stop(capture.problems):
-        yield f"Objects are not judged, as what was created and destroyed is not all there. {stop}"
+    elif capture.stops:
+        stopped = stopped_early(capture.stops)
+        yield f"Objects are not judged, as what was created and destroyed is not all there. {stopped}"
 
 
 def _doubts(capture: CaptureRow) -> Iterator[str]:
-    stop = early_stop(capture.problems)
-    if stop and selected_by(capture.metadata):
-        yield stop
+    if capture.stops and selected_by(capture.metadata):
+        yield stopped_early(capture.stops)
     if doubts(capture.problems):
         yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."
 

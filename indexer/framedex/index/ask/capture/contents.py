@@ -28,7 +28,6 @@ _NOTHING = (0, -1)
 """An empty range of ids."""
 
 _OBJECT = re.compile(r"[a-z_]+#\d{1,18}")
-_HAS_SHAPE = " OR instr(json, '\"dims\"') > 0"
 
 
 def boundary_totals(reader: Reader, capture: int, text: str = "") -> list[BoundaryTotals]:
@@ -138,7 +137,7 @@ def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
     is_shape = "[" in text
     rows = reader.rows(
         "SELECT id, json FROM arguments WHERE id IN (SELECT DISTINCT arguments FROM calls WHERE id BETWEEN ? AND ?)"
-        f" AND (instr(lower(json), lower(?)) > 0{_HAS_SHAPE if is_shape else ''})",
+        f" AND (instr(lower(json), lower(?)) > 0{' OR has_shape' if is_shape else ''})",
         first,
         last,
         text,

@@ -132,7 +132,7 @@ def line_summary(reader: Reader, path: str, line: int) -> LineSummary | None:
     functions = functions_by_id(reader, [function for function, _ in callers])
     samples = reader.rows(
         "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
-        " WHERE s.file = ? AND s.line = ? ORDER BY instr(a.json, '\"dims\"') = 0, a.id LIMIT ?",
+        " WHERE s.file = ? AND s.line = ? ORDER BY a.has_shape DESC, a.id LIMIT ?",
         file,
         line,
         SAMPLES,

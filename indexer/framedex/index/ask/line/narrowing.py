@@ -137,7 +137,7 @@ def _samples(reader: Reader, found: Collection[Passage]) -> list[dict[str, objec
     longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
-        f" WHERE c.id {IN_JSON} ORDER BY instr(a.json, '\"dims\"') = 0, a.id LIMIT ?",
+        f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
         json.dumps([each.latest_call for each in longest]),
         _SHOWN,
     )

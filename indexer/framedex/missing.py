@@ -1,0 +1,78 @@
+"""What a recording lacks, in the words that people read, with what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from framedex.model import MergeOutcome, StopReason
+from framedex.words import count
+
+if TYPE_CHECKING:
+    from framedex.model import Stops, Trace
+
+UNNAMED = "its frames stay as module and offset."
+"""What the sentence ends with that says of a binary that it gives no names."""
+
+_TRUNCATED = "The stack is deeper than the recorder follows: its outermost frames are missing."
+
+_NOT_MERGED = {
+    MergeOutcome.NO_HOST: "A run of Python frames has no interpreter frame on the native stack.",
+    MergeOutcome.COUNT_MISMATCH: "The native stack has an interpreter frame that no run of Python frames accounts for.",
+    MergeOutcome.HOST_MISMATCH: "Address and symbol disagree on which native frame runs a run of Python frames.",
+    MergeOutcome.MISSING: "The stack of this call is missing from the capture.",
+    MergeOutcome.UNKNOWN: "The stack was not merged, for a reason that this version does not know.",
+}
+
+# What each reason means, and its remedy.
+_STOPPED_BY = {
+    StopReason.DISK_FULL: ("the disk was full", "Free some space, or record onto another disk (-o DIR)"),
+    StopReason.LIMIT: (
+        "the limit for its size was reached",
+        "Raise --limit, or keep the newest calls with --ring",
+    ),
+    StopReason.NO_FILE: (
+        "a file could not be opened (too many open files, or its folder is gone or closed to the program)",
+        "Raise the limit for open files (ulimit -n), and leave the folder of captures alone while the program runs",
+    ),
+}
+
+
+def why_unmerged(trace: Trace) -> str | None:
+    """Why the native and the Python frames of a stack stand apart; None where they do not."""
+    if trace.outcome is MergeOutcome.MERGED:
+        return None
+    parts = [_TRUNCATED] if trace.is_truncated else []
+    return " ".join(parts + [_NOT_MERGED[trace.outcome]] * (trace.outcome in _NOT_MERGED))
+
+
+def why_cut_off(trace: Trace) -> str | None:
+    """Why a merged stack does not begin where its thread did; None where it does."""
+    return _TRUNCATED if trace.is_truncated and trace.outcome is MergeOutcome.MERGED else None
+
+
+def stopped_early(stops: Stops) -> str:
+    """Why a capture ends before its program did, which calls it lacks, and what to do about it."""
+    why = " and ".join(_STOPPED_BY[reason][0] for reason in stops.reasons) or "no file could be made"
+    missing = []
+    if stops.threads:
+        calls = count(stops.missing_calls, "later call") if stops.missing_calls else "later calls"
+        missing.append(f"{calls} of {count(stops.threads, 'thread')}")
+    if stops.lacks_threads:
+        missing.append(f"all calls of {'other' if missing else 'some'} threads")
+    what = " and ".join(missing) or "names of functions and binaries"
+    remedies = (f" {_STOPPED_BY[reason][1]}." for reason in stops.reasons)
+    return f"Recording stopped early: {why}. Missing: {what}.{''.join(remedies)}"
+
+
+def all_problems(stops: Stops, problems: Iterable[str]) -> tuple[str, ...]:
+    """What a capture lacks at its end, before everything else that is wrong with it."""
+    return (*([stopped_early(stops)] if stops else []), *problems)
+
+
+def doubts(problems: Iterable[str]) -> list[str]:
+    """Those of a capture's problems by which what it tells may be wrong or lack something.
+
+    That a binary is not here takes names from frames, and nothing from calls.
+    """
+    return [each for each in problems if not each.endswith(UNNAMED)]
