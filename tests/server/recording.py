@@ -24,7 +24,7 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import FrameRecord, FunctionRecord, Placement
-from framedex.model import Calls, Capture, Function, How, Language, Location, NativeFrame, Role, Stack, Thread
+from framedex.model import Calls, Capture, Function, How, Language, Location, Metadata, NativeFrame, Role, Stack, Thread
 
 DEMO = '''\
 import library
@@ -139,7 +139,7 @@ def write_index(recording: Recording, puts: int) -> None:
         number = next(number for number in count() if store.known_capture(str(runs / f"run-{number}")) is None)
         capture = Capture(
             path=runs / f"run-{number}",
-            metadata={},
+            metadata=Metadata(),
             modules=(),
             codes=(),
             frames=tuple(NativeFrame(-1, offset) for offset in range(len(frames))),
@@ -172,7 +172,7 @@ def write_hostile_index(recording: Recording) -> None:
     frames = [caller, frames[8]]
     capture = Capture(
         path=recording.root / ".framedex" / "captures" / "hostile",
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=tuple(NativeFrame(-1, offset) for offset in range(2)),

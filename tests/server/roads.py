@@ -17,7 +17,7 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.model import Calls, Capture, Function, How, Language, Location, NativeFrame, Role, Stack, Thread
+from framedex.model import Calls, Capture, Function, How, Language, Location, Metadata, NativeFrame, Role, Stack, Thread
 
 DEMO = """\
 wrapper(put, 1)
@@ -102,7 +102,7 @@ def _write_index(roads: Roads) -> None:
     )
     capture = Capture(
         path=roads.project / ".framedex" / "captures" / "run",
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=tuple(NativeFrame(-1, number) for number in range(len(frames))),

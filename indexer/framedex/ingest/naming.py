@@ -27,7 +27,7 @@ class Namer:
     def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
         """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
         symbols, problems = self._resolve(capture)
-        paths = Paths(str(capture.metadata.get("cwd") or ""))
+        paths = Paths(capture.metadata.cwd or "")
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
@@ -46,7 +46,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             symbols = binary.resolve([found.implementation])[0]
-            paths = Paths(str(capture.metadata.get("cwd") or ""))
+            paths = Paths(capture.metadata.cwd or "")
             implementation = _native_records(capture, at_entry, symbols, paths)[0]
         return signature_of(found.type_arguments), implementation
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         StaticCall,
         Step,
     )
+    from framedex.model.metadata import Launch, Metadata
     from framedex.model.places import How, Join, Language, LinkHow, Location, Role, Stale, is_local
     from framedex.model.rows import (
         CallFilter,
@@ -97,11 +98,13 @@ __all__ = [
     "How",
     "Join",
     "Language",
+    "Launch",
     "LineMark",
     "LineSummary",
     "LinkHow",
     "LinkedCalls",
     "Location",
+    "Metadata",
     "Module",
     "NativeFrame",
     "NativeSymbol",
@@ -130,5 +133,7 @@ __all__ = [
 
 # Making these dataclasses takes a fifth of a short command's time; what every command needs is in the first modules.
 __getattr__ = exports_of_any(
-    __name__, __all__, ("places", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture")
+    __name__,
+    __all__,
+    ("places", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "metadata", "capture"),
 )

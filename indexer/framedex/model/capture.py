@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from framedex.model.metadata import Metadata
+
 if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
     import numpy as np
     import numpy.typing as npt
@@ -139,7 +141,7 @@ class Capture:
     """One run, decoded. `problems` lists in plain sentences what could not be read; the rest is whole."""
 
     path: Path
-    metadata: dict[str, Any]
+    metadata: Metadata
     modules: tuple[Module, ...]
     codes: tuple[CodeObject, ...]
     frames: tuple[NativeFrame | PythonFrame, ...]

@@ -10,7 +10,7 @@ from framedex.model.places import Language, LinkHow, Location, Role
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index. `started` is Unix time in seconds."""
+    """A capture in the index. `started` is Unix time in seconds, `metadata_text` what `Metadata.parse` reads."""
 
     id: int
     path: str
@@ -18,7 +18,7 @@ class CaptureRow:
     command: str
     calls: int
     stacks: int
-    metadata: dict[str, Any]
+    metadata_text: str
     problems: tuple[str, ...]
 
 

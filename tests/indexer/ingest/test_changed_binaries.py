@@ -17,7 +17,7 @@ from framedex.captures import fingerprint_of
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.model import Calls, Capture, Module, NativeFrame
+from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 
 MUTATIONS = 1000
 SOURCE = """
@@ -73,7 +73,7 @@ def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tu
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     frames = tuple(NativeFrame(0, place + 1) for place in places)
-    capture = Capture(Path("capture"), {}, (module,), (), frames, (), (), (), calls, ())
+    capture = Capture(Path("capture"), Metadata(), (module,), (), frames, (), (), (), calls, ())
     return Namer(RecordedBinaries(contents=contents)).name_frames(capture)
 
 

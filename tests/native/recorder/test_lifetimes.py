@@ -153,7 +153,7 @@ def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path
     """The two captures of a run that forked."""
     assert len(captures) == 2
     first, second = captures
-    return (first, second) if read_capture(second).metadata["pid"] == child else (second, first)
+    return (first, second) if read_capture(second).metadata.pid == child else (second, first)
 
 
 def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_path: Path, python: str) -> None:

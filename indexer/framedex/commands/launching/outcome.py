@@ -19,7 +19,6 @@ from framedex.commands.launching.recorder_report import Told
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
-from framedex.selection import selected_by
 from framedex.words import count
 
 
@@ -75,7 +74,7 @@ class Outcome:
 
     def _selected_by(self) -> list[str]:
         """What selected the calls to record, as `run` writes it: `--include`."""
-        variables = {name for capture in self.captures for name in selected_by(read_metadata(capture))}
+        variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
     def _why_nothing(self) -> str:

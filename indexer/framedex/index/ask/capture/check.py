@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from framedex.errorcodes import ErrorCode, error_name
 from framedex.index.ask.line.pythonlines import python_lines
 from framedex.index.read.rows import Reader, arguments
-from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
+from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import doubts, early_stop, selected_by
+from framedex.selection import doubts, early_stop
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -54,9 +54,9 @@ class _Group:
 
 
 def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
-    if chosen := selected_by(capture.metadata):
+    if chosen := Metadata.parse(capture.metadata_text).selected_by:
         yield (
-            f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
+            f"Objects are not judged: the recording left out calls ({', '.join(sorted(chosen))}),"
             " so it does not tell what was created and destroyed."
         )
     elif stop := early_stop(capture.problems):
@@ -65,7 +65,7 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
 
 def _doubts(capture: CaptureRow) -> Iterator[str]:
     stop = early_stop(capture.problems)
-    if stop and selected_by(capture.metadata):
+    if stop and Metadata.parse(capture.metadata_text).selected_by:
         yield stop
     if doubts(capture.problems):
         yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."
