@@ -11,8 +11,19 @@ from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.ingest.recorded import RecordedBinaries, identity_of
-from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import (
+    BinaryId,
+    Capture,
+    How,
+    Language,
+    Location,
+    Module,
+    NativeFrame,
+    NativeSymbol,
+    PythonFrame,
+    Role,
+)
 from framedex.sources import BUILD_FOLDER, processors, short_name
 
 _OUTSIDE = "[outside every module]"
@@ -149,11 +160,11 @@ def _native_records(
     capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
-        return (_unnamed(_OUTSIDE, "", frame.offset),)
+        return (_unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset),)
     module = capture.modules[frame.module]
-    binary = storable(module.path), identity_of(module)
+    binary = module.id._replace(path=storable(module.path))
     if not symbols:
-        return (_unnamed(*binary, frame.offset),)
+        return (_unnamed(binary, frame.offset),)
     records = []
     for depth, symbol in enumerate(reversed(symbols)):
         function = FunctionRecord(
@@ -163,7 +174,7 @@ def _native_records(
             short_name=storable(short_name(symbol.name)),
             symbol=storable(symbol.symbol),
             mangled=storable(symbol.mangled),
-            module=binary[0],
+            module=binary.path,
             unit=storable(symbol.unit or ""),
             first_line=0,
             location=None,
@@ -174,9 +185,9 @@ def _native_records(
     return tuple(records)
 
 
-def _unnamed(module: str, identity: str, offset: int) -> FrameRecord:
-    name = f"{module.rpartition('/')[2]}+{offset:#x}"
+def _unnamed(binary: BinaryId, offset: int) -> FrameRecord:
+    name = f"{binary.path.rpartition('/')[2]}+{offset:#x}"
     function = FunctionRecord(
-        Language.NATIVE, role_of(module, ""), name, name, "", "", module, "", first_line=0, location=None
+        Language.NATIVE, role_of(binary.path, ""), name, name, "", "", binary.path, "", first_line=0, location=None
     )
-    return FrameRecord(function, (module, identity), offset, 0, None)
+    return FrameRecord(function, binary, offset, 0, None)

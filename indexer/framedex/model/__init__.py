@@ -6,6 +6,7 @@ from framedex.lazy import exports_of_any
 
 if TYPE_CHECKING:
     from framedex.model.capture import (
+        BinaryId,
         BinaryState,
         Calls,
         Capture,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "BinaryId",
     "BinaryState",
     "BoundaryEnd",
     "BoundaryTotals",

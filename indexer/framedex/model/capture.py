@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from framedex.model.metadata import Metadata
 
@@ -21,6 +21,17 @@ class BinaryState:
     inode: int
     modified_ns: int
     changed_ns: int
+
+
+class BinaryId(NamedTuple):
+    """Which binary it is of those that were at a path: by its GNU build-id in hex, and by what it holds.
+
+    `build_id` is empty where the binary has none, `fingerprint` (see docs/capture-format.md) where it was not read.
+    """
+
+    path: str
+    build_id: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +51,10 @@ class Module:
     fingerprint: str
     file: BinaryState | None = None
     content: str = ""
+
+    @property
+    def id(self) -> BinaryId:
+        return BinaryId(self.path, self.build_id or "", self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
