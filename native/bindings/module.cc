@@ -121,7 +121,15 @@ py::dict read_capture(const std::string& folder) {
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
+  module.attr("METADATA_FILE") = capture::kMetadataFile;
+  module.attr("FORMAT") = capture::kFormat;
   module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::kVersion);
+  module.attr("PROCESS_STREAM") = capture::kProcessStream;
+  module.attr("STREAM_SUFFIX") = capture::kStreamSuffix;
+  module.attr("RING_SUFFIX") = capture::kRingSuffix;
+  module.attr("STREAM_HEADER_SIZE") = sizeof(capture::StreamHeader);
+  module.attr("SEGMENT_SIZE") = capture::kSegmentSize;
+  module.attr("MAGIC") = py::bytes(capture::kMagic, sizeof(capture::kMagic));
   py::dict reasons;
   reasons["disk_full"] = static_cast<uint32_t>(capture::StopReason::kDiskFull);
   reasons["limit"] = static_cast<uint32_t>(capture::StopReason::kLimit);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -82,12 +83,14 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
   std::map<int, ThreadFiles> found;
   for (fs::directory_iterator entry(folder, *error), end; !*error && entry != end; entry.increment(*error)) {
     std::string name = entry->path().filename().string();
-    int number = 0;
-    if (std::sscanf(name.c_str(), "thread-%d", &number) != 1 || number < 0) continue;
-    std::string stem = "thread-" + std::to_string(number);
-    if (name == stem + ".fdx" || name == stem + ".ring.fdx") found[number].number = static_cast<uint32_t>(number);
-    if (name == stem + ".fdx") found[number].definitions = entry->path().string();
-    if (name == stem + ".ring.fdx") found[number].ring = entry->path().string();
+    if (name.rfind(kThreadStem, 0) != 0) continue;
+    int number = std::atoi(name.c_str() + std::strlen(kThreadStem));
+    std::string stem = kThreadStem + std::to_string(number);
+    bool is_ring = name == stem + kRingSuffix;
+    if (number < 0 || (!is_ring && name != stem + kStreamSuffix)) continue;
+    ThreadFiles& thread = found[number];
+    thread.number = static_cast<uint32_t>(number);
+    (is_ring ? thread.ring : thread.definitions) = entry->path().string();
   }
   std::vector<ThreadFiles> files;
   for (auto& [number, thread] : found) files.push_back(std::move(thread));
@@ -125,8 +128,8 @@ class Decoder {
       if (!files.ring.empty()) ring.emplace(files.ring);
       threads.push_back({files.number, std::move(ring), StreamReader(files.definitions)});
     }
-    StreamReader process(folder_ + "/process.fdx");
-    metadata_ = content_of(folder_ + "/capture.json");
+    StreamReader process(folder_ + "/" + kProcessStream);
+    metadata_ = content_of(folder_ + "/" + kMetadataFile);
     choose_identity(process, threads);
     read_process(process);
     for (; !threads.empty(); threads.pop_front()) read_thread(&threads.front());
@@ -137,7 +140,7 @@ class Decoder {
   }
 
   std::vector<Module> modules() {
-    StreamReader process(folder_ + "/process.fdx");
+    StreamReader process(folder_ + "/" + kProcessStream);
     identity_ = process.header().capture;
     read_process(process);
     return std::move(capture_.modules);
@@ -208,8 +211,9 @@ class Decoder {
       ++damaged_;
       return;
     }
-    std::string stem = folder_ + "/thread-" + std::to_string(record.number);
-    for (const std::string& path : {stem + ".fdx", record.has_ring != 0 ? stem + ".ring.fdx" : stem + ".fdx"}) {
+    std::string stem = folder_ + "/" + kThreadStem + std::to_string(record.number);
+    for (const std::string& path :
+         {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
       std::error_code error;
       if (fs::exists(path, error) || error) continue;
       problem(path + " is missing: what that thread recorded is not there.");
@@ -221,7 +225,7 @@ class Decoder {
     auto record = body.read<MetadataRecord>();
     bool is_as_written = metadata_.size() == record.size && check_of(metadata_.data(), record.size) == record.check;
     if (body.is_broken() || is_as_written) return;
-    problem(folder_ + "/capture.json is not as it was written: what it says of the run may be wrong.");
+    problem(folder_ + "/" + kMetadataFile + " is not as it was written: what it says of the run may be wrong.");
   }
 
   void read_module(Body body, uint32_t version) {
@@ -514,7 +518,7 @@ std::vector<Module> read_modules(const std::string& folder) { return Decoder(fol
 
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
-  add_process(StreamReader(folder + "/process.fdx").header(), &counts.stops);
+  add_process(StreamReader(folder + "/" + kProcessStream).header(), &counts.stops);
   std::error_code ignored;
   for (const ThreadFiles& files : thread_files(folder, &ignored)) {
     ++counts.threads;

@@ -1,6 +1,14 @@
 from typing import Any
 
+METADATA_FILE: str
+FORMAT: str
 FORMAT_VERSIONS: tuple[int, ...]
+PROCESS_STREAM: str
+STREAM_SUFFIX: str
+RING_SUFFIX: str
+STREAM_HEADER_SIZE: int
+SEGMENT_SIZE: int
+MAGIC: bytes
 STOP_REASONS: dict[str, int]
 
 def start(captures: bytes) -> str: ...

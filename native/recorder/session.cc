@@ -120,7 +120,8 @@ Session* Session::create(const std::string& captures) {
   try {
     return create_in(folder, std::move(settings));
   } catch (const std::exception&) {
-    for (const char* name : {"/process.fdx", "/capture.json.tmp"}) unlink((folder + name).c_str());
+    unlink((folder + "/" + capture::kProcessStream).c_str());
+    unlink((folder + "/" + capture::kMetadataFile + ".tmp").c_str());
     rmdir(folder.c_str());
     throw;
   }
@@ -129,7 +130,7 @@ Session* Session::create(const std::string& captures) {
 Session* Session::create_in(const std::string& folder, Settings settings) {
   std::unique_ptr<Session> session(new Session(folder, std::move(settings)));
   session->process_ =
-      Stream::create(session->folder_ + "/process.fdx",
+      Stream::create(session->folder_ + "/" + capture::kProcessStream,
                      session->stream_identity(StreamKind::kProcess, 0, static_cast<uint64_t>(getpid()), ""), nullptr);
   if (session->process_ == nullptr) fail("cannot write in " + session->folder_, errno);
   session->write_metadata();
@@ -233,15 +234,16 @@ Session::ThreadStreams Session::create_thread_streams() {
   std::array<char, 16> name{};
   pthread_getname_np(pthread_self(), name.data(), name.size());
   auto thread = static_cast<uint64_t>(syscall(SYS_gettid));
-  std::string path = folder_ + "/thread-" + std::to_string(number);
+  std::string path = folder_ + "/" + capture::kThreadStem + std::to_string(number);
   ThreadStreams streams;
   bool has_ring = settings_.ring;
   SegmentBudget* budget = settings_.limit != 0 ? &budget_ : nullptr;
-  streams.definitions = Stream::create(path + ".fdx", stream_identity(StreamKind::kThread, number, thread, name.data()),
-                                       has_ring ? nullptr : budget);
+  streams.definitions =
+      Stream::create(path + capture::kStreamSuffix, stream_identity(StreamKind::kThread, number, thread, name.data()),
+                     has_ring ? nullptr : budget);
   if (has_ring) {
-    streams.ring =
-        Stream::create(path + ".ring.fdx", stream_identity(StreamKind::kRing, number, thread, name.data()), budget);
+    streams.ring = Stream::create(path + capture::kRingSuffix,
+                                  stream_identity(StreamKind::kRing, number, thread, name.data()), budget);
   }
   bool is_complete = streams.definitions != nullptr && (streams.ring != nullptr || !has_ring);
   std::lock_guard lock(mutex_);
@@ -276,7 +278,7 @@ void Session::write_metadata() {
   uname(&host);
   const char* launcher = std::getenv("FRAMEDEX_METADATA");
   JsonObject metadata;
-  metadata.text("format", "framedex-capture");
+  metadata.text("format", capture::kFormat);
   metadata.number("version", capture::kVersion);
   metadata.text("identity", hexadecimal(identity_));
   metadata.number("started_unix_ns", nanoseconds_of(CLOCK_REALTIME));
@@ -291,7 +293,7 @@ void Session::write_metadata() {
   metadata.text("python_problem", python_.problem());
   metadata.text("launcher", launcher != nullptr ? launcher : "");
   metadata.texts("selected_by", settings_.selecting());
-  std::string path = folder_ + "/capture.json";
+  std::string path = folder_ + "/" + capture::kMetadataFile;
   std::string text = metadata.finish() + "\n";
   if (!write_file(path, text)) fail("cannot write " + path, errno);
   write_record(RecordKind::kMetadata, MetadataRecord{text.size(), capture::check_of(text.data(), text.size())});

@@ -5,9 +5,11 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-SEGMENT = 256 * 1024
+from framedex_native import _native
+
+SEGMENT = _native.SEGMENT_SIZE
 _HEADER = struct.Struct("<8sIIQIIQ16s")  # up to its check
-_HEADER_SIZE = 128
+_HEADER_SIZE = _native.STREAM_HEADER_SIZE
 _STOP_REASONS = 80
 _SEALED_ONCE = _STOP_REASONS, 88, 96, 104  # verified, different, missing_calls
 _RECORD = struct.Struct("<HHI")
@@ -16,13 +18,17 @@ _OLD_HEADER = struct.Struct("<8sIIQIIQQ16s")  # of version 1
 _OLD_RECORD = struct.Struct("<IHH")
 _MARK = 0xFDFD
 _LARGEST_STREAM = 2 * SEGMENT
-NAMES = ("process.fdx", *(f"thread-{n}.fdx" for n in (1, 2, 3)), *(f"thread-{n}.ring.fdx" for n in (0, 1, 2, 3)))
+NAMES = (
+    _native.PROCESS_STREAM,
+    *(f"thread-{n}.fdx" for n in (1, 2, 3)),
+    *(f"thread-{n}.ring.fdx" for n in (0, 1, 2, 3)),
+)
 
 
 def unpack(data: bytes, folder: Path) -> None:
     """Write the folder that an input stands for."""
-    streams: dict[str, _Stream] = {"process.fdx": _Stream("process.fdx", 0, 0)}
-    current = streams["process.fdx"]
+    streams: dict[str, _Stream] = {_native.PROCESS_STREAM: _Stream(_native.PROCESS_STREAM, 0, 0)}
+    current = streams[_native.PROCESS_STREAM]
     position = 0
 
     def take(size: int) -> bytes:
@@ -65,13 +71,15 @@ class _Stream:
         self._is_old, self._is_ring = clock & 2 != 0, ".ring." in name
         self._key = self._segment = 0
         self.is_cut = False
-        kind = 1 if name == "process.fdx" else 3 if self._is_ring else 2
+        kind = 1 if name == _native.PROCESS_STREAM else 3 if self._is_ring else 2
         if self._is_old:
-            header = b"FRAMEDEX", 1, kind, len(name), stop_reasons, clock % 2, 0, 0, b"fuzzed"
+            header = _native.MAGIC, 1, kind, len(name), stop_reasons, clock % 2, 0, 0, b"fuzzed"
             self.bytes = bytearray(_OLD_HEADER.pack(*header))
             return
-        number = 0 if name == "process.fdx" else int(name[len("thread-")])
-        fixed = _HEADER.pack(b"FRAMEDEX", 2, kind, 7, number, clock % 2, len(name), b"fuzzed")
+        number = 0 if name == _native.PROCESS_STREAM else int(name[len("thread-")])
+        fixed = _HEADER.pack(
+            _native.MAGIC, _native.FORMAT_VERSIONS[-1], kind, 7, number, clock % 2, len(name), b"fuzzed"
+        )
         self._key = _finished(_summed(0, 0, len(fixed), fixed + bytes(8)))
         sealed = (self._seal(field, stop_reasons if field == _STOP_REASONS else 0) for field in _SEALED_ONCE)
         self.bytes = bytearray(

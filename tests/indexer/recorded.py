@@ -24,6 +24,7 @@ from framedex.model import (
     CodeObject,
     Function,
     MergeOutcome,
+    Metadata,
     Module,
     NativeFrame,
     PythonFrame,
@@ -176,7 +177,7 @@ def build_project(folder: Path, library: Path) -> Project:
     order = (0, 0, 1, 2)
     capture = Capture(
         path=folder / ".framedex" / "captures" / "first",
-        metadata={"started_unix_ns": 1_700_000_000_000_000_000, "argv": ["python", "demo.py"], "cwd": str(folder)},
+        metadata=Metadata(started_unix_ns=1_700_000_000_000_000_000, argv=("python", "demo.py"), cwd=str(folder)),
         modules=(_module(library), _module(library.with_name("libglue.so"))),
         codes=tuple(
             CodeObject(code.co_filename, code.co_qualname, code.co_firstlineno, code.co_linetable)

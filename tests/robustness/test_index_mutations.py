@@ -16,8 +16,8 @@ from framedex.index import Index
 from framedex.index.file import seal, soundness
 from framedex.index.file.database import DamagedIndexError
 from framedex.index.file.seal import seal_path
+from tests.damage import damaged
 from tests.indexer.recorded import Project
-from tests.robustness.mutations import mutated
 
 MUTATIONS = 1000
 LONGEST = 60  # seconds: of a question, on the slowest machine
@@ -65,7 +65,7 @@ def test_no_damage_goes_unsaid(project: Project, monkeypatch: pytest.MonkeyPatch
     files = {path: path.read_bytes() for path in (project.index, seal_path(project.index))}
     for seed in range(MUTATIONS * times):
         for verb in random.Random(seed).sample(VERBS, 2):
-            _put(project.index, mutated(files[project.index], seed), files[seal_path(project.index)])
+            _put(project.index, damaged(files[project.index], seed), files[seal_path(project.index)])
             result = _ask(project, verb)
             assert result.exception is None or isinstance(result.exception, SystemExit), (seed, verb, result.exception)
             assert "framedex" in result.stderr, (seed, verb, result.output)
@@ -80,7 +80,7 @@ def test_damage_without_a_seal_is_no_traceback(project: Project, monkeypatch: py
     content = project.index.read_bytes()
     for seed in range(200 * times):
         (verb,) = random.Random(seed).sample(VERBS[:-1], 1)
-        _put(project.index, mutated(content, seed), b"")
+        _put(project.index, damaged(content, seed), b"")
         result = _ask(project, verb)
         is_plain = result.exception is None or isinstance(result.exception, SystemExit)
         assert is_plain, (seed, verb, result.exception)

@@ -69,15 +69,15 @@ def test_a_run_none_of_whose_calls_was_selected_says_by_what(tmp_path: Path) -> 
 def test_the_capture_says_what_was_run(tmp_path: Path) -> None:
     ended = framedex_run(program("endings.py"), "returns", folder=tmp_path)
     metadata = read_capture(tmp_path / ended.capture).metadata
-    assert metadata["argv"][1:] == [program("endings.py"), "returns"]
-    assert metadata["cwd"] == str(tmp_path)
-    assert json.loads(metadata["launcher"])["arguments"] == [program("endings.py"), "returns"]
+    assert metadata.argv[1:] == (program("endings.py"), "returns")
+    assert metadata.cwd == str(tmp_path)
+    assert metadata.launch is not None and metadata.launch.arguments == (program("endings.py"), "returns")
 
 
 def test_another_python_runs_the_program(tmp_path: Path, python: str) -> None:
     ended = framedex_run("--python", python, program("endings.py"), "returns", folder=tmp_path)
     assert (ended.status, ended.stdout) == (0, b"out\n")
-    assert read_capture(tmp_path / ended.capture).metadata["argv"][0] == python
+    assert read_capture(tmp_path / ended.capture).metadata.argv[0] == python
 
 
 def test_a_fork_is_counted_as_a_second_capture(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_two_runs_at_once_into_one_folder_each_name_their_own_capture(tmp_path: 
         ended = list(pool.map(lambda ending: framedex_run(program("endings.py"), ending, folder=tmp_path), endings))
     assert len({run.capture for run in ended}) == len(endings)
     for ending, run in zip(endings, ended, strict=True):
-        assert read_capture(tmp_path / run.capture).metadata["argv"][-1] == ending
+        assert read_capture(tmp_path / run.capture).metadata.argv[-1] == ending
 
 
 def test_a_program_that_never_opens_the_devices_is_told_so(tmp_path: Path) -> None:

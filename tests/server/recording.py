@@ -24,7 +24,20 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import FrameRecord, FunctionRecord, Placement
-from framedex.model import Calls, Capture, Function, How, Language, Location, NativeFrame, Role, Stack, Thread
+from framedex.model import (
+    BinaryId,
+    Calls,
+    Capture,
+    Function,
+    How,
+    Language,
+    Location,
+    Metadata,
+    NativeFrame,
+    Role,
+    Stack,
+    Thread,
+)
 
 DEMO = '''\
 import library
@@ -139,7 +152,7 @@ def write_index(recording: Recording, puts: int) -> None:
         number = next(number for number in count() if store.known_capture(str(runs / f"run-{number}")) is None)
         capture = Capture(
             path=runs / f"run-{number}",
-            metadata={},
+            metadata=Metadata(),
             modules=(),
             codes=(),
             frames=tuple(NativeFrame(-1, offset) for offset in range(len(frames))),
@@ -172,7 +185,7 @@ def write_hostile_index(recording: Recording) -> None:
     frames = [caller, frames[8]]
     capture = Capture(
         path=recording.root / ".framedex" / "captures" / "hostile",
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=tuple(NativeFrame(-1, offset) for offset in range(2)),
@@ -252,7 +265,7 @@ def _native(
     path = f"/opt/lib/{module}"
     function = FunctionRecord(Language.NATIVE, role, name, short, f"{name}(void const*)", "", path, "", 0, None)
     location = Location(str(line[0]), line[1], How.EXACT) if line else None
-    return FrameRecord(function, (path, module), offset, 0, location)
+    return FrameRecord(function, BinaryId(path, "", module), offset, 0, location)
 
 
 def _placement(recording: Recording, function: int, record: FunctionRecord) -> Placement:

@@ -17,7 +17,20 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.model import Calls, Capture, Function, How, Language, Location, NativeFrame, Role, Stack, Thread
+from framedex.model import (
+    BinaryId,
+    Calls,
+    Capture,
+    Function,
+    How,
+    Language,
+    Location,
+    Metadata,
+    NativeFrame,
+    Role,
+    Stack,
+    Thread,
+)
 
 DEMO = """\
 wrapper(put, 1)
@@ -102,7 +115,7 @@ def _write_index(roads: Roads) -> None:
     )
     capture = Capture(
         path=roads.project / ".framedex" / "captures" / "run",
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=tuple(NativeFrame(-1, number) for number in range(len(frames))),
@@ -145,4 +158,4 @@ def _frame(roads: Roads, name: str, line: int) -> FrameRecord:
     begin = None if is_native else Location(str(path), first_line, How.EXACT)
     function = FunctionRecord(language, Role.CODE, symbol, name, symbol, "", module, "", first_line, begin)
     where = Location(str(path), line, How.EXACT)
-    return FrameRecord(function, (module, "libtpu") if is_native else None, line, 0, where)
+    return FrameRecord(function, BinaryId(module, "", "libtpu") if is_native else None, line, 0, where)

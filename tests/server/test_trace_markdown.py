@@ -15,7 +15,7 @@ def frame(name: str, path: str, role: Role = Role.CODE) -> FrameRow:
 
 def markdown(*frames: FrameRow) -> list[str]:
     call = CallRow(1, 1, "PJRT_Call", "PJRT", "main", 0, 2_000, 0, {}, 1)
-    capture = CaptureRow(1, "/captures/1", 0.0, "python3 train.py", 1, 1, {}, ())
+    capture = CaptureRow(1, "/captures/1", 0.0, "python3 train.py", 1, 1, "{}", ())
     text = format_markdown(Trace(call, capture, frames), lambda path: f"file://{path}")
     return text.partition("most recent call last:\n\n")[2].splitlines()
 

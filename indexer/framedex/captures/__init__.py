@@ -2,7 +2,8 @@
 
 from framedex.captures.contents import write_contents
 from framedex.captures.folders import capture_folders, captures_below, captures_of_run, captures_within
-from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture, read_metadata
+from framedex.captures.metadata import read_metadata
+from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [

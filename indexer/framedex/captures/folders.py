@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
+from framedex.captures.metadata import read_metadata
 from framedex.errors import FramedexError
-
-METADATA_FILE = "capture.json"
+from framedex_native import _native
 
 MOST_LEVELS = 4
 """Levels of folders that are looked into for captures: a folder that holds `.framedex/captures`, and one above."""
@@ -51,37 +52,45 @@ def captures_within(folder: Path) -> list[Path]:
     if _may_be_capture(folder) or _has_streams(folder):
         return [folder]
     found: list[Path] = []
-    level, left = [folder], MOST_FOLDERS
+    below, left = iter(_folders_in(folder)), MOST_FOLDERS
     for _ in range(MOST_LEVELS):
-        below = [inner for outer in level for inner in sorted(_folders_in(outer, outer == folder), key=_order)][:left]
-        left -= len(below)
-        captures = {inner for inner in below if _may_be_capture(inner) or _has_streams(inner)}
-        found += [inner for inner in below if inner in captures]
-        level = [inner for inner in below if inner not in captures]
+        level = list(islice(below, left))
+        left -= len(level)
+        captures = {inner for inner in level if _may_be_capture(inner) or _has_streams(inner)}
+        found += [inner for inner in level if inner in captures]
+        below = _folders_below(inner for inner in level if inner not in captures)
     if not found:
         raise FramedexError(
-            f"{folder} is no capture and holds none: there is no {METADATA_FILE} in it or up to {MOST_LEVELS} levels"
-            " below.",
+            f"{folder} is no capture and holds none: there is no {_native.METADATA_FILE} in it or up to"
+            f" {MOST_LEVELS} levels below.",
             "Name a folder that `framedex run` made, for example one below .framedex/captures, or the DIR of"
             " `framedex run -o DIR`.",
         )
     return found
 
 
-def _folders_in(folder: Path, must_be_listed: bool) -> Iterator[Path]:
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder, oldest capture first. Raises FramedexError where it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
-            yield from (folder / entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+            found = [folder / entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError as error:
-        if must_be_listed:
-            raise FramedexError(
-                f"{folder} cannot be listed: {error.strerror or error}.", "Check the permissions of that folder."
-            ) from error
+        raise FramedexError(
+            f"{folder} cannot be listed: {error.strerror or error}.", "Check the permissions of that folder."
+        ) from error
+    return sorted(found, key=_order)
+
+
+def _folders_below(folders: Iterable[Path]) -> Iterator[Path]:
+    """The folders in folders, of those that can be listed."""
+    for folder in folders:
+        with suppress(FramedexError):
+            yield from _folders_in(folder)
 
 
 def _has_streams(folder: Path) -> bool:
     try:
-        return (folder / "process.fdx").is_file()
+        return (folder / _native.PROCESS_STREAM).is_file()
     except OSError:
         return False
 
@@ -93,17 +102,16 @@ def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
     """
     for folder in capture_folders(captures):
         try:
-            metadata = json.loads((folder / METADATA_FILE).read_text(encoding="utf-8", errors="replace"))
-            launcher = json.loads(metadata["launcher"] or "{}")
-        except (OSError, ValueError, KeyError, TypeError):
+            launch = read_metadata(folder).launch
+        except FramedexError:
             continue
-        if isinstance(launcher, dict) and launcher.get("run") == run_id:
+        if launch is not None and launch.run == run_id:
             yield folder
 
 
 def _may_be_capture(folder: Path) -> bool:
     try:
-        return stat.S_ISREG((folder / METADATA_FILE).stat().st_mode)
+        return stat.S_ISREG((folder / _native.METADATA_FILE).stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

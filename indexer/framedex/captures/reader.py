@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from framedex.captures.contents import content_of, read_contents
-from framedex.captures.folders import METADATA_FILE
-from framedex.errors import FramedexError
+from framedex.captures.metadata import read_metadata
 from framedex.model import (
     BinaryState,
     Calls,
@@ -28,10 +27,7 @@ from framedex.model import (
     Stops,
     Thread,
 )
-from framedex.regularfile import read_regular_text
 from framedex_native import _native
-
-FORMAT = "framedex-capture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +60,7 @@ def read_capture(path: Path) -> Capture:
         stacks=tuple(Stack(frames, python, MergeOutcome(name), cut) for frames, python, name, cut in decoded["stacks"]),
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
-        calls=_calls(decoded["calls"], _started(metadata)),
+        calls=_calls(decoded["calls"], metadata.started_clock_ns or 0),
         problems=tuple(decoded["problems"]),
         descriptions=tuple(_descriptions(decoded["descriptions"])),
         stops=_stops(decoded["stops"]),
@@ -82,34 +78,6 @@ def fingerprint_of(path: Path) -> str:
     return _native.fingerprint(os.fsencode(path))
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """What the capture in folder `path` says of the run. Raises FramedexError as `read_capture` does."""
-    file = path / METADATA_FILE
-    try:
-        metadata = json.loads(read_regular_text(file))
-    except FileNotFoundError:
-        raise FramedexError(
-            f"{path} is not a capture: it has no {METADATA_FILE}.",
-            "Name a folder that `framedex run` made, for example one below .framedex/captures.",
-        ) from None
-    except OSError as error:
-        raise FramedexError(
-            f"{file} cannot be read: {error.strerror or error}.",
-            "Check the permissions of the folder and of the files in it, then run `framedex index` again.",
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-        raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
-    if metadata.get("version") not in _native.FORMAT_VERSIONS:
-        readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
-        raise FramedexError(
-            f"{path} has capture format {metadata.get('version')}; this framedex reads {readable}.",
-            "Read it with the framedex that recorded it, or record the program again.",
-        )
-    return metadata
-
-
 def _stops(native: Mapping[str, Any]) -> Stops:
     bits = native["reasons"]
     return Stops(
@@ -118,12 +86,6 @@ def _stops(native: Mapping[str, Any]) -> Stops:
         native["missing_calls"],
         bool(bits & _native.STOP_REASONS["thread_missing"]),
     )
-
-
-def _started(metadata: dict[str, Any]) -> int:
-    """What CLOCK_MONOTONIC was when the recording began, in nanoseconds; 0 if the metadata do not say it."""
-    started = metadata.get("started_clock_ns")
-    return started if isinstance(started, int) and 0 <= started < 2**63 else 0
 
 
 def _module(
@@ -153,12 +115,12 @@ def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
             yield Description(kind, content)
 
 
-def _calls(columns: dict[str, Any], started: int) -> Calls:
+def _calls(columns: dict[str, Any], started_clock_ns: int) -> Calls:
     return Calls(
         thread=columns["thread"],
         function=columns["function"],
         stack=columns["stack"],
-        start=columns["start"] - started,
+        start=columns["start"] - started_clock_ns,
         duration=columns["duration"],
         error=columns["error"],
         arguments=tuple(columns["arguments"]),

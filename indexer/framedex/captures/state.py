@@ -6,15 +6,16 @@ import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from framedex.captures.reader import count_records, read_metadata
+from framedex.captures.metadata import read_metadata
+from framedex.captures.reader import count_records
+from framedex.model import Metadata
 from framedex.regularfile import open_regular
+from framedex_native import _native
 
-# A stream grows by whole segments of 256 KiB, the next of which is made ready early. So its size does not tell that
-# something was added, but its last two segments do.
-_TAIL = 2 * 256 * 1024
-_HEADER = 128
+# A stream grows by whole segments, the next of which is made ready early. So its size does not tell that something was
+# added, but its last two segments do.
+_TAIL = 2 * _native.SEGMENT_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,13 @@ def capture_state(path: Path) -> CaptureState:
     return CaptureState(path, capture_identity(path, read_metadata(path)), _signature(path))
 
 
-def capture_identity(path: Path, metadata: dict[str, Any]) -> str:
+def capture_identity(path: Path, metadata: Metadata) -> str:
     """When, by which process and on which host a capture was begun; its path where the metadata do not say so."""
-    parts = [metadata.get(name) for name in ("started_unix_ns", "pid", "host")]
+    parts = [metadata.started_unix_ns, metadata.pid, metadata.host]
     return str(path) if None in parts else "/".join(map(str, parts))
 
 
-def is_being_written(path: Path, metadata: dict[str, Any]) -> bool:
+def is_being_written(path: Path, metadata: Metadata) -> bool:
     """Whether the recording goes on: not stopped, and by a process of this user on this machine that has it mapped."""
     return _is_mapped(path, metadata) and not count_records(path).was_stopped
 
@@ -53,18 +54,18 @@ def is_over(path: Path) -> bool:
     return not is_being_written(path, read_metadata(path))
 
 
-def _is_mapped(path: Path, metadata: dict[str, Any]) -> bool:
+def _is_mapped(path: Path, metadata: Metadata) -> bool:
     """Whether the process has the capture's streams mapped; it keeps them to its end, also when recording stops."""
     folder = os.fsencode(os.path.realpath(path)).replace(b"\n", b"\\012") + b"/"  # as the kernel writes it
     try:
-        return folder in Path(f"/proc/{int(metadata['pid'])}/maps").read_bytes()
-    except (OSError, KeyError, TypeError, ValueError):
+        return folder in Path(f"/proc/{metadata.pid}/maps").read_bytes()
+    except OSError:
         return False
 
 
 def _signature(path: Path) -> str:
     try:
-        streams = sorted(path.glob("*.fdx"))
+        streams = sorted(path.glob(f"*{_native.STREAM_SUFFIX}"))
     except OSError:
         return ""
     return " ".join(f"{stream.name}:{_ending(stream)}" for stream in streams)
@@ -75,9 +76,9 @@ def _ending(stream: Path) -> str:
     try:
         with open_regular(stream) as file:
             size = os.fstat(file.fileno()).st_size
-            checksum = zlib.crc32(file.read(_HEADER))
-            if not stream.name.endswith(".ring.fdx"):
-                file.seek(max(size - _TAIL, _HEADER))
+            checksum = zlib.crc32(file.read(_native.STREAM_HEADER_SIZE))
+            if not stream.name.endswith(_native.RING_SUFFIX):
+                file.seek(max(size - _TAIL, _native.STREAM_HEADER_SIZE))
             while chunk := file.read(_TAIL):
                 checksum = zlib.crc32(chunk, checksum)
     except OSError as error:

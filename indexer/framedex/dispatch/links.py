@@ -17,7 +17,6 @@ from framedex.dispatch.work import follow_work
 from framedex.model import Capture, LinkHow, MergeOutcome, PythonFrame, Stack
 from framedex.nesting import enclosing_calls
 from framedex.objects import Role, function_named
-from framedex.selection import selected_by
 
 _MOST_CANDIDATES = 8  # more of them tell nothing
 _FOREVER = np.iinfo(np.int64).max
@@ -134,7 +133,7 @@ class _Finder:
 
     def _lacks_calls(self) -> bool:
         """Whether the recording left out calls, so that a thread without one may have made some."""
-        return bool(selected_by(self._capture.metadata))
+        return bool(self._capture.metadata.selected_by)
 
 
 def _chain(stack: Stack) -> tuple[int, ...]:

@@ -84,14 +84,14 @@ class _Compiled:
 
     def code_of(self, frame: OpenFrame) -> FunctionCode | None:
         """The machine code of the function that a frame is in."""
-        binary = self._binaries.named(*frame.module)
+        binary = self._binaries.named(frame.module)
         return binary.code_around(frame.offset - 1) if binary else None
 
     def caller(
         self, span: Span, written: Mapping[Span, Sequence[WrittenCall]], frame: OpenFrame, code: FunctionCode | None
     ) -> Caller:
         """The function that a frame is in, written in the lines of `span`."""
-        binary = self._binaries.named(*frame.module)
+        binary = self._binaries.named(frame.module)
         if binary is None or code is None:
             return Caller(span, written, (), lambda _: ((), ()))
 

@@ -51,7 +51,7 @@ class _SiteNaming:
     """Makes frames of file, line and qualified name; which line a function begins with has to be looked up."""
 
     def __init__(self, capture: Capture) -> None:
-        self._paths = Paths(str(capture.metadata.get("cwd") or ""))
+        self._paths = Paths(capture.metadata.cwd or "")
         self._codes: dict[tuple[str, str], list[int]] = {}
         for code in capture.codes:
             self._codes.setdefault((code.filename, code.qualname), []).append(max(code.first_line, 1))

@@ -11,8 +11,19 @@ from framedex.ffi.model import Signature
 from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.ingest.recorded import RecordedBinaries, identity_of
-from framedex.model import Capture, How, Language, Location, Module, NativeFrame, NativeSymbol, PythonFrame, Role
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.model import (
+    BinaryId,
+    Capture,
+    How,
+    Language,
+    Location,
+    Module,
+    NativeFrame,
+    NativeSymbol,
+    PythonFrame,
+    Role,
+)
 from framedex.sources import processors, short_name
 from framedex.whereabouts.rules import BUILD_FOLDER
 
@@ -28,7 +39,7 @@ class Namer:
     def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
         """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
         symbols, problems = self._resolve(capture)
-        paths = Paths(str(capture.metadata.get("cwd") or ""))
+        paths = Paths(capture.metadata.cwd or "")
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
@@ -47,7 +58,7 @@ class Namer:
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             symbols = binary.resolve([found.implementation])[0]
-            paths = Paths(str(capture.metadata.get("cwd") or ""))
+            paths = Paths(capture.metadata.cwd or "")
             implementation = _native_records(capture, at_entry, symbols, paths)[0]
         return signature_of(found.type_arguments), implementation
 
@@ -150,11 +161,11 @@ def _native_records(
     capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
-        return (_unnamed(_OUTSIDE, "", frame.offset),)
+        return (_unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset),)
     module = capture.modules[frame.module]
-    binary = storable(module.path), identity_of(module)
+    binary = module.id._replace(path=storable(module.path))
     if not symbols:
-        return (_unnamed(*binary, frame.offset),)
+        return (_unnamed(binary, frame.offset),)
     records = []
     for depth, symbol in enumerate(reversed(symbols)):
         function = FunctionRecord(
@@ -164,7 +175,7 @@ def _native_records(
             short_name=storable(short_name(symbol.name)),
             symbol=storable(symbol.symbol),
             mangled=storable(symbol.mangled),
-            module=binary[0],
+            module=binary.path,
             unit=storable(symbol.unit or ""),
             first_line=0,
             location=None,
@@ -175,9 +186,9 @@ def _native_records(
     return tuple(records)
 
 
-def _unnamed(module: str, identity: str, offset: int) -> FrameRecord:
-    name = f"{module.rpartition('/')[2]}+{offset:#x}"
+def _unnamed(binary: BinaryId, offset: int) -> FrameRecord:
+    name = f"{binary.path.rpartition('/')[2]}+{offset:#x}"
     function = FunctionRecord(
-        Language.NATIVE, role_of(module, ""), name, name, "", "", module, "", first_line=0, location=None
+        Language.NATIVE, role_of(binary.path, ""), name, name, "", "", binary.path, "", first_line=0, location=None
     )
-    return FrameRecord(function, (module, identity), offset, 0, None)
+    return FrameRecord(function, binary, offset, 0, None)

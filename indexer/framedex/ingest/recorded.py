@@ -13,7 +13,7 @@ from pathlib import Path
 from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
 from framedex.missing import UNNAMED
-from framedex.model import Module
+from framedex.model import BinaryId, Module
 from framedex.whereabouts.rules import PathMap
 
 Opened = tuple[Binary | None, tuple[str, ...]]
@@ -31,25 +31,17 @@ class RecordedBinaries:
     def __init__(self, rules: PathMap | None = None, contents: Contents | None = None) -> None:
         self._rules = rules or PathMap(())
         self._contents = contents or Contents()
-        self._opened: dict[tuple[str, str], Opened] = {}
+        self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
         """The binary of a module of a capture."""
-        key = module.path, identity_of(module)
-        if key not in self._opened:
-            self._opened[key] = self._open(module)
-        return self._opened[key]
+        if module.id not in self._opened:
+            self._opened[module.id] = self._open(module)
+        return self._opened[module.id]
 
-    def named(self, path: str, identity: str) -> Binary | None:
+    def named(self, known: BinaryId) -> Binary | None:
         """The binary of a module in the index."""
-        key = path, identity
-        if key not in self._opened:
-            build_id, _, fingerprint = identity.rpartition(" ")
-            # Of one word the index does not say which it is; a build-id cannot be a fingerprint by chance.
-            by_build_id = None if build_id else self._open(Module(path, 0, 0, identity, ""))
-            by_both = self._open(Module(path, 0, 0, build_id or None, fingerprint))
-            self._opened[key] = by_build_id if by_build_id and by_build_id[0] else by_both
-        return self._opened[key][0]
+        return self.open(Module(known.path, 0, 0, known.build_id or None, known.fingerprint))[0]
 
     def _open(self, module: Module) -> Opened:
         opened = self._open_at(Path(module.path), module)
@@ -86,11 +78,6 @@ class RecordedBinaries:
                 " in it may be wrong. Record the program again with `framedex run` to be sure.",
             )
         return None if self._contents.of(path) == recorded else "has changed since it was recorded", ()
-
-
-def identity_of(module: Module) -> str:
-    """What tells a binary from others that were at its path: its build-id, and the fingerprint of its content."""
-    return " ".join(filter(None, [module.build_id, module.fingerprint]))
 
 
 def _why_unreadable(path: Path) -> str | None:

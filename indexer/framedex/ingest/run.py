@@ -72,12 +72,11 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
-    began = capture.metadata.get("started_unix_ns")
     store.add_capture(
         capture,
         capture.path,
-        _started(capture),
-        _command(capture),
+        _started_unix_seconds(capture),
+        shlex.join(capture.metadata.argv),
         frames,
         problems,
         identity=identity,
@@ -86,7 +85,7 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         links=find_links(capture),
         ffi=name_ffi(capture, namer),
         builds=find_builds(capture),
-        began=began if isinstance(began, int) else None,
+        began=capture.metadata.started_unix_ns,
     )
     told = all_problems(capture.stops, problems)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, grown)
@@ -226,17 +225,11 @@ def _is_still_written(state: CaptureState, capture: Capture) -> bool:
         return False
 
 
-def _started(capture: Capture) -> float:
-    """Unix time in seconds; for a capture whose metadata is lost, the time of its folder."""
-    started = capture.metadata.get("started_unix_ns")
-    if isinstance(started, int):
-        return started / 1e9
+def _started_unix_seconds(capture: Capture) -> float:
+    """When a recording began, by the wall clock; where its metadata do not say so, when its folder was changed."""
+    if capture.metadata.started_unix_ns is not None:
+        return capture.metadata.started_unix_ns / 1e9
     try:
         return capture.path.stat().st_mtime
     except OSError:
         return 0.0
-
-
-def _command(capture: Capture) -> str:
-    arguments = capture.metadata.get("argv", [])
-    return shlex.join(map(str, arguments)) if isinstance(arguments, list) else str(arguments)

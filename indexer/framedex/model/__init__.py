@@ -6,6 +6,7 @@ from framedex.lazy import exports_of_any
 
 if TYPE_CHECKING:
     from framedex.model.capture import (
+        BinaryId,
         BinaryState,
         Calls,
         Capture,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         StaticCall,
         Step,
     )
+    from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
     from framedex.model.places import How, Join, Language, LinkHow, Location, Role, Stale, is_local
     from framedex.model.rows import (
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GENERATING",
+    "BinaryId",
     "BinaryState",
     "BoundaryEnd",
     "BoundaryTotals",
@@ -98,12 +101,14 @@ __all__ = [
     "How",
     "Join",
     "Language",
+    "Launch",
     "LineMark",
     "LineSummary",
     "LinkHow",
     "LinkedCalls",
     "Location",
     "MergeOutcome",
+    "Metadata",
     "Module",
     "NativeFrame",
     "NativeSymbol",
@@ -138,5 +143,5 @@ __all__ = [
 __getattr__ = exports_of_any(
     __name__,
     __all__,
-    ("places", "missing", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "capture"),
+    ("places", "missing", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "metadata", "capture"),
 )

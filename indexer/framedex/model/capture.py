@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from framedex.model.metadata import Metadata
 from framedex.model.missing import MergeOutcome, Stops
 
 if TYPE_CHECKING:  # readers of the index start quickly, and need no numpy
@@ -21,6 +22,17 @@ class BinaryState:
     inode: int
     modified_ns: int
     changed_ns: int
+
+
+class BinaryId(NamedTuple):
+    """Which binary it is of those that were at a path: by its GNU build-id in hex, and by what it holds.
+
+    `build_id` is empty where the binary has none, `fingerprint` (see docs/capture-format.md) where it was not read.
+    """
+
+    path: str
+    build_id: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,10 @@ class Module:
     fingerprint: str
     file: BinaryState | None = None
     content: str = ""
+
+    @property
+    def id(self) -> BinaryId:
+        return BinaryId(self.path, self.build_id or "", self.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +163,7 @@ class Capture:
     """
 
     path: Path
-    metadata: dict[str, Any]
+    metadata: Metadata
     modules: tuple[Module, ...]
     codes: tuple[CodeObject, ...]
     frames: tuple[NativeFrame | PythonFrame, ...]

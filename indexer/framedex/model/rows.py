@@ -11,7 +11,9 @@ from framedex.model.places import Language, LinkHow, Location, Role
 
 @dataclass(frozen=True, slots=True)
 class CaptureRow:
-    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences."""
+    """A capture in the index. `started` is Unix time in seconds, `problems` are sentences, `metadata_text`
+    is what `Metadata.parse` reads.
+    """
 
     id: int
     path: str
@@ -19,7 +21,7 @@ class CaptureRow:
     command: str
     calls: int
     stacks: int
-    metadata: dict[str, Any]
+    metadata_text: str
     problems: tuple[str, ...]
     stops: Stops = field(default_factory=Stops)
 

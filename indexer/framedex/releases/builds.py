@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from framedex.regularfile import open_regular
 
@@ -49,13 +49,14 @@ def release_commits(version: str) -> Mapping[str, str]:
 def find_builds(capture: Capture) -> list[Build]:
     """The components whose code was seen in a capture."""
     paths = dict.fromkeys([*(module.path for module in capture.modules), *(code.filename for code in capture.codes)])
-    told = _told(capture.metadata)
+    launch = capture.metadata.launch
+    told = launch.packages if launch else {}
     builds: dict[Build, None] = {}
     for site, package in _packages(paths):
-        version = told.get(package) or _installed(Path(site), package, capture.metadata)
+        version = told.get(package) or _installed(Path(site), package, capture.metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_builds_of(site, package, version))
-    python = _RELEASED.match(str(capture.metadata.get("python", "")))
+    python = _RELEASED.match(capture.metadata.python or "")
     if python:
         folders = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
         builds |= dict.fromkeys(Build("cpython", python[0], f"v{python[0]}", folder) for folder in folders)
@@ -75,21 +76,11 @@ def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:
         yield Build("xla", version, known.get("xla", ""), folder)
 
 
-def _told(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The versions that the launcher has written into a capture."""
-    try:
-        packages = json.loads(metadata.get("launcher") or "{}")["packages"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return {str(name): str(version) for name, version in packages.items()} if isinstance(packages, dict) else {}
-
-
-def _installed(site: Path, package: str, metadata: Mapping[str, Any]) -> str | None:
+def _installed(site: Path, package: str, started_unix_ns: int | None) -> str | None:
     """The version that is installed at the recorded place; None if it came there after the recording."""
-    started = metadata.get("started_unix_ns")
     try:
         for info in site.glob(f"{package}-*.dist-info"):
-            if not isinstance(started, int) or info.stat().st_mtime_ns <= started:
+            if started_unix_ns is None or info.stat().st_mtime_ns <= started_unix_ns:
                 return info.name.removeprefix(f"{package}-").removesuffix(".dist-info")
     except (OSError, ValueError):
         pass

@@ -14,6 +14,16 @@
 
 namespace framedex::capture {
 
+// Of capture.json: its name, and its "format".
+inline constexpr char kMetadataFile[] = "capture.json";
+inline constexpr char kFormat[] = "framedex-capture";
+
+// Names of streams: that of the process, and what the number of a thread stands between.
+inline constexpr char kProcessStream[] = "process.fdx";
+inline constexpr char kThreadStem[] = "thread-";
+inline constexpr char kStreamSuffix[] = ".fdx";
+inline constexpr char kRingSuffix[] = ".ring.fdx";
+
 inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
 inline constexpr uint32_t kVersion = 2;
 inline constexpr size_t kSegmentSize = 256 * 1024;

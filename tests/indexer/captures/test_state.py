@@ -5,15 +5,18 @@ from __future__ import annotations
 import mmap
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from framedex.captures import capture_folders, capture_identity, capture_state, is_being_written
 from framedex.errors import FramedexError
+from framedex.model import Metadata
+from framedex_native import _native
 from tests.one_put import recorded_put
 
-RUN = {"started_unix_ns": 17, "pid": 4, "host": "here"}
+RUN = Metadata(started_unix_ns=17, pid=4, host="here")
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +37,18 @@ def test_a_capture_is_the_same_wherever_it_lies(capture: Path) -> None:
     assert (after.identity, after.signature) == (before.identity, before.signature)
 
 
-@pytest.mark.parametrize("name", ["started_unix_ns", "pid", "host"])
-def test_captures_differ_by_time_process_and_host(name: str) -> None:
+@pytest.mark.parametrize(
+    ("another", "without"),
+    [
+        (replace(RUN, started_unix_ns=99), replace(RUN, started_unix_ns=None)),
+        (replace(RUN, pid=99), replace(RUN, pid=None)),
+        (replace(RUN, host="there"), replace(RUN, host=None)),
+    ],
+)
+def test_captures_differ_by_time_process_and_host(another: Metadata, without: Metadata) -> None:
     here = Path("/captures/one")
 
-    assert capture_identity(here, RUN | {name: 99}) != capture_identity(here, RUN)
-    without = {key: value for key, value in RUN.items() if key != name}
+    assert capture_identity(here, another) != capture_identity(here, RUN)
     assert capture_identity(here, without) != capture_identity(Path("/captures/two"), without)
 
 
@@ -47,20 +56,20 @@ def test_captures_differ_by_time_process_and_host(name: str) -> None:
 def test_a_word_added_to_a_stream_of_the_same_size_is_seen(capture: Path, segments_before_the_end: int) -> None:
     """Given that the recorder makes the next segment ready early, growth in either of the last two counts."""
     stream = next(capture.glob("thread-*.fdx"))
-    os.truncate(stream, 3 * 256 * 1024)
+    os.truncate(stream, 3 * _native.SEGMENT_SIZE)
     before = capture_state(capture)
 
     with stream.open("r+b") as file:
-        file.seek(-256 * 1024 * segments_before_the_end + 64, os.SEEK_END)
+        file.seek(-_native.SEGMENT_SIZE * segments_before_the_end + 64, os.SEEK_END)
         file.write(b"\x08\0\0\0\x01\0\xfd\xfd")
 
-    assert stream.stat().st_size == 3 * 256 * 1024
+    assert stream.stat().st_size == 3 * _native.SEGMENT_SIZE
     assert capture_state(capture).signature != before.signature
 
 
 def test_a_word_anywhere_in_a_ring_is_seen(capture: Path) -> None:
     ring = capture / "thread-1.ring.fdx"
-    ring.write_bytes(bytes(8 * 256 * 1024))
+    ring.write_bytes(bytes(8 * _native.SEGMENT_SIZE))
     before = capture_state(capture)
 
     with ring.open("r+b") as file:
@@ -74,13 +83,12 @@ def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Pa
     capture = tmp_path / "not-stopped"
     capture.mkdir()
     (capture / "thread-7.fdx").write_bytes(bytes(4096))
-    own = {"pid": os.getpid()}
+    own = Metadata(pid=os.getpid())
     assert not is_being_written(capture, own)
 
     with (capture / "thread-7.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
         assert is_being_written(capture, own)
-        assert not is_being_written(capture, {"pid": "nonsense"})
-        assert not is_being_written(capture, {})
+        assert not is_being_written(capture, Metadata())
 
     assert not is_being_written(capture, own)
 
@@ -88,7 +96,7 @@ def test_a_capture_is_being_written_while_its_process_has_it_mapped(tmp_path: Pa
 def test_a_capture_that_was_stopped_is_whole_while_its_process_lives_on(capture: Path) -> None:
     """Given a recording that its program ended, when the program still has it mapped, then nothing is to come."""
     with (capture / "process.fdx").open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-        assert not is_being_written(capture, {"pid": os.getpid()})
+        assert not is_being_written(capture, Metadata(pid=os.getpid()))
 
 
 def test_a_folder_of_captures_that_is_not_there_holds_none(tmp_path: Path) -> None:

@@ -121,7 +121,9 @@ def test_an_error_is_named_and_a_trace_has_its_whole_message(trace: Trace) -> No
 
 def test_a_stack_without_python_says_why(trace: Trace) -> None:
     native = replace(trace, frames=trace.frames[4:])
-    unsupported = replace(native, capture=replace(native.capture, metadata={"python_problem": "unknown version"}))
+    unsupported = replace(
+        native, capture=replace(native.capture, metadata_text='{"python_problem": "unknown version"}')
+    )
 
     assert "no Python runs on this thread" in rows_of(header(native))[-1]
     assert "no Python runs" not in rows_of(header(trace))[-1]

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.commands.output.terminal import Terminal, paint, place_line
 from framedex.index import Index
-from framedex.model import CallFilter, CodeObject, How, Location
+from framedex.model import CallFilter, CodeObject, How, Launch, Location
 from tests.gitrepository import make_checkout
 from tests.indexer.recorded import Project, build_elsewhere, build_project
 
@@ -27,8 +27,8 @@ def elsewhere(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """The project, as if its Python were that of a jax 0.10.2 of another machine, in its folder."""
     own = [replace(code, filename=f"{SITE}/jax/_src/demo.py") for code in project.capture.codes]
     codes = (*own, CodeObject(f"{SITE}/jaxlib/xla_client.py", "unused", 1, b""))
-    launcher = json.dumps({"packages": {"jax": "0.10.2", "jaxlib": "0.10.2"}})
-    metadata = project.capture.metadata | {"launcher": launcher}
+    launch = Launch(packages={"jax": "0.10.2", "jaxlib": "0.10.2"})
+    metadata = replace(project.capture.metadata, launch=launch)
     monkeypatch.chdir(project.folder)
     return replace(project, capture=replace(project.capture, codes=codes, metadata=metadata))
 
@@ -59,8 +59,7 @@ def test_recorded_components_without_sources_are_told_with_the_way_to_get_them(e
 
 
 def test_of_a_jaxlib_newer_than_the_table_the_place_where_jax_names_the_commit_is_told(elsewhere: Project) -> None:
-    launcher = json.dumps({"packages": {"jaxlib": "99.1"}})
-    metadata = elsewhere.capture.metadata | {"launcher": launcher}
+    metadata = replace(elsewhere.capture.metadata, launch=Launch(packages={"jaxlib": "99.1"}))
     elsewhere.ingest(capture=replace(elsewhere.capture, metadata=metadata)).close()
     shown = run("sources").stdout
     assert "jaxlib 99.1 was built from a commit of XLA that this framedex does not know" in shown

@@ -15,6 +15,7 @@ from framedex.model import (
     CodeObject,
     Function,
     LinkHow,
+    Metadata,
     Module,
     NativeFrame,
     PythonFrame,
@@ -52,7 +53,7 @@ class Script:
         stacks = list(dict.fromkeys(row[4] for row in rows))
         return Capture(
             path=Path("/made/by/hand"),
-            metadata={},
+            metadata=Metadata(),
             modules=(Module("/lib/x.so", 0, 1, None, ""),),
             codes=tuple(CodeObject("/x.py", str(word), 1, b"") for word in words),
             frames=tuple(
@@ -147,7 +148,7 @@ def test_a_call_inside_another_comes_from_where_that_does() -> None:
 
 def test_a_recording_that_left_out_calls_does_not_tell_who_paused() -> None:
     capture = waiting(MAIN).call(POOL, 100, COMPILE, NATIVE).capture()
-    assert links_of(replace(capture, metadata={"selected_by": ["FRAMEDEX_SAMPLE"]})) == []
+    assert links_of(replace(capture, metadata=Metadata(selected_by=("FRAMEDEX_SAMPLE",)))) == []
 
 
 def test_a_call_that_never_returned_has_no_link() -> None:

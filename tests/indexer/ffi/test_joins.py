@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from framedex.ffi import RunJoin, follow_ffi, split_function
-from framedex.model import Calls, Capture, Description, Function, Join, Stack, Thread
+from framedex.model import Calls, Capture, Description, Function, Join, Metadata, Stack, Thread
 
 SHAPE = {"arguments": "f32[4]", "results": "f32[4]"}
 
@@ -20,7 +20,7 @@ def capture(*descriptions: tuple[str, dict[str, Any]], runs: list[dict[str, Any]
     count = len(runs)
     return Capture(
         path=Path("capture"),
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=(),

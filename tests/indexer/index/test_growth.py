@@ -10,10 +10,10 @@ from typing import Any
 
 from framedex.index import Store
 from framedex.ingest import Namer, add_capture
-from framedex.model import Calls, Capture, Function, Thread
+from framedex.model import Calls, Capture, Function, Metadata, Thread
 from tests.indexer.recorded import Project
 
-RUN = {"started_unix_ns": 1_700_000_000_000_000_000, "pid": 100, "host": "here", "argv": ["python", "demo.py"]}
+RUN = Metadata(started_unix_ns=1_700_000_000_000_000_000, pid=100, host="here", argv=("python", "demo.py"))
 TOTALS = ("nodes", "functions", "stack_calls", "steps", "code_steps", "readable_steps", "edges", "code_edges")
 
 
@@ -32,7 +32,7 @@ def test_a_grown_capture_replaces_what_was_there(project: Project) -> None:
 def test_a_grown_capture_keeps_its_number_and_leaves_the_others_alone(project: Project) -> None:
     """Given two captures, when the first grows, then the second's calls and the totals of both are right."""
     first = replace(project.capture, metadata=RUN)
-    second = project.again("second", metadata=RUN | {"pid": 200})
+    second = project.again("second", metadata=replace(RUN, pid=200))
     in_turn, grown = project.folder / "in-turn.db", project.folder / "grown.db"
 
     _index(in_turn, [second, first])

@@ -11,7 +11,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
-from framedex.model import CallFilter, How, Language, MergeOutcome, NativeFrame, Role
+from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
@@ -52,7 +52,7 @@ def test_a_filter_keeps_only_what_it_names(project: Project, wanted: CallFilter,
 
 
 def test_a_limit_keeps_the_latest_calls_of_the_latest_capture(project: Project) -> None:
-    earlier = {**project.capture.metadata, "started_unix_ns": 1}
+    earlier = replace(project.capture.metadata, started_unix_ns=1)
     project.ingest().close()
     index = project.ingest(capture=project.again("earlier", metadata=earlier))
 
@@ -213,10 +213,10 @@ def test_the_latest_is_what_began_last_in_whatever_order_captures_are_read(
     project: Project, order: tuple[str, str], again: bool
 ) -> None:
     """Given two captures read in either order, one perhaps again as it has grown, then the later one is the latest."""
-    run = {**project.capture.metadata, "pid": 1, "host": "here"}
+    run = replace(project.capture.metadata, pid=1, host="here")
     captures = {
-        "later": project.again("later", metadata=run | {"started_unix_ns": 2_000_000_000}),
-        "earlier": project.again("earlier", metadata=run | {"started_unix_ns": 1_000_000_000}),
+        "later": project.again("later", metadata=replace(run, started_unix_ns=2_000_000_000)),
+        "earlier": project.again("earlier", metadata=replace(run, started_unix_ns=1_000_000_000)),
     }
     for name in (*order, order[0]) if again else order:
         index = project.ingest(capture=captures[name])
@@ -298,7 +298,7 @@ def test_names_that_are_no_text_and_addresses_beyond_all_modules_are_kept(projec
         functions=tuple(replace(function, name=function.name + odd) for function in project.capture.functions),
         threads=tuple(replace(thread, name=odd) for thread in project.capture.threads),
         frames=(*project.capture.frames[:-1], NativeFrame(-1, 0xFFFFFFFFFF600001)),
-        metadata={"argv": ["python", odd]},
+        metadata=Metadata(argv=("python", odd)),
     )
     index = project.ingest(capture=capture)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ from framedex.captures import fingerprint_of
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.model import Calls, Capture, Module, NativeFrame
+from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
+from tests.damage import damaged
 
 MUTATIONS = 1000
 SOURCE = """
@@ -73,37 +73,16 @@ def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tu
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
     frames = tuple(NativeFrame(0, place + 1) for place in places)
-    capture = Capture(Path("capture"), {}, (module,), (), frames, (), (), (), calls, ())
+    capture = Capture(Path("capture"), Metadata(), (module,), (), frames, (), (), (), calls, ())
     return Namer(RecordedBinaries(contents=contents)).name_frames(capture)
 
 
-def mutations(original: bytes, random_: random.Random) -> Iterator[bytes]:
-    """The library with bits, bytes and words changed, parts zeroed or moved, or cut off, in headers as in contents."""
-    header_end = int.from_bytes(original[40:48], "little")  # where the section headers begin
-    for _ in range(MUTATIONS):
-        data = bytearray(original)
-        first = random_.choice([0, header_end, 64, random_.randrange(len(data))])
-        position = min(first + random_.randrange(4096), len(data) - 8)
-        kind = random_.randrange(7)
-        if kind == 0:
-            data[position] ^= 1 << random_.randrange(8)
-        elif kind == 1:
-            for _ in range(8):
-                data[random_.randrange(len(data))] = random_.randrange(256)
-        elif kind == 2:
-            data[position : position + 8] = random_.choice([b"\xff" * 8, b"\xff" * 7 + b"\x7f", bytes(8)])
-        elif kind == 3:
-            size = random_.choice([64, 512, 4096])
-            data[position : position + size] = bytes(len(data[position : position + size]))
-        elif kind == 4:
-            size = random_.choice([24, 64, 512])
-            other = random_.randrange(len(data) - size)
-            data[position : position + size] = data[other : other + len(data[position : position + size])]
-        elif kind == 5:
-            del data[position:]
-        else:
-            data[position : position + 8] = random_.randbytes(8)
-        yield bytes(data)
+def damages(library: Path, seed: int) -> Iterator[bytes]:
+    """A library with damage of every kind, in headers as in contents."""
+    content = library.read_bytes()
+    sections = int.from_bytes(content[40:48], "little")  # where the section headers begin
+    for number in range(MUTATIONS):
+        yield damaged(content, seed * MUTATIONS + number, marks=(0, 64, sections))
 
 
 def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tmp_path: Path) -> None:
@@ -114,8 +93,8 @@ def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tm
     names, problems = name(module, places, contents)
     assert problems == []
     assert {frame.function.name for frames in names for frame in frames} >= {"shop::sell", "shop::Till::ring"}
-    for number, damaged in enumerate(mutations(small.read_bytes(), random.Random(3))):
-        changed.write_bytes(damaged)
+    for number, content in enumerate(damages(small, 3)):
+        changed.write_bytes(content)
         found, problems = name(module, places, contents)
         assert any(str(changed) in problem for problem in problems) or found == names, number
 
@@ -123,8 +102,8 @@ def test_no_change_of_a_library_gives_other_names_without_a_word(small: Path, tm
 def test_no_damage_to_a_library_raises_or_hangs(small: Path, tmp_path: Path) -> None:
     changed = tmp_path / "libshop.so"
     places = addresses(small)
-    for damaged in mutations(small.read_bytes(), random.Random(4)):
-        changed.write_bytes(damaged)
+    for content in damages(small, 4):
+        changed.write_bytes(content)
         binary = Binary.open(changed)
         assert len(binary.resolve(places)) == len(places)
         assert isinstance(binary.problems, tuple)

@@ -10,7 +10,7 @@ import pytest
 
 from framedex.captures import fingerprint_of
 from framedex.ingest import Namer
-from framedex.model import Calls, Capture, Module, NativeFrame
+from framedex.model import Calls, Capture, Metadata, Module, NativeFrame
 from tests.indexer.privileges import run_without_privileges
 
 
@@ -18,7 +18,7 @@ def capture_of(module: Module) -> Capture:
     """A capture with one frame, in this module."""
     none = np.zeros(0, np.uint32)
     calls = Calls(none, none, none, none.astype(np.int64), none.astype(np.int64), none.astype(np.int32), ())
-    return Capture(Path("capture"), {}, (module,), (), (NativeFrame(0, 16),), (), (), (), calls, ())
+    return Capture(Path("capture"), Metadata(), (module,), (), (NativeFrame(0, 16),), (), (), (), calls, ())
 
 
 def problems_of(path: Path | str, fingerprint: str = "as recorded") -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from framedex.captures import read_capture
-from framedex.model import Calls, Capture, Function, Thread
+from framedex.model import Calls, Capture, Function, Metadata, Thread
 from framedex.objects import Lifetimes, RecordedObject, ViolationKind, follow_objects
 from tests.running import run
 
@@ -26,7 +26,7 @@ def capture_of(*rows: Row, errors: dict[int, int] | None = None) -> Capture:
     threads = sorted({row[0] for row in rows})
     return Capture(
         path=Path("/made/by/hand"),
-        metadata={},
+        metadata=Metadata(),
         modules=(),
         codes=(),
         frames=(),

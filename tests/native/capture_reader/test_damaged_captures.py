@@ -18,12 +18,12 @@ import pytest
 from framedex.captures import read_capture
 from framedex.errors import FramedexError
 from framedex.model import Capture, NativeFrame
+from framedex_native import _native
+from tests.damage import damaged
 from tests.one_put import recorded_put
 from tests.reading import Call, calls_of
 from tests.running import run
 
-HEADER = 128  # bytes of a stream before its first record; version and kind are at 8 and 12
-SEGMENT = 256 * 1024
 CALL = 7  # the kind of record
 MUTATIONS = 1000
 MUTATIONS_OF_MANY_SEGMENTS = 400
@@ -45,7 +45,7 @@ def record(folder: Path, program: str, *arguments: str, **environment: str) -> P
 def segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The capture of a thread with several segments."""
     capture = record(tmp_path_factory.mktemp("segments"), "many_puts.py", "600")
-    assert (capture / "thread-0.fdx").stat().st_size > 2 * SEGMENT
+    assert (capture / "thread-0.fdx").stat().st_size > 2 * _native.SEGMENT_SIZE
     return capture
 
 
@@ -53,9 +53,9 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def ring(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The capture of a ring that was written more than once around."""
     folder = tmp_path_factory.mktemp("ring")
-    capture = record(folder, "many_puts.py", "900", FRAMEDEX_LIMIT=str(2 * SEGMENT), FRAMEDEX_RING="1")
+    capture = record(folder, "many_puts.py", "900", FRAMEDEX_LIMIT=str(2 * _native.SEGMENT_SIZE), FRAMEDEX_RING="1")
     begun = int.from_bytes((capture / "thread-0.ring.fdx").read_bytes()[72:77], "little")
-    assert begun > (capture / "thread-0.ring.fdx").stat().st_size // SEGMENT
+    assert begun > (capture / "thread-0.ring.fdx").stat().st_size // _native.SEGMENT_SIZE
     return capture
 
 
@@ -120,8 +120,8 @@ def test_no_change_of_a_stream_goes_untold(name: str, request: pytest.FixtureReq
     originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
     told = 0
     most = MUTATIONS if name == "recorded" else MUTATIONS_OF_MANY_SEGMENTS
-    for number, (path, damaged) in enumerate(itertools.islice(mutations(originals, random.Random(2)), most)):
-        path.write_bytes(damaged)
+    for number, (path, content) in enumerate(damages(originals, 2, most)):
+        path.write_bytes(content)
         read = read_capture(changed)
         assert_consistent(read)
         assert len(read.calls) <= len(before[0]["start"]), (number, path.name)
@@ -149,49 +149,11 @@ def assert_consistent(read: Capture) -> None:
     assert all(isinstance(json.loads(text), dict) for text in read.calls.arguments)
 
 
-def mutations(originals: dict[Path, bytes], random_: random.Random) -> Iterator[tuple[Path, bytes]]:
-    """Streams with bytes changed, a part moved, swapped or zeroed, a segment dropped or doubled, or cut off."""
-    for _ in range(MUTATIONS):
-        path = random_.choice(list(originals))
-        data = bytearray(originals[path])
-        written = len(originals[path].rstrip(b"\0"))
-        segments = len(data) // SEGMENT
-        position = random_.randrange(8, written - 64)
-        other = random_.randrange(8, written - 64)
-        size = random_.choice([8, 16, 64, 512, 4096])
-        kind = random_.randrange(11)
-        if kind == 0:
-            for _ in range(random_.randrange(1, 6)):
-                data[random_.randrange(8, written)] = random_.randrange(256)
-        elif kind == 1:
-            data[position // 4 * 4 : position // 4 * 4 + 4] = random_.choice([b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"])
-        elif kind == 2:
-            data[position : position + 64] = data[position + random_.randrange(64) :][:64]
-        elif kind == 3:
-            data[position // 8 * 8 : position // 8 * 8 + 8] = random_.randbytes(8)
-        elif kind == 4:  # one bit
-            data[position] ^= 1 << random_.randrange(8)
-        elif kind == 5:
-            data[position : position + size] = bytes(size)
-        elif kind == 6:  # all from somewhere on
-            data[position:] = bytes(len(data) - position)
-        elif kind == 7:
-            del data[position:]
-        elif kind == 8:  # two words or parts change places
-            first, second = sorted((position // 8 * 8, other // 8 * 8))
-            size = min(size, second - first)
-            data[first : first + size], data[second : second + size] = (
-                data[second : second + size],
-                data[first : first + size],
-            )
-        elif kind == 9:
-            index = random_.randrange(segments) * SEGMENT
-            target = random_.randrange(segments) * SEGMENT
-            data[target : target + SEGMENT] = data[index : index + SEGMENT]
-        else:
-            index = random_.randrange(segments) * SEGMENT
-            del data[index : index + SEGMENT]
-        yield path, bytes(data[: len(originals[path])])
+def damages(originals: dict[Path, bytes], seed: int, most: int) -> Iterator[tuple[Path, bytes]]:
+    """Streams, each time one of them, with damage of every kind."""
+    for number in range(seed * MUTATIONS, seed * MUTATIONS + most):
+        path = random.Random(number).choice(list(originals))
+        yield path, damaged(originals[path], number, block=_native.SEGMENT_SIZE)
 
 
 def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_read(
@@ -217,7 +179,7 @@ def test_every_record_that_is_moved_or_taken_away_is_told_and_the_others_are_rea
 
 def records_of(stream: bytes | bytearray) -> Iterator[tuple[int, int]]:
     """Where the records of the first segment begin, and their sizes in bytes."""
-    position = HEADER
+    position = _native.STREAM_HEADER_SIZE
     while size := int.from_bytes(stream[position + 2 : position + 4], "little") * 8:
         yield position, size
         position += size
@@ -289,8 +251,8 @@ def test_a_capture_of_version_1_is_still_read(tmp_path: Path) -> None:
 
     changed = tmp_path / "capture"
     originals = {path: path.read_bytes() for path in sorted(changed.iterdir()) if path.suffix == ".fdx"}
-    for path, damaged in itertools.islice(mutations(originals, random.Random(5)), 300):
-        path.write_bytes(damaged)
+    for path, content in damages(originals, 5, 300):
+        path.write_bytes(content)
         assert_consistent(read_capture(changed))
         path.write_bytes(originals[path])
 
@@ -342,13 +304,13 @@ def test_a_stream_that_cannot_be_read_is_named(capture: Path, stream: str) -> No
 @pytest.mark.parametrize("stream", ["thread-0.fdx", "process.fdx"])
 def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str) -> None:
     data = bytearray((capture / stream).read_bytes())
-    data[8] = 99
+    data[len(_native.MAGIC)] = 99  # its version
     (capture / stream).write_bytes(data)
     assert any(
         f"{stream} has format version 99; this framedex reads 1 and 2." in text
         for text in read_capture(capture).problems
     )
-    (capture / stream).write_bytes(b"MZ" + bytes(HEADER))
+    (capture / stream).write_bytes(b"MZ" + bytes(_native.STREAM_HEADER_SIZE))
     assert any(f"{stream} is not a framedex stream." in text for text in read_capture(capture).problems)
 
 

@@ -90,7 +90,7 @@ def test_recordings_come_and_go_under_busy_threads(result: dict[str, Any]) -> No
 
 def test_captures_are_listed_in_the_order_in_which_they_began(result: dict[str, Any]) -> None:
     listed = capture_folders(result["folder"] / "captures")
-    starts = [read_capture(capture).metadata["started_clock_ns"] for capture in listed]
+    starts = [read_capture(capture).metadata.started_clock_ns or 0 for capture in listed]
     assert starts == sorted(starts)
     assert len(listed) == 25
 

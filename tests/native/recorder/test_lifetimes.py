@@ -14,6 +14,7 @@ import pytest
 
 from framedex.captures import capture_folders, read_capture
 from framedex.model import MergeOutcome, PythonFrame, StopReason
+from framedex_native import _native
 from tests.reading import Call, calls_of
 from tests.running import PROGRAMS, mock_environment, run
 
@@ -75,7 +76,7 @@ def test_a_program_killed_at_any_moment_leaves_every_call_that_it_completed(tmp_
 
 
 def test_a_ring_of_a_program_killed_at_any_moment_has_the_newest_calls_and_no_problem(tmp_path: Path) -> None:
-    ring = {"FRAMEDEX_LIMIT": str(2 * 256 * 1024), "FRAMEDEX_RING": "1"}
+    ring = {"FRAMEDEX_LIMIT": str(2 * _native.SEGMENT_SIZE), "FRAMEDEX_RING": "1"}
     for seed in range(RING_KILLS):
         folder = tmp_path / str(seed)
         folder.mkdir()
@@ -153,7 +154,7 @@ def parent_and_child(captures: tuple[Path, ...], child: int) -> tuple[Path, Path
     """The two captures of a run that forked."""
     assert len(captures) == 2
     first, second = captures
-    return (first, second) if read_capture(second).metadata["pid"] == child else (second, first)
+    return (first, second) if read_capture(second).metadata.pid == child else (second, first)
 
 
 def test_a_stack_deeper_than_the_recorder_follows_is_shown_with_the_reason(tmp_path: Path, python: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.onpath import program_on_path
+from framedex.onpath import absolute_folders, program_on_path
 
 CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "code-server")
 """VS Code and its relatives, by the names of their command-line programs."""
@@ -151,7 +151,7 @@ def _first_on(path: str, names: tuple[str, ...]) -> str | None:
 
 
 def _first_folder_with(names: tuple[str, ...], path: str) -> str | None:
-    return next(filter(None, (_first_on(folder, names) for folder in path.split(os.pathsep) if folder)), None)
+    return next(filter(None, (_first_on(folder, names) for folder in absolute_folders(path))), None)
 
 
 def _launchers() -> tuple[str, ...]:

@@ -21,7 +21,6 @@ from framedex.errors import FramedexError
 from framedex.missing import stopped_early
 from framedex.model import Stops
 from framedex.plaintext import printable
-from framedex.selection import selected_by
 from framedex.words import count
 
 
@@ -77,7 +76,7 @@ class Outcome:
 
     def _selected_by(self) -> list[str]:
         """What selected the calls to record, as `run` writes it: `--include`."""
-        variables = {name for capture in self.captures for name in selected_by(read_metadata(capture))}
+        variables = {name for capture in self.captures for name in read_metadata(capture).selected_by}
         return sorted(name.replace("FRAMEDEX_", "--").lower() for name in variables)
 
     def _why_nothing(self) -> str:

@@ -9,7 +9,7 @@ from framedex import words
 from framedex.calltext import error_lines, objects_text
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
 from framedex.missing import why_cut_off, why_unmerged
-from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Role, SectionKind, Trace
+from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind, Trace
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels, section_title
 
@@ -130,7 +130,7 @@ def _quality(trace: Trace) -> str:
 
 
 def _why_no_python(trace: Trace) -> str:
-    problem = trace.capture.metadata.get("python_problem")
+    problem = Metadata.parse(trace.capture.metadata_text).python_problem
     return f"Python frames were not recorded: {problem}" if problem else "no Python runs on this thread"
 
 

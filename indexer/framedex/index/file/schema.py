@@ -77,8 +77,8 @@ def _create_captures(database: sqlite_utils.Database) -> None:
     thread = {"id": int, "capture": int, "tid": int, "name": str, "label": str}  # label: what tells it from the others
     threads = _table(database, "threads", thread, ["capture"])
     threads.create_index(["capture"])
-    modules = _table(database, "modules", {"id": int, "path": str, "identity": str})
-    modules.create_index(["path", "identity"], unique=True)
+    modules = _table(database, "modules", {"id": int, "path": str, "build_id": str, "fingerprint": str})
+    modules.create_index(["path", "build_id", "fingerprint"], unique=True)
     builds = {
         "id": int,
         "capture": int,

@@ -237,7 +237,7 @@ def capture_row(row: Row) -> CaptureRow:
         command=row[3],
         calls=row[4],
         stacks=row[5],
-        metadata=json.loads(row[6]),
+        metadata_text=row[6],
         problems=tuple(json.loads(row[7])),
         stops=_stops(row[8]),
     )

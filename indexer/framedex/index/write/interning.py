@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from framedex.index.ask.name.search import add_recorded_names
 from framedex.index.file.values import signed
 from framedex.index.write.records import FrameRecord, FunctionRecord
-from framedex.model import Location, MergeOutcome
+from framedex.model import BinaryId, Location, MergeOutcome
 
 
 def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, int]:
@@ -128,11 +128,12 @@ def place(location: Location | None, files: Mapping[str, int]) -> tuple[int | No
     return (None, None, None) if location is None else (files[location.path], location.line, location.how.value)
 
 
-def _module_ids(connection: sqlite3.Connection, modules: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+def _module_ids(connection: sqlite3.Connection, modules: Iterable[BinaryId]) -> dict[BinaryId, int]:
     ids = {}
     for module in modules:
-        connection.execute("INSERT OR IGNORE INTO modules(path, identity) VALUES (?, ?)", module)
-        row = connection.execute("SELECT id FROM modules WHERE path = ? AND identity = ?", module).fetchone()
+        connection.execute("INSERT OR IGNORE INTO modules(path, build_id, fingerprint) VALUES (?, ?, ?)", module)
+        query = "SELECT id FROM modules WHERE path = ? AND build_id = ? AND fingerprint = ?"
+        row = connection.execute(query, module).fetchone()
         ids[module] = row[0]
     return ids
 
@@ -165,7 +166,7 @@ def _frame_id(
     connection: sqlite3.Connection,
     record: FrameRecord,
     functions: Mapping[FunctionRecord, int],
-    modules: Mapping[tuple[str, str], int],
+    modules: Mapping[BinaryId, int],
     files: Mapping[str, int],
 ) -> int:
     function = functions[record.function]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
-from framedex.model import Language, Location, Role
+from framedex.model import BinaryId, Language, Location, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,13 @@ class FunctionRecord:
 class FrameRecord:
     """A logical frame: one recorded frame is several of them where functions were inlined.
 
-    `module` is (path, identity) of the binary, None for Python frames; `depth` is 0 for the physical function and
+    `module` is the binary, None for Python frames; `depth` is 0 for the physical function and
     counts inwards. `offset` is the return address from the module's base, or the instruction's offset in Python code.
     `location` is None unless the very line is known, and is as recorded. `returning` is a Python frame that has ended.
     """
 
     function: FunctionRecord
-    module: tuple[str, str] | None
+    module: BinaryId | None
     offset: int
     depth: int
     location: Location | None
@@ -133,12 +133,12 @@ class UnplacedFunction:
 class OpenFrame:
     """A stored native frame whose very line is not known: where it returns to, and one function it was seen to call.
 
-    `module` is (path, identity) of its binary; `callee` the demangled name of the next frame inward.
+    `module` is its binary; `callee` the demangled name of the next frame inward.
     """
 
     id: int
     function: int
-    module: tuple[str, str]
+    module: BinaryId
     offset: int
     callee: str
 

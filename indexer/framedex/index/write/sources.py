@@ -24,7 +24,7 @@ from framedex.index.write.records import (
     UnplacedFunction,
 )
 from framedex.index.write.source_files import forget_definitions, replace_files
-from framedex.model import Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
 from framedex.sources.sites import call_sites
 from framedex.whereabouts.rules import PathRule
 
@@ -223,7 +223,7 @@ class SourceTables:
     def open_frames(self, functions: Iterable[int]) -> list[OpenFrame]:
         """The frames of these functions that have no exact line, once for each function that they were seen to call."""
         rows = self._rows(
-            "SELECT DISTINCT fr.id, fr.function, m.path, m.identity, fr.offset, called.symbol"
+            "SELECT DISTINCT fr.id, fr.function, m.path, m.build_id, m.fingerprint, fr.offset, called.symbol"
             " FROM frames fr JOIN modules m ON m.id = fr.module JOIN nodes n ON n.frame = fr.id"
             " JOIN nodes below ON below.parent = n.id JOIN frames inward ON inward.id = below.frame"
             " JOIN functions called ON called.id = inward.function"
@@ -232,7 +232,7 @@ class SourceTables:
             placeholders(list(functions)),
             Language.NATIVE.value,
         )
-        return [OpenFrame(row[0], row[1], (row[2], row[3]), unsigned(row[4]), row[5]) for row in rows]
+        return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]
 
     def definitions_in(self, path: str) -> list[Definition]:
         """The definitions of a file that call something, with their calls."""

@@ -285,7 +285,7 @@ class Store:
                 "command": storable(command),
                 "calls": len(capture.calls),
                 "stacks": len(capture.stacks),
-                "metadata": json.dumps(capture.metadata, default=str),
+                "metadata": storable(capture.metadata.text),
                 "problems": json.dumps(list(problems)),
                 "stops": json.dumps(asdict(capture.stops)) if capture.stops else None,
             }
@@ -409,7 +409,7 @@ class Store:
 
     def _thread_ids(self, capture_id: int, capture: Capture) -> aggregates.Integers:
         query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
-        main = capture.metadata.get("pid")
+        main = capture.metadata.pid
         rows = [
             self._connection.execute(query, (capture_id, thread.tid, storable(thread.name), _label(thread, main)))
             for thread in capture.threads

@@ -11,9 +11,8 @@ from framedex.errorcodes import ErrorCode, error_name
 from framedex.index.ask.line.pythonlines import python_lines
 from framedex.index.read.rows import Reader, arguments
 from framedex.missing import doubts, stopped_early
-from framedex.model import CaptureRow, Check, Finding, PythonLine, Severity
+from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import selected_by
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
@@ -55,9 +54,9 @@ class _Group:
 
 
 def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
-    if chosen := selected_by(capture.metadata):
+    if chosen := Metadata.parse(capture.metadata_text).selected_by:
         yield (
-            f"Objects are not judged: the recording left out calls ({', '.join(chosen)}),"
+            f"Objects are not judged: the recording left out calls ({', '.join(sorted(chosen))}),"
             " so it does not tell what was created and destroyed."
         )
     elif capture.stops:
@@ -66,7 +65,7 @@ def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
 
 
 def _doubts(capture: CaptureRow) -> Iterator[str]:
-    if capture.stops and selected_by(capture.metadata):
+    if capture.stops and Metadata.parse(capture.metadata_text).selected_by:
         yield stopped_early(capture.stops)
     if doubts(capture.problems):
         yield "The capture is not whole (`framedex captures` says why), so some of these may have another cause."

@@ -107,7 +107,7 @@ def module_names(reader: Reader) -> frozenset[str]:
 
 def modules_built(reader: Reader, build_id: str) -> list[str]:
     """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
-    query = "SELECT path FROM modules WHERE substr(identity, 1, length(?1)) = ?1 ORDER BY id DESC"
+    query = "SELECT path FROM modules WHERE substr(build_id, 1, length(?1)) = ?1 ORDER BY id DESC"
     return [path for (path,) in reader.rows(query, build_id)]
 
 

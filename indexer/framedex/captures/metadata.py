@@ -1,0 +1,41 @@
+"""The metadata of a capture folder: what makes the folder a capture, and one of a version that is read here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.model import Metadata
+from framedex.regularfile import read_regular_text
+from framedex_native import _native
+
+
+def read_metadata(path: Path) -> Metadata:
+    """What the capture in folder `path` says of the run.
+
+    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    """
+    file = path / _native.METADATA_FILE
+    try:
+        metadata = Metadata.parse(read_regular_text(file))
+    except FileNotFoundError:
+        raise FramedexError(
+            f"{path} is not a capture: it has no {_native.METADATA_FILE}.",
+            "Name a folder that `framedex run` made, for example one below .framedex/captures.",
+        ) from None
+    except OSError as error:
+        raise FramedexError(
+            f"{file} cannot be read: {error.strerror or error}.",
+            "Check the permissions of the folder and of the files in it, then run `framedex index` again.",
+        ) from None
+    except ValueError as error:
+        raise FramedexError(f"{file} cannot be read: {error}.", "Record the program again.") from None
+    if metadata.format != _native.FORMAT:
+        raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
+    if metadata.version not in _native.FORMAT_VERSIONS:
+        readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
+        raise FramedexError(
+            f"{path} has capture format {metadata.version}; this framedex reads {readable}.",
+            "Read it with the framedex that recorded it, or record the program again.",
+        )
+    return metadata

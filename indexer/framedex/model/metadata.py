@@ -1,0 +1,113 @@
+"""What a capture says of the run that it records: capture.json, of which the index keeps the text.
+
+Both are read here and nowhere else by their keys, which docs/capture-format.md describes. Keys not known are ignored; a
+value that is missing, or of another type than the recorder writes, is None or empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What `framedex run` wrote into the capture: its own version, the program's arguments, and an id of this run.
+
+    `packages` are the versions of Python, jax and jaxlib that the program found, by name.
+    """
+
+    run: str | None = None
+    framedex: str | None = None
+    arguments: tuple[str, ...] = ()
+    packages: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """How, when and where a recorded process ran; `text` is all that was recorded of that, as JSON.
+
+    `started_unix_ns` and `started_clock_ns` are the moment at which the recording began, on the wall clock and on
+    CLOCK_MONOTONIC. `python_problem` says in a sentence why no Python frames were recorded; `selected_by` has the
+    variables by which calls were selected, and is empty where all are there. `launch` is None for a program that was
+    started without `framedex run`.
+    """
+
+    format: str | None = None
+    version: int | None = None
+    started_unix_ns: int | None = None
+    started_clock_ns: int | None = None
+    pid: int | None = None
+    executable: str | None = None
+    argv: tuple[str, ...] = ()
+    cwd: str | None = None
+    host: str | None = None
+    system: str | None = None
+    python: str | None = None
+    python_problem: str | None = None
+    launch: Launch | None = None
+    selected_by: tuple[str, ...] = ()
+    text: str = field(default="{}", repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Metadata:
+        """What a text in JSON says. Raises ValueError where it is no JSON."""
+        told = _members(text)
+        return cls(
+            format=_text(told.get("format")),
+            version=_number(told.get("version")),
+            started_unix_ns=_number(told.get("started_unix_ns")),
+            started_clock_ns=_number(told.get("started_clock_ns")),
+            pid=_number(told.get("pid")),
+            executable=_text(told.get("executable")),
+            argv=_texts(told.get("argv")),
+            cwd=_text(told.get("cwd")),
+            host=_text(told.get("host")),
+            system=_text(told.get("system")),
+            python=_text(told.get("python")),
+            python_problem=_text(told.get("python_problem")),
+            launch=_launch(told.get("launcher")),
+            selected_by=_texts(told.get("selected_by")),
+            text=text,
+        )
+
+
+def _launch(value: object) -> Launch | None:
+    """What the launcher wrote, which the recorder keeps as a text."""
+    try:
+        told = _members(value) if isinstance(value, str) else {}
+    except ValueError:
+        return None
+    if not told:
+        return None
+    packages = told.get("packages")
+    return Launch(
+        run=_text(told.get("run")),
+        framedex=_text(told.get("framedex")),
+        arguments=_texts(told.get("arguments")),
+        packages={str(k): str(v) for k, v in packages.items()} if isinstance(packages, dict) else {},
+    )
+
+
+def _members(text: str) -> dict[str, Any]:
+    """The members of a JSON object; what is another kind of JSON has none. Raises ValueError where it is no JSON."""
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: object) -> int | None:
+    """A whole number as the recorder writes them, of 63 bits."""
+    return value if type(value) is int and 0 <= value < 1 << 63 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
