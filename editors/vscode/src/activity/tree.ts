@@ -158,7 +158,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     let position = 0;
     const stacks = (found?.stacks ?? []).map<StackNode>(({ title, frames }) => ({
       ...{ kind: "stack", parent: node, title, reason: found?.unmerged ?? null },
-      frames: frames.map((frame, number) => ({ ...frame, number, position: position++ })),
+      frames: frames.map((frame, index) => ({ ...frame, number: index + 1, position: position++ })),
     }));
     const [only] = stacks;
     return stacks.length === 1 && only !== undefined ? this.frames(node, only.frames) : stacks;
