@@ -60,8 +60,7 @@
   "List what METHOD answers of this line, with COLUMNS, in a buffer called NAME.
 ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id."
   (let* ((here (framedex--here))
-         (found (framedex--ask method here)))
-    (when (seq-empty-p found) (user-error "%s" (framedex--why-nothing "Nothing recorded on this line")))
+         (found (framedex--find method here)))
     (framedex-list--show name columns (mapcar entry found) (lambda (id) (funcall choose here id)))))
 
 ;;;###autoload
@@ -74,18 +73,18 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
    (lambda (stack)
      (list (plist-get stack :stack)
            (vector (number-to-string (plist-get stack :calls))
-                   (framedex--duration (plist-get stack :duration))
+                   (plist-get stack :durationText)
                    (plist-get stack :boundary))))
    (lambda (here stack)
-     (when (framedex--go-to (framedex--ask :framedex/selectStack (append here (list :stack stack))))
-       (framedex-list-frames)))))
+     (framedex--go-to (framedex--find :framedex/selectStack (append here (list :stack stack))))
+     (framedex-list-frames))))
 
 ;;;###autoload
 (defun framedex-list-frames ()
   "List the frames of the picked stack, outermost first."
   (interactive)
-  (let* ((picked (or (framedex--ask :framedex/stack nil) (user-error "No stack is picked yet: step into one")))
-         (number -1))
+  (let* ((picked (framedex--find :framedex/stack nil))
+         (number 0))
     (framedex-list--show
      "*framedex frames*"
      (vector (framedex-list--right "#" 4) '("Function" 60 nil) '("Place" 0 nil))
@@ -116,7 +115,7 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
            '("Thread" 20 nil) '("Arguments" 0 nil))
    (lambda (call)
      (list (plist-get call :id)
-           (vector (number-to-string (plist-get call :id)) (framedex--duration (plist-get call :duration))
+           (vector (number-to-string (plist-get call :id)) (plist-get call :durationText)
                    (plist-get call :function) (plist-get call :thread) (plist-get call :arguments))))
    (lambda (here call)
      (framedex--open-trace (append here (list :call call))))))

@@ -103,28 +103,27 @@ last, else any."
   "What the server answers to METHOD with PARAMS."
   (jsonrpc-request (framedex--server) method params))
 
-(defun framedex--why-nothing (otherwise)
-  "What to say of an empty answer about this buffer's file.
-That is what is wrong with its index, if anything is, else OTHERWISE."
-  (let* ((known (framedex--ask :framedex/captures (list :textDocument (framedex--document))))
-         (path (file-local-name (file-truename buffer-file-name)))
-         (broken (seq-filter (lambda (index) (plist-get index :problem))
-                             (plist-get (framedex--ask :framedex/indexes nil) :indexes)))
-         (above (seq-find (lambda (index) (string-prefix-p (file-name-as-directory (plist-get index :folder)) path))
-                          broken))
-         (index (or above (and (not known) (seq-first broken)))))
-    (cond (index (plist-get index :problem))
-          ((not known) "There is no index here: `framedex index' makes one of what M-x framedex-record has recorded")
-          ((seq-empty-p (plist-get known :captures))
-           "Nothing was recorded here: M-x framedex-record records this script")
-          (t otherwise))))
+(defconst framedex--commands
+  '(("framedex.index" . framedex-index)
+    ("framedex.openTrace" . framedex-open-trace)
+    ("framedex.record" . framedex-record)
+    ("framedex.selectCapture" . framedex-pick-capture))
+  "The commands of the server's, and those here that do the same.")
 
-(defun framedex--why-nowhere (at-end)
-  "What to say where nothing leads on from this line.
-AT-END is what is said where calls through it were recorded."
-  (if (seq-empty-p (framedex--ask :framedex/stacks (framedex--here)))
-      (framedex--why-nothing "Nothing recorded on this line")
-    at-end))
+(defun framedex--why (method params)
+  "Why METHOD with PARAMS was answered with nothing, and which command helps."
+  (let* ((request (list :request (string-remove-prefix ":" (symbol-name method))))
+         (why (framedex--ask :framedex/why (append params request)))
+         (command (plist-get (plist-get why :action) :command)))
+    (concat (plist-get why :text)
+            (and command (format " (M-x %s)" (cdr (assoc command framedex--commands)))))))
+
+(defun framedex--find (method params)
+  "What the server answers to METHOD with PARAMS.
+Where that is nothing, a `user-error' says why."
+  (let ((answer (framedex--ask method params)))
+    (when (seq-empty-p answer) (user-error "%s" (framedex--why method params)))
+    answer))
 
 (defun framedex--execute (command argument done)
   "Have the server run COMMAND with ARGUMENT, however long that takes.
@@ -172,18 +171,6 @@ It is one of this machine, whatever it looks like: no TRAMP."
                                  (list :command "framedex.openTrace" :arguments (vector about))))
               (revert-without-query '("")))      ; it is written anew each time
     (framedex--visit uri)))
-
-(defun framedex--duration (nanoseconds)
-  "NANOSECONDS in the unit that people would use."
-  (if (< nanoseconds 0)
-      "never returned"
-    (let ((number nanoseconds)
-          (units '("ns" "µs" "ms" "s")))
-      ;; From there on %.3g writes 1e+03.
-      (while (and (cdr units) (>= number 999.5))
-        (setq number (/ number 1e3)
-              units (cdr units)))
-      (format (if (< number 999.5) "%.3g %s" "%.0f %s") number (car units)))))
 
 (provide 'framedex-server)
 ;;; framedex-server.el ends here

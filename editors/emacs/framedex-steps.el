@@ -23,20 +23,15 @@
 Each has a path, a line (from 0), and whether the reader is there.")
 
 (defun framedex--go-to (reached)
-  "Show the position REACHED that a request was answered with, and its stack.
-Nil, after saying so, where it led nowhere."
-  (if (not reached)
-      (ignore (message "%s" (framedex--why-nowhere "No further frame or stack from here")))
-    (let ((location (plist-get reached :location)))
-      (when location
-        (framedex--visit-location location))
-      (framedex--highlight-stack)
-      (message "%s: frame %d of %d on the way to %s" (plist-get reached :function)
-               (1+ (plist-get reached :frame)) (plist-get reached :frames) (plist-get reached :boundary)))))
+  "Show the position REACHED that a request was answered with, and its stack."
+  (when-let ((location (plist-get reached :location)))
+    (framedex--visit-location location))
+  (framedex--highlight-stack)
+  (message "%s" (plist-get reached :text)))
 
 (defun framedex--step (method)
   "Go where METHOD leads from point."
-  (framedex--go-to (framedex--ask method (framedex--here))))
+  (framedex--go-to (framedex--find method (framedex--here))))
 
 ;;;###autoload
 (defun framedex-step-in ()

@@ -64,7 +64,7 @@ first of these, without any the latest capture."
                                    (plist-get capture :id)))
                            (plist-get listed :captures)))
          (choices (append captures more)))
-    (unless captures (user-error "%s" (framedex--why-nothing "There are no captures")))
+    (unless captures (user-error "%s" (framedex--why :framedex/captures (list :textDocument (framedex--document)))))
     (cdr (assoc (completing-read prompt choices nil t nil nil (caar (or more captures))) choices))))
 
 ;;;###autoload
@@ -78,9 +78,8 @@ first of these, without any the latest capture."
 (defun framedex-compare-captures (before after)
   "Compare what two captures, BEFORE and AFTER, came to at this line."
   (interactive (list (framedex--read-capture "Before: ") (framedex--read-capture "After: ")))
-  (let ((compared (framedex--ask :framedex/compareCaptures
-                                 (append (framedex--here) (list :before before :after after)))))
-    (unless compared (user-error "Neither capture passed this line"))
+  (let ((compared (framedex--find :framedex/compareCaptures
+                                  (append (framedex--here) (list :before before :after after)))))
     (display-message-or-buffer (plist-get compared :text) "*framedex comparison*")))
 
 (provide 'framedex)

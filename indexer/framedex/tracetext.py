@@ -10,12 +10,12 @@ The format, version 1, is UTF-8 text, line by line:
     thread: MainThread
     <empty line>
     frames, most recent call last:
-      0 P <module> at /home/me/project/demo.py:12
-      1 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
+      1 P <module> at /home/me/project/demo.py:12
+      2 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
           or /src/xla/other_client.cc:44 [candidates]
-      2 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
+      3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
 
-A frame line is its number from the outermost frame, the language (`P` Python, `N` native), the function, then either
+A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
 ` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
 exact, `inlined`, and `returning`. An `or` line below gives one more candidate.A stack that could not be merged has two
 such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. A merged one
@@ -113,7 +113,7 @@ def _sections(trace: Trace) -> Iterator[str]:
 
 
 def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
-    for number, frame in enumerate(frames):
+    for number, frame in enumerate(frames, 1):
         mark = "P" if frame.function.language is Language.PYTHON else "N"
         yield f"{number:>3} {mark} {_function(frame)} {_place(frame)}"
         for candidate in frame.candidates:

@@ -190,6 +190,13 @@ class Indexes:
         """
         return await self.run(lambda: self._each(question))
 
+    async def problem_of(self, document: Path) -> FramedexError | None:
+        """Why the index that `document` belongs to cannot be used; None where it can be, or where there is none.
+
+        That is the nearest; where none is above the document and the workspace, every one inside the workspace.
+        """
+        return await self.run(lambda: self._problem_of(document))
+
     async def open_early(self) -> None:
         """Open the first workspace folder's index, so that the first question is fast and problems are told at once."""
         folder = next(iter(self._choice.roots()), None)
@@ -293,6 +300,21 @@ class Indexes:
                 if _state(path) is not None and not self._is_being_filled(path, error):
                     answers.append((folder, path, error))
         return answers
+
+    def _problem_of(self, document: Path) -> FramedexError | None:
+        nearest = next(iter(self._choice.upwards(document)), None)
+        if nearest is not None:
+            return self._problem(nearest)
+        inside = islice(filter(_state, self._choice.inside_workspace()), MOST_LISTED)
+        problems = [self._problem(path) for path in inside]
+        return next(iter(problems), None) if all(problems) else None
+
+    def _problem(self, path: Path) -> FramedexError | None:
+        try:
+            self._asked(path, lambda index: None)
+        except FramedexError as error:
+            return None if self._is_being_filled(path, error) else error
+        return None
 
     def _that_know(self, documents: Sequence[str]) -> dict[Path, list[str]]:
         indexes = {

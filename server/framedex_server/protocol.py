@@ -21,6 +21,14 @@ OWN_REQUESTS = "framedex/"
 INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
 
+INDEX_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.record"
+OPEN_TRACE, SELECT_CAPTURE, COMPARE_CAPTURES = (
+    "framedex.openTrace",
+    "framedex.selectCapture",
+    "framedex.compareCaptures",
+)
+"""What clients have the server do by `workspace/executeCommand`."""
+
 
 @attrs.define
 class OwnRequest:

@@ -1,6 +1,6 @@
 ;;; What a person does in Emacs, in batch: start eglot, hover, go to frames, open a trace.  -*- lexical-binding: t; -*-
 
-;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines, durations); writes what was seen to its `report', also JSON.
+;; Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its `report', also JSON.
 
 (require 'json)
 (require 'package)
@@ -173,9 +173,6 @@
         report)
   (eglot-shutdown (eglot-current-server)))
 
-;; What lists show.
-(push (cons 'durations (vconcat (mapcar #'framedex--duration (session 'durations)))) report)
-
 (find-file (session 'demo))
 (go-to-line (session 'lines 'main_calls_make_input))
 (defun told-by (action)
@@ -241,7 +238,7 @@
 (go-to-line 2)
 (push (cons 'nothing_there (vconcat (mapcar #'told-nowhere '(framedex-step-in framedex-list-stacks)))) report)
 (go-to-line (session 'lines 'main_calls_make_input))
-(dotimes (_ 5) (framedex-step-in))
+(dotimes (_ 4) (framedex-step-in))
 (push (cons 'at_the_end (told-nowhere #'framedex-step-in)) report)
 (let ((failing (expand-file-name "failing.py" (file-name-directory (session 'demo)))))
   (with-temp-file failing (insert "raise SystemExit('boom')\n"))

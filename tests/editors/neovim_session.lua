@@ -1,5 +1,5 @@
 -- What a person does in Neovim, headless: open the demo, hover, go to frames, open a trace. Sourced with -S.
--- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines, durations); writes what was seen to its
+-- Reads $FRAMEDEX_SESSION (JSON: plugin, cmd, demo, trace, log, roads, lines); writes what was seen to its
 -- `report`, also JSON.
 
 local session = vim.fn.json_decode(vim.env.FRAMEDEX_SESSION)
@@ -195,7 +195,6 @@ local function play()
   report.picked = told_by(framedex.pick_capture)
   report.compared = told_by(framedex.compare_captures)
   report.indexed = told_by(framedex.index)
-  report.durations = vim.tbl_map(require("framedex.request").duration, session.durations)
   vim.cmd("enew")
   report.without_file = { told_by(framedex.record), told_by(framedex.open_trace) }
   vim.fn.setqflist({}, " ", { items = { { bufnr = vim.fn.bufadd("gone.py"), lnum = 1 } } })

@@ -23,25 +23,13 @@ HOSTILE = "it's %#|$(touch pwned);`touch pwned`[a]"
 WALK = [("library.py", 2), ("library.py", 5), ("table.cc", 21), ("table.cc", 30)]
 """Where going to the first frame leads from line 1 of the roads' demo."""
 
-DURATIONS = {
-    -1: "never returned",
-    999: "999 ns",
-    1_234: "1.23 µs",
-    999_400: "999 µs",
-    999_600: "1 ms",
-    999_600_000: "1 s",
-    999_600_000_000: "1000 s",
-    1_234_000_000_000: "1234 s",
-}
-"""Nanoseconds, and what lists show of them."""
-
 
 def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
     """Run an editor on a recorded program in a folder with a hostile name below `root`; what its script saw.
 
     The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
     `trace` document, a `log` with a stack and the demo of `roads` through several trees to open, the `lines` to go to
-    in them, `durations` to put into words, and where to write its `report`.
+    in them, and where to write its `report`.
     """
     folder = root / HOSTILE
     folder.mkdir()
@@ -61,7 +49,6 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
         "log": str(log),
         "roads": str(roads.demo),
         "lines": {"main_calls_make_input": recording.main_calls_make_input, "trace": line, "log": 3},
-        "durations": list(DURATIONS),
         "report": str(report),
     }
     # The editor gets a home of its own, so that it neither meets nor leaves anything in the user's.

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.editors.sessions import DURATIONS, EDITORS, WALK, play
+from tests.editors.sessions import EDITORS, WALK, play
 
 SCRIPT = Path(__file__).with_name("emacs_session.el")
 
@@ -75,14 +75,14 @@ def test_a_frame_line_of_a_trace_document_leads_to_its_source(seen: dict[str, An
 
 def test_frames_of_a_trace_are_buttons_between_which_n_and_p_go(seen: dict[str, Any]) -> None:
     """By the text alone, before any server knows of the trace."""
-    assert seen["moved"] == ["  0 P <module>", "  1 P main", "  0 P <module>"]
+    assert seen["moved"] == ["  1 P <module>", "  2 P main", "  1 P <module>"]
     assert (seen["by_return"]["file"], seen["by_return"]["line"]) == ("library.py", 4)
     assert seen["imenu"][:4] == ["<module>", "main", "make_input", "device_put"]
 
 
 def test_frames_of_the_interpreter_are_folded_and_passed_over(seen: dict[str, Any]) -> None:
     assert seen["folds"] == ["    … 2 glue or interpreter frames"]
-    assert seen["behind_fold"] == "  6 N jax::Moved"
+    assert seen["behind_fold"] == "  7 N jax::Moved"
     assert seen["unfolded"] == 0
 
 
@@ -102,7 +102,8 @@ def test_the_stack_along_which_one_steps_is_highlighted_until_it_is_cleared(seen
 
 def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str, Any]) -> None:
     assert [row.split() for row in seen["stacks"]] == [["3", "6", "µs", "PJRT_Client_BufferFromHostBuffer"]]
-    assert [row.split()[1] for row in seen["frames"]][:4] == ["<module>", "main", "make_input", "device_put"]
+    frames = [row.split()[:2] for row in seen["frames"]]
+    assert frames[:4] == [["1", "<module>"], ["2", "main"], ["3", "make_input"], ["4", "device_put"]]
     assert (seen["from_frames"]["file"], seen["from_frames"]["line"]) == ("library.py", 4)
 
 
@@ -125,8 +126,8 @@ def test_beside_another_server_framedex_is_asked(seen: dict[str, Any]) -> None:
 
 
 def test_an_empty_answer_says_whether_a_walk_ends_or_nothing_was_recorded(seen: dict[str, Any]) -> None:
-    assert seen["nothing_there"] == ["Nothing recorded on this line"] * 2
-    assert seen["at_the_end"] == "No further frame or stack from here"
+    assert seen["nothing_there"] == ["No recorded call went through this line."] * 2
+    assert seen["at_the_end"] == "No frame with source is further inward on this stack."
 
 
 def test_an_empty_answer_says_what_is_wrong_with_the_index_each_time(seen: dict[str, Any]) -> None:
@@ -139,14 +140,11 @@ def test_where_a_failing_script_wrote_to_is_told(seen: dict[str, Any]) -> None:
     assert seen["failed"].startswith("Recorded, exit status 1: M-x eglot-events-buffer")
 
 
-def test_durations_are_in_the_unit_that_people_would_use(seen: dict[str, Any]) -> None:
-    assert seen["durations"] == list(DURATIONS.values())
-
-
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
     assert seen["picked"] == "Answers are of python demo.py alone"
     assert seen["compared"].startswith("demo.py:8, before → after:")
-    assert seen["without_captures"].startswith("There is no index here")
+    assert seen["without_captures"].startswith("Nothing has been recorded here yet")
+    assert seen["without_captures"].endswith(" (M-x framedex-record)")
     assert seen["unpicked"] == "Answers are of all captures"
 
 

@@ -31,8 +31,7 @@ import attrs
 from lsprotocol import types
 
 import framedex_server
-from framedex_server.features.indexing import INDEX_COMMAND, RECORD_COMMAND
-from framedex_server.protocol import OWN_REQUESTS
+from framedex_server.protocol import INDEX_COMMAND, OWN_REQUESTS, RECORD_COMMAND
 from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient, framed
 from tests.server.recording import Recording, record

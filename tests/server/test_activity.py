@@ -157,7 +157,7 @@ async def test_a_trace_is_found_by_a_line_and_told_as_markdown(recording: Record
     assert document["uri"].endswith("/call-3.fdtrace")
     text = (await own(client, "traceMarkdown", recording.demo, line))["text"]
     assert text.startswith(f"### `{PUT}`\n\n- Arguments: `F32[2,3] 24 B`\n")
-    assert f"1. Python `main` at [`demo.py:8`](<{recording.demo.as_uri()}#L8>)\n" in text
+    assert f"2. Python `main` at [`demo.py:8`](<{recording.demo.as_uri()}#L8>)\n" in text
     assert "C++ `xla::Client::BufferFromHost` at [`client.cc:4`]" in text
     assert text.rstrip().endswith(f"C++ `{PUT}` at [`mock.cc:4`](<{recording.mock.as_uri()}#L4>)")
     assert "<details>" not in text  # one frame alone takes less room than its fold
@@ -172,7 +172,7 @@ async def test_hostile_names_stay_inside_code_spans(tmp_path: Path, connect: Con
     text = (await answer(client, "traceMarkdown", call=1))["text"]
     shown = "``evil`](command:x) <img src=x>\\x0a\\u202e**``"
     assert text.splitlines()[0] == f"### {shown}"
-    assert f"0. Python {shown} at" in text
+    assert f"1. Python {shown} at" in text
     (found,) = (await answer(client, "boundaries", capture=1))["boundaries"]
     assert "\n" not in found["function"]
     graph = await answer(client, "flameGraph", capture=1)

@@ -28,26 +28,26 @@ def test_glue_is_folded_and_the_numbers_go_on() -> None:
         frame("inner", "/gone/inner.cc"),
     )
     assert found == [
-        "0. C++ `outer` at `/gone/outer.cc:7`",
+        "1. C++ `outer` at `/gone/outer.cc:7`",
         "",
         "<details><summary>2 glue or interpreter frames</summary>",
         "",
-        "1. C++ `_PyEval_Vector` at `/gone/ceval.c:7`",
-        "2. C++ `std::invoke` at `/gone/invoke.h:7`",
+        "2. C++ `_PyEval_Vector` at `/gone/ceval.c:7`",
+        "3. C++ `std::invoke` at `/gone/invoke.h:7`",
         "",
         "</details>",
         "",
-        "3. C++ `inner` at `/gone/inner.cc:7`",
+        "4. C++ `inner` at `/gone/inner.cc:7`",
     ]
 
 
 def test_one_glue_frame_takes_less_room_than_its_fold() -> None:
     found = markdown(frame("std::invoke", "/gone/invoke.h", Role.GLUE), frame("inner", "/gone/inner.cc"))
-    assert [line[0] for line in found] == ["0", "1"]
+    assert [line[0] for line in found] == ["1", "2"]
 
 
 def test_a_file_of_a_package_is_told_by_its_path_in_there(tmp_path: Path) -> None:
     path = tmp_path / "site-packages" / "jax" / "api.py"
     path.parent.mkdir(parents=True)
     path.write_text("import jax\n")
-    assert markdown(frame("device_put", str(path))) == [f"0. C++ `device_put` at [`jax/api.py:7`](<file://{path}#L7>)"]
+    assert markdown(frame("device_put", str(path))) == [f"1. C++ `device_put` at [`jax/api.py:7`](<file://{path}#L7>)"]

@@ -18,7 +18,3 @@ export function captureItem(capture: Capture): CaptureItem {
     capture,
   };
 }
-
-export function sayNothingRecorded(): void {
-  void vscode.window.showInformationMessage("framedex: Nothing has been recorded here yet: run “framedex: Record this file”.");
-}

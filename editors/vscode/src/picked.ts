@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 
-import { Elsewhere, foundIn, PickedStack, StackPosition } from "./server/protocol";
+import { PickedStack, StackPosition } from "./server/protocol";
 import { Server } from "./server/server";
 
 export class Picked implements vscode.Disposable {
@@ -29,11 +29,11 @@ export class Picked implements vscode.Disposable {
 
   /** Asks the server for a move (`framedex/stepIn`, ...); the new position, undefined where it leads nowhere. */
   async move(request: string, parameters: object): Promise<StackPosition | undefined> {
-    const reached = foundIn(await this.server.request<StackPosition | Elsewhere | null>(request, parameters));
-    if (reached !== undefined) {
+    const reached = await this.server.request<StackPosition | null>(request, parameters);
+    if (reached) {
       await this.refresh();
     }
-    return reached;
+    return reached ?? undefined;
   }
 
   /** Has answers be of this capture alone, or of all with null, in the index that is meant by `about`. */

@@ -13,6 +13,9 @@ function placeOf(uri: vscode.Uri, position: vscode.Position): Place {
   return { textDocument: { uri: uri.toString() }, position: { line: position.line, character: position.character } };
 }
 
+/** What is said where there is no such place. */
+export const NO_LINE = "Put the cursor on a line of a source file first.";
+
 /** Where the cursor is, in a file. */
 export function cursor(): Place | undefined {
   const editor = vscode.window.activeTextEditor;

@@ -1,25 +1,4 @@
-// Numbers in the words that people read, as `framedex.words` has them; only halves, which Python rounds to the even
-// digit, are rounded up here.
-
-const UNITS: readonly [string, number][] = [
-  ["s", 1e9],
-  ["ms", 1e6],
-  ["µs", 1e3],
-];
-
-/** A duration in nanoseconds with a fitting unit; a negative one stands for a call that never returned. */
-export function duration(nanoseconds: number): string {
-  if (nanoseconds < 0) {
-    return "never returned";
-  }
-  // Not 1000 of a unit, but one of the next.
-  const [unit, size] = UNITS.find(([, each]) => rounded(nanoseconds / each) >= 1) ?? ["ns", 1];
-  return `${rounded(nanoseconds / size)} ${unit}`;
-}
-
-function rounded(value: number): number {
-  return value < 1000 ? Number(value.toPrecision(3)) : Math.round(value);
-}
+// Counts, times and commands in the words that people read.
 
 /** A number with its noun, in the plural where it has to be. */
 export function count(number: number, noun: string): string {

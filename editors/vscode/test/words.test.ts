@@ -1,25 +1,9 @@
-// Numbers and commands in the words that people read.
+// Commands in the words that people read.
 
 import * as assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { duration, shortCommand } from "../src/words";
-
-test("a duration is told in the largest unit of which it is one or more, rounded", () => {
-  const told: readonly [number, string][] = [
-    [-1, "never returned"],
-    [0, "0 ns"],
-    [999, "999 ns"],
-    [1_000, "1 µs"],
-    [999_400, "999 µs"],
-    [999_600, "1 ms"],
-    [999_600_000, "1 s"],
-    [12_345_000, "12.3 ms"],
-    [999_600_000_000, "1000 s"],
-    [1_234_600_000_000, "1235 s"],
-  ];
-  assert.deepEqual(told.map(([nanoseconds]) => duration(nanoseconds)), told.map(([, text]) => text));
-});
+import { shortCommand } from "../src/words";
 
 test("of a command the script and its arguments are shown", () => {
   assert.equal(shortCommand("/env/bin/python3 /home/me/project/train.py --data /data/a"), "train.py --data /data/a");

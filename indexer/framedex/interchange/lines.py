@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
-from framedex.interchange.model import Piece, Reader, TextFrame
+from framedex.interchange.model import Format, Piece, Reader, TextFrame
 from framedex.interchange.readers.compiler.hlo import HloText
 from framedex.interchange.readers.compiler.mlir import MlirText
 from framedex.interchange.readers.languages.at_lines import AtLines
@@ -264,6 +264,9 @@ def _begins_with_frame(piece: Piece, line: str, start: int) -> bool:
 
 def _restarts(last: TextFrame | None, piece: Piece) -> bool:
     """Whether a frame is the first of another stack; backward-cpp counts down to 0, where the same stack goes on."""
-    if last is None or not last.number or not piece.frames or piece.frames[0].number != 0:
+    if last is None or not last.number or not piece.frames:
         return False
-    return piece.innermost_first or last.number != 1
+    number = piece.frames[0].number
+    if piece.format is Format.TRACE:  # our own count from 1, once from 0
+        return number in (0, 1)
+    return number == 0 and (piece.innermost_first or last.number != 1)

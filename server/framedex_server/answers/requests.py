@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.words import duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.inward import locations
@@ -102,16 +103,23 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
     }
 
 
+def duration_json(nanoseconds: int) -> Json:
+    """A duration, -1 for a call that never returned, and as people read it."""
+    return {"duration": nanoseconds, "durationText": duration(nanoseconds)}
+
+
 def position_json(session: Session, at: StackPosition) -> Json:
-    """A frame of a stack, and which stack that is."""
+    """A frame of a stack, and which stack that is: `frame` counts from 0, the `text` from 1."""
+    function, boundary = printable(at.frame.function.name), printable(at.boundary)
     return {
         **frame_json(session, at.frame),
         "stack": at.stack,
-        "boundary": printable(at.boundary),
+        "boundary": boundary,
         "call": at.call,
         "calls": at.calls,
         "frame": at.position,
         "frames": len(at.frames),
+        "text": f"{function}: frame {at.position + 1} of {len(at.frames)} on the way to {boundary}",
     }
 
 
@@ -128,7 +136,8 @@ def call_json(call: CallRow) -> Json:
         "outcome": outcome_text(call).removeprefix(" -> "),
         "error": call.error,
         "start": call.start,
-        "duration": call.duration,
+        "startText": duration(call.start),
+        **duration_json(call.duration),
         "thread": printable(call.thread),
         "stack": call.stack,
     }

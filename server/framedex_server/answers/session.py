@@ -173,11 +173,6 @@ class Session:
         return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
     @property
-    def elsewhere_supported(self) -> bool:
-        """Whether the client takes `{"elsewhere": 12}` for an empty answer (`experimental.framedex.elsewhere`)."""
-        return self._own_capabilities.get("elsewhere") is True
-
-    @property
     def _own_capabilities(self) -> Mapping[str, Any]:
         """What the client says of itself under `experimental.framedex`."""
         match self._server.client_capabilities.experimental:

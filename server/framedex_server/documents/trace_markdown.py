@@ -71,7 +71,7 @@ def _title(section: Section) -> str:
 
 
 def _frames(frames: Sequence[FrameRow], uri_of: Uri) -> Iterator[str]:
-    for is_code, run in groupby(enumerate(frames), lambda each: each[1].function.role is Role.CODE):
+    for is_code, run in groupby(enumerate(frames, 1), lambda each: each[1].function.role is Role.CODE):
         items = [f"{number}. {_frame(frame, uri_of)}" for number, frame in run]
         yield from items if is_code or len(items) == 1 else _folded(items)
 

@@ -34,6 +34,7 @@ from framedex_server.features import (
     steps,
     trace_document,
     watching,
+    why,
     workspace_symbol,
 )
 
@@ -55,6 +56,7 @@ ALL: tuple[Callable[[LanguageServer, Session], None], ...] = (
     calls_through.register,
     open_trace.register,
     trace_document.register,
+    why.register,
     resolve_frame.register,
     document_symbol.register,
     folding_range.register,

@@ -11,11 +11,13 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
+from framedex.words import duration
 from framedex_server.answers.requests import (
     Json,
     ask_contents,
     call_json,
     capture_json,
+    duration_json,
     frame_json,
     given,
     integer_in,
@@ -87,7 +89,8 @@ def _boundaries(index: Index, capture: int, text: str) -> Json:
                 "function": printable(each.function),
                 "boundary": printable(each.boundary),
                 "calls": each.calls,
-                "duration": each.duration,
+                **duration_json(each.duration),
+                "averageText": duration(each.duration // (each.calls or 1)),
                 "latestCall": each.latest_call,
             }
             for each in index.boundary_totals(capture, text)

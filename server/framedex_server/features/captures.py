@@ -14,28 +14,31 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
+from framedex.words import duration
 from framedex_server.answers.requests import (
     Json,
     ask_contents,
     capture_json,
     document_in,
+    duration_json,
     given,
     integer_in,
     position_in,
     tell,
 )
 from framedex_server.answers.session import Place, Session
+from framedex_server.answers.why import why_nothing
 from framedex_server.chosen import PickedCapture
+from framedex_server.protocol import COMPARE_CAPTURES, SELECT_CAPTURE
 
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import LineSummary
 
-SELECT_CAPTURE = "framedex.selectCapture"
 Totals = Mapping[str, tuple[int, int]]
 """Calls and nanoseconds by boundary function."""
 
-COMPARE_CAPTURES = "framedex.compareCaptures"
+COMPARE_REQUEST = "framedex/compareCaptures"
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -56,7 +59,7 @@ def register(server: LanguageServer, session: Session) -> None:
     async def select(params: Any) -> Json | None:
         return await _select(session, params)
 
-    @server.feature("framedex/compareCaptures")
+    @server.feature(COMPARE_REQUEST)
     async def compare(params: Any) -> Json | None:
         return await _compare(session, params)
 
@@ -70,7 +73,10 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.command(COMPARE_CAPTURES)
     async def compare_command(params: Any) -> Json | None:
         compared = await _compare(session, params)
-        tell(server, compared["text"] if compared else "framedex: neither capture passed this line.")
+        if compared is None:
+            tell(server, f"framedex: {(await why_nothing(session, given(params), COMPARE_REQUEST))['text']}")
+        else:
+            tell(server, compared["text"])
         return compared
 
 
@@ -125,33 +131,34 @@ def _boundaries(summary: LineSummary | None) -> Totals:
 def _by_name(totals: Iterable[tuple[str, int, int]]) -> Totals:
     """Calls and nanoseconds by name: functions of two boundaries may have the same."""
     by_name: dict[str, tuple[int, int]] = {}
-    for name, calls, duration in totals:
+    for name, calls, nanoseconds in totals:
         before = by_name.get(name, (0, 0))
-        by_name[name] = before[0] + calls, before[1] + duration
+        by_name[name] = before[0] + calls, before[1] + nanoseconds
     return by_name
 
 
 def _compared(what: str, first: Totals, second: Totals) -> Json:
-    rows = [
-        {"boundary": printable(name), "before": _totals(first, name), "after": _totals(second, name)}
-        for name in dict.fromkeys([*first, *second])
-    ]
+    rows = [_row(name, first.get(name, (0, 0)), second.get(name, (0, 0))) for name in dict.fromkeys([*first, *second])]
     return {"boundaries": rows, "text": _text(what, rows)}
 
 
-def _totals(of: Totals, boundary: str) -> Json:
-    calls, duration = of.get(boundary, (0, 0))
-    return {"calls": calls, "duration": duration}
+def _row(boundary: str, before: tuple[int, int], after: tuple[int, int]) -> Json:
+    change = after[1] - before[1]
+    sign = "\N{MINUS SIGN}" if change < 0 else "+"
+    return {
+        "boundary": printable(boundary),
+        "before": {"calls": before[0], **duration_json(before[1])},
+        "after": {"calls": after[0], **duration_json(after[1])},
+        "differenceText": sign + duration(abs(change)) if change else "=",
+    }
 
 
 def _text(what: str, rows: list[Json]) -> str:
-    from framedex.words import duration
-
     lines = [f"{what}, before → after:"]
     for row in rows:
         before, after = row["before"], row["after"]
         calls = f"{before['calls']:,} → {after['calls']:,} calls"
-        lines.append(f"{row['boundary']}: {calls}, {duration(before['duration'])} → {duration(after['duration'])}")
+        lines.append(f"{row['boundary']}: {calls}, {before['durationText']} → {after['durationText']}")
     return "\n".join(lines)
 
 

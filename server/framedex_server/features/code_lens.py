@@ -15,8 +15,8 @@ from framedex.plaintext import printable
 from framedex.words import count, duration
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about
-from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.markup import shorten
+from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index

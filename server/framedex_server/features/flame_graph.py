@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.requests import Json, ask_contents, given, integer_in, optional_integer_in
+from framedex_server.answers.requests import Json, ask_contents, duration_json, given, integer_in, optional_integer_in
 from framedex_server.answers.session import Session
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _graph(index: Index, capture: int, boundary: int | None, with_glue: bool) ->
     graph = index.flame_graph(capture, boundary, with_glue=with_glue)
     return {
         "calls": graph.calls,
-        "duration": graph.duration,
+        **duration_json(graph.duration),
         "hidden": graph.hidden,
         "merged": graph.merged,
         "nodes": [_node(node) for node in graph.nodes],
@@ -44,7 +44,7 @@ def _node(node: FlameNode) -> Json:
         "kind": node.kind.value,
         "name": printable(node.name),
         "calls": node.calls,
-        "duration": node.duration,
+        **duration_json(node.duration),
         "frame": node.frame,
         "place": None if place is None else f"{printable(place.path)}:{place.line}",
         "how": None if place is None else place.how.value,

@@ -21,8 +21,8 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
-from framedex_server.features.open_trace import OPEN_TRACE
 from framedex_server.markup import Markup
+from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index

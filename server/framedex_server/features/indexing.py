@@ -24,9 +24,7 @@ from framedex_server.answers.session import Session
 from framedex_server.arrivals import EVERY, Arrivals
 from framedex_server.documents.open_documents import path_of
 from framedex_server.jobs import Worker, record
-
-INDEX_COMMAND = "framedex.index"
-RECORD_COMMAND = "framedex.record"
+from framedex_server.protocol import INDEX_COMMAND, RECORD_COMMAND
 
 _log = logging.getLogger(__name__)
 

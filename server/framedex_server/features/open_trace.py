@@ -13,17 +13,15 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex.words import count
-from framedex_server.answers.elsewhere import calls_elsewhere
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import position_in, tell
 from framedex_server.answers.session import Place, Session
+from framedex_server.answers.why import why_nothing
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
+from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index
-
-OPEN_TRACE = "framedex.openTrace"
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -37,21 +35,18 @@ def register(server: LanguageServer, session: Session) -> None:
         place = session.place(params.text_document, params.position)
         if path_of(params.text_document.uri) is None or not isinstance(call, int | None):
             raise JsonRpcInvalidParams(f"{OPEN_TRACE} takes one object: textDocument, position, and maybe a call.")
-        if place is None:
-            tell(server, "framedex: Nothing was recorded there.")
-            return None
+        written: Path | None = None
         try:
-            written = await session.ask_at(
-                place,
-                lambda index: _write(index, latest(session, index, place) if call is None else call),
-            )
+            if place is not None:
+                written = await session.ask_at(
+                    place,
+                    lambda index: _write(index, latest(session, index, place) if call is None else call),
+                )
         except OSError as error:
             tell(server, f"framedex: The trace could not be written: {error.strerror}.")
             return None
         if written is None:
-            others = await session.ask_at(place, lambda index: _others(session, index, place))
-            by = f" by the selected capture, but {count(others, 'call')} by others" if others else ""
-            tell(server, f"framedex: Nothing was recorded there{by}.")
+            tell(server, f"framedex: {(await why_nothing(session, wanted, OPEN_TRACE))['text']}")
             return None
         uri = written.as_uri()
         window = server.client_capabilities.window
@@ -76,10 +71,6 @@ def latest(session: Session, index: Index, place: Place) -> int | None:
         busiest = max(marks, key=lambda mark: mark.calls, default=None)
         hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
     return hits[0].latest_call if hits else None
-
-
-def _others(session: Session, index: Index, place: Place) -> int:
-    return calls_elsewhere(session, index, recorded_place(session, index, place))
 
 
 def _write(index: Index, call: int | None) -> Path | None:

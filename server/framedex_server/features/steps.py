@@ -14,9 +14,16 @@ from typing import TYPE_CHECKING, Any
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.elsewhere import elsewhere
 from framedex_server.answers.ffi_places import recorded_place
-from framedex_server.answers.requests import Json, frame_json, given, integer_in, position_in, position_json
+from framedex_server.answers.requests import (
+    Json,
+    duration_json,
+    frame_json,
+    given,
+    integer_in,
+    position_in,
+    position_json,
+)
 from framedex_server.answers.session import Place, Session
 from framedex_server.chosen import StackPosition
 
@@ -59,7 +66,7 @@ def register(server: LanguageServer, session: Session) -> None:
         return await steps.frame(integer_in(given(params), "frame"))
 
     @server.feature("framedex/stacks")
-    async def stacks(params: Any) -> list[Json] | Json:
+    async def stacks(params: Any) -> list[Json]:
         return await steps.listed(params)
 
     @server.feature("framedex/stack")
@@ -78,8 +85,8 @@ class Steps:
         place = self._place(params)
         return await self._session.ask_at(place, lambda index: self._moved(index, place, move)) if place else None
 
-    async def listed(self, params: Json) -> list[Json] | Json:
-        """The stacks through a line, what took longest first; where there are none, see `elsewhere`."""
+    async def listed(self, params: Json) -> list[Json]:
+        """The stacks through a line, what took longest first."""
         place = self._place(params)
         return (await self._session.ask_at(place, lambda index: self._listed(index, place)) if place else None) or []
 
@@ -147,27 +154,26 @@ class Steps:
         place = recorded_place(self._session, index, place)
         reached = move(index, place)
         if reached is None:
-            return elsewhere(self._session, index, place)
+            return None
         self._session.chosen.stack = reached
         return position_json(self._session, reached)
 
-    def _listed(self, index: Index, place: Place) -> list[Json] | Json:
+    def _listed(self, index: Index, place: Place) -> list[Json]:
         place = recorded_place(self._session, index, place)
         picked = self._picked_at(index, place)
         hits = self._session.chosen.stacks_through(index, place.path, place.line, self._limit(place))
-        listed = [
+        return [
             {
                 "stack": hit.stack,
                 "boundary": printable(hit.function),
                 "call": hit.latest_call,
                 "calls": hit.calls,
-                "duration": hit.total_duration,
+                **duration_json(hit.total_duration),
                 "frame": hit.position,
                 "selected": picked is not None and picked.stack == hit.stack,
             }
             for hit in hits
         ]
-        return listed or elsewhere(self._session, index, place) or []
 
     def _picked_at(self, index: Index, place: Place) -> StackPosition | None:
         picked = self._session.chosen.stack_in(index)

@@ -20,8 +20,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.elsewhere import elsewhere
-from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import (
     Json,
     ask_contents,
@@ -31,7 +29,7 @@ from framedex_server.answers.requests import (
     optional_integer_in,
     position_in,
 )
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import TRACE_LANGUAGE
 from framedex_server.features.open_trace import latest
 
@@ -96,34 +94,25 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
     """How to answer with the trace that is meant."""
-    place = _place(session, about)
-    meant = _meant(session, about, place)
+    meant = _meant(session, about)
 
     def answer(index: Index) -> Json | None:
         trace = meant(index)
-        if trace is not None:
-            return shown(trace)
-        return None if place is None else elsewhere(session, index, recorded_place(session, index, place))
+        return None if trace is None else shown(trace)
 
     return answer
 
 
-def _place(session: Session, about: Json) -> Place | None:
-    """The line that is asked about, if it is a line."""
-    if about.get("position") is None:
-        return None
-    position = position_in(about)
-    return session.place(position.text_document, position.position)
-
-
-def _meant(session: Session, about: Json, place: Place | None) -> Callable[[Index], Trace | None]:
+def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
     """How to find the trace that is meant: of a `call`, of a `stack`'s latest call, both by id, or of a `position`.
 
-    At a position, which is that of `place`, it is that of the stack that took longest. `textDocument` or `folder` say
-    which index is meant, `capture` (an id) that the call has to be of that capture.
+    At a position it is that of the stack that took longest. `textDocument` or `folder` say which index is meant,
+    `capture` (an id) that the call has to be of that capture.
     """
     capture = optional_integer_in(about, "capture")
     if about.get("position") is not None:
+        position = position_in(about)
+        place = session.place(position.text_document, position.position)
 
         def find(index: Index) -> Trace | None:
             call = latest(session, index, place) if place is not None else None

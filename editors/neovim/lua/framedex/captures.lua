@@ -1,6 +1,5 @@
 --- Captures: indexing them, and which one answers are about.
 
-local nothing = require("framedex.nothing")
 local request = require("framedex.request")
 
 local M = {}
@@ -15,9 +14,9 @@ function M.index()
 end
 
 local function choose(prompt, extra, take)
-  request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed)
+  request.ask("framedex/captures", { textDocument = { uri = vim.uri_from_bufnr(0) } }, function(listed, _, asked)
     if not listed or #listed.captures == 0 then
-      return nothing.say("there are no captures")
+      return request.say_why("framedex/captures", asked)
     end
     local choices = vim.list_extend({ unpack(extra) }, listed.captures)
     vim.ui.select(choices, {
@@ -47,10 +46,10 @@ end
 function M.compare_captures()
   choose("Before:", {}, function(before)
     choose("After:", {}, function(after)
-      request.ask("framedex/compareCaptures", function(encoding)
+      request.find("framedex/compareCaptures", function(encoding)
         return vim.tbl_extend("error", request.here(encoding), { before = before.id, after = after.id })
       end, function(compared)
-        vim.notify(compared and compared.text or "framedex: neither capture passed this line")
+        vim.notify(compared.text)
       end)
     end)
   end)

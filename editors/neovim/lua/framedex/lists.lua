@@ -3,7 +3,6 @@
 --- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace; :colder leads back to the list
 --- before.
 
-local nothing = require("framedex.nothing")
 local request = require("framedex.request")
 
 local M = {}
@@ -30,10 +29,7 @@ end
 
 local function list_through_line(method, kind, text)
   local buffer, line = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1]
-  request.ask(method, request.here, function(found)
-    if #found == 0 then
-      return nothing.say("nothing recorded on this line")
-    end
+  request.find(method, request.here, function(found)
     local items = vim.tbl_map(function(each)
       return { bufnr = buffer, lnum = line, text = text(each) }
     end, found)
@@ -48,7 +44,7 @@ function M.stacks()
   list_through_line("framedex/stacks", "stacks", function(stack)
     local picked = stack.selected and "▶ " or ""
     local calls = stack.calls == 1 and "1 call" or stack.calls .. " calls"
-    return ("%s%s  %s, %s"):format(picked, stack.boundary, calls, request.duration(stack.duration))
+    return ("%s%s  %s, %s"):format(picked, stack.boundary, calls, stack.durationText)
   end)
 end
 
@@ -56,18 +52,16 @@ function take.stacks(stack)
   local function params(encoding)
     return vim.tbl_extend("error", request.here(encoding), { stack = stack.stack })
   end
-  request.ask("framedex/selectStack", params, function(position, encoding)
+  request.find("framedex/selectStack", params, function(position, encoding)
     require("framedex.steps").go_to(position, encoding)
-    if position then
-      M.frames()
-    end
+    M.frames()
   end)
 end
 
 --- List the latest calls through the line.
 function M.calls()
   list_through_line("framedex/callsThrough", "calls", function(call)
-    local parts = { call.id, call["function"], request.duration(call.duration), call.arguments, "on " .. call.thread }
+    local parts = { call.id, call["function"], call.durationText, call.arguments, "on " .. call.thread }
     if call.error ~= 0 then
       table.insert(parts, "failed")
     end
@@ -83,10 +77,7 @@ end
 
 --- List the frames with source of the stack along which you step, outermost first.
 function M.frames()
-  request.ask("framedex/stack", {}, function(picked, encoding)
-    if not picked then
-      return vim.notify("framedex: no stack is picked yet; step into one, or pick one of :Framedex stacks")
-    end
+  request.find("framedex/stack", {}, function(picked, encoding)
     local items, now = {}, 1
     for number, frame in ipairs(picked.stackFrames) do
       if request.value(frame.location) then

@@ -30,25 +30,52 @@ function M.call(client, name, ...)
   return client[name](...)
 end
 
---- Ask the server; `take` gets the answer, nil where there is none, and the encoding of its positions. `params` may be
---- a function of the encoding.
+--- Ask the server; `take` gets the answer, nil where there is none, the encoding of its positions, and what was asked.
+--- `params` may be a function of the encoding.
 function M.ask(method, params, take)
   local client = require("framedex.server").client(vim.api.nvim_get_current_buf())
   if not client then
     return M.warn("no server runs yet; :checkhealth framedex says why")
   end
   local encoding = client.offset_encoding
+  if type(params) == "function" then
+    params = params(encoding)
+  end
   local function handler(problem, answer)
     if problem then
       M.warn(problem.message)
     else
-      take(M.value(answer), encoding)
+      take(M.value(answer), encoding, params)
     end
   end
-  if type(params) == "function" then
-    params = params(encoding)
-  end
   M.call(client, "request", method, params, handler, 0)
+end
+
+-- The `:Framedex NAME` of a command of the server's.
+local NAMES = {
+  ["framedex.index"] = "index",
+  ["framedex.openTrace"] = "open_trace",
+  ["framedex.record"] = "record",
+  ["framedex.selectCapture"] = "pick_capture",
+}
+
+--- Say why `method` was answered with nothing, and what helps: the server knows.
+function M.say_why(method, params)
+  M.ask("framedex/why", vim.tbl_extend("error", params, { request = method }), function(why)
+    local action = M.value(why.action)
+    vim.notify("framedex: " .. why.text .. (action and (" (:Framedex %s)"):format(NAMES[action.command]) or ""))
+  end)
+end
+
+--- As `ask`, but `take` gets no empty answer: why it is, is said.
+function M.find(method, params, take)
+  M.ask(method, params, function(answer, encoding, asked)
+    if answer and next(answer) ~= nil then
+      take(answer, encoding)
+    else
+      M.say_why(method, asked)
+    end
+  end)
 end
 
 --- Have the server run one of its commands.
@@ -71,21 +98,6 @@ function M.show(location, encoding)
     vim.lsp.util.jump_to_location(location, encoding)
   end
   vim.cmd("normal! zv")
-end
-
---- Nanoseconds in the unit that people would use.
-function M.duration(nanoseconds)
-  if nanoseconds < 0 then
-    return "never returned"
-  end
-  local number, unit = nanoseconds, "ns"
-  for _, larger in ipairs({ "µs", "ms", "s" }) do
-    if number < 999.5 then -- from there on %.3g writes 1e+03
-      break
-    end
-    number, unit = number / 1000, larger
-  end
-  return (number < 999.5 and "%.3g %s" or "%.0f %s"):format(number, unit)
 end
 
 return M

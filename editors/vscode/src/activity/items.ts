@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { plain } from "../plain";
-import { clock, count, duration, shortCommand } from "../words";
+import { clock, count, shortCommand } from "../words";
 import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, IndexNode, isRebuildable, keyOf, MoreNode, Node, StackNode } from "./nodes";
 
 const LONGEST = 4_000;
@@ -104,10 +104,10 @@ function captureItem({ capture, isPicked }: CaptureNode, passing: number | undef
 
 function boundaryItem({ boundary }: BoundaryNode): vscode.TreeItem {
   const item = folder(plain(boundary.function));
-  item.description = `${count(boundary.calls, "call")}, ${duration(boundary.duration)}`;
+  item.description = `${count(boundary.calls, "call")}, ${boundary.durationText}`;
   item.tooltip = lines([
     `${boundary.function} (${boundary.boundary})`,
-    `${count(boundary.calls, "call")} took ${duration(boundary.duration)}, ${duration(boundary.duration / boundary.calls)} each`,
+    `${count(boundary.calls, "call")} took ${boundary.durationText}, ${boundary.averageText} each`,
   ]);
   item.iconPath = new vscode.ThemeIcon("symbol-interface", BOUNDARY);
   return item;
@@ -116,12 +116,12 @@ function boundaryItem({ boundary }: BoundaryNode): vscode.TreeItem {
 function callItem({ call }: CallNode): vscode.TreeItem {
   const given = call.arguments || "no arguments";
   const item = folder(`call ${call.id}`);
-  item.description = plain(`${duration(call.duration)}  ${call.outcome ? `${given} → ${call.outcome}` : given}`);
+  item.description = plain(`${call.durationText}  ${call.outcome ? `${given} → ${call.outcome}` : given}`);
   item.tooltip = lines([
     `call ${call.id}: ${call.function}`,
     `arguments: ${given}`,
     call.outcome && `${call.error > 0 ? "error" : "result"}: ${call.outcome}`,
-    `${duration(call.duration)}, begun after ${duration(call.start)}, thread ${call.thread}`,
+    `${call.durationText}, begun after ${call.startText}, thread ${call.thread}`,
   ]);
   item.iconPath = call.error > 0 ? new vscode.ThemeIcon("error", ERROR) : new vscode.ThemeIcon("symbol-event");
   item.command = { command: "framedex.activity.openTrace", title: "Open the trace" };

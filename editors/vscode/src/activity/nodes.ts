@@ -69,7 +69,7 @@ export interface FrameNode {
   readonly frame: NumberedFrame;
 }
 
-/** `number` counts in its stack from the outermost frame, `position` in the whole trace document, both from 0. */
+/** `number` counts in its stack from the outermost frame, 1; `position` in the whole trace document from 0. */
 export interface NumberedFrame extends TracedFrame {
   readonly number: number;
   readonly position: number;

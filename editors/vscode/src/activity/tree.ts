@@ -160,7 +160,7 @@ export class ActivityTree implements vscode.TreeDataProvider<Node>, vscode.Dispo
     let position = 0;
     const stacks = (found?.stacks ?? []).map<StackNode>(({ title, frames }) => ({
       ...{ kind: "stack", parent: node, title, reason },
-      frames: frames.map((frame, number) => ({ ...frame, number, position: position++ })),
+      frames: frames.map((frame, index) => ({ ...frame, number: index + 1, position: position++ })),
     }));
     const [only] = stacks;
     return stacks.length === 1 && only !== undefined && reason === null ? this.frames(node, only.frames) : stacks;

@@ -3,11 +3,11 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { sayNoCalls } from "../noCalls";
 import { withoutIcons } from "../plain";
-import { Elsewhere, foundIn, ListedStack } from "../server/protocol";
-import { cursor, Place, placeIn } from "../show";
-import { count, duration } from "../words";
+import { ListedStack } from "../server/protocol";
+import { cursor, NO_LINE, Place, placeIn } from "../show";
+import { sayBriefly, sayWhy } from "../why";
+import { count } from "../words";
 
 const OPEN_TRACE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("list-flat"), tooltip: "Open the trace of the latest call" };
 
@@ -20,12 +20,11 @@ export function register(framedex: Framedex): vscode.Disposable {
 }
 
 async function show(framedex: Framedex, place: Place | undefined): Promise<void> {
-  const stacks = place && foundIn(await framedex.server.request<ListedStack[] | Elsewhere>("framedex/stacks", place));
-  if (place === undefined || !stacks?.length) {
-    await sayNoCalls(framedex, place, () => show(framedex, place));
-  } else {
-    await choose(framedex, place, stacks);
+  if (place === undefined) {
+    return sayBriefly(NO_LINE);
   }
+  const stacks = await framedex.server.request<ListedStack[]>("framedex/stacks", place);
+  return stacks?.length ? choose(framedex, place, stacks) : sayWhy(framedex, "framedex/stacks", place, () => show(framedex, place));
 }
 
 /** Shows the stacks until one is picked; resolves when the list is closed and what was chosen is done. */
@@ -54,7 +53,7 @@ async function choose({ picked }: Framedex, place: Place, stacks: readonly Liste
 function item(listed: ListedStack): StackItem {
   return {
     label: withoutIcons(listed.boundary),
-    description: `${count(listed.calls, "call")}, ${duration(listed.duration)}${listed.selected ? ", picked" : ""}`,
+    description: `${count(listed.calls, "call")}, ${listed.durationText}${listed.selected ? ", picked" : ""}`,
     detail: `here as frame ${listed.frame + 1}; latest call ${listed.call}`,
     buttons: [OPEN_TRACE],
     listed,

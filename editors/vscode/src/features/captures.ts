@@ -2,17 +2,19 @@
 
 import * as vscode from "vscode";
 
-import { CaptureItem, captureItem, sayNothingRecorded } from "../captureItems";
+import { CaptureItem, captureItem } from "../captureItems";
 import { Framedex } from "../framedex";
 import { Captures } from "../server/protocol";
+import { sayWhy } from "../why";
 
-export function register({ server, picked }: Framedex): vscode.Disposable {
+export function register(framedex: Framedex): vscode.Disposable {
+  const { server, picked } = framedex;
   return vscode.commands.registerCommand("framedex.pickCapture", async () => {
     const uri = vscode.window.activeTextEditor?.document.uri;
     const about = uri?.scheme === "file" ? { textDocument: { uri: uri.toString() } } : {};
     const known = await server.request<Captures | null>("framedex/captures", about);
     if (!known || known.captures.length === 0) {
-      return sayNothingRecorded();
+      return sayWhy(framedex, "framedex/captures", about);
     }
     const chosen = await vscode.window.showQuickPick(items(known), {
       title: "framedex: captures",

@@ -6,10 +6,10 @@ import { CaptureNode } from "../activity/nodes";
 import { captureItem } from "../captureItems";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
-import { Capture, Captures, Compared, ListedIndex, Totals } from "../server/protocol";
+import { Capture, Captures, Compared, ListedIndex } from "../server/protocol";
 import { Server } from "../server/server";
 import { cursor, Place } from "../show";
-import { clock, count, duration, shortCommand } from "../words";
+import { clock, count, shortCommand } from "../words";
 
 const SCHEME = "framedex-comparison";
 
@@ -81,20 +81,16 @@ async function compared(server: Server, about: object, place: Place | undefined,
 
 /** The boundary functions, those first whose time has changed most. */
 function table({ boundaries }: Compared): string[] {
-  const change = ({ before, after }: { before: Totals; after: Totals }): number => after.duration - before.duration;
+  const change = ({ before, after }: Compared["boundaries"][number]): number => after.duration - before.duration;
   const rows = [...boundaries]
     .sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
     .map((row) => [
       ...[plain(row.boundary), row.before.calls.toLocaleString("en"), row.after.calls.toLocaleString("en")],
-      ...[duration(row.before.duration), duration(row.after.duration), signed(change(row))],
+      ...[row.before.durationText, row.after.durationText, row.differenceText],
     ]);
   const heads = ["function", "calls before", "after", "time before", "after", "difference"];
   const widths = heads.map((head, column) => Math.max(...[head, ...rows.map((row) => row[column] ?? "")].map((cell) => cell.length)));
   return [heads, ...rows].map((row) =>
     `  ${row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join("  ")}`.trimEnd(),
   );
-}
-
-function signed(nanoseconds: number): string {
-  return nanoseconds === 0 ? "=" : `${nanoseconds < 0 ? "−" : "+"}${duration(Math.abs(nanoseconds))}`;
 }

@@ -3,12 +3,13 @@
 import * as vscode from "vscode";
 
 import { BoundaryNode, CaptureNode } from "../activity/nodes";
-import { captureItem, sayNothingRecorded } from "../captureItems";
+import { captureItem } from "../captureItems";
 import { Subject } from "../flame/messages";
 import { fill, FLAME_VIEW } from "../flame/panel";
 import { Framedex } from "../framedex";
 import { plain } from "../plain";
 import { Capture, ListedIndex } from "../server/protocol";
+import { sayWhy } from "../why";
 import { shortCommand } from "../words";
 
 interface SubjectItem extends vscode.QuickPickItem {
@@ -65,13 +66,13 @@ function ofCapture(folder: string, capture: Capture): Subject {
 }
 
 /** The only capture, or the one that the reader chooses. */
-async function choose({ server }: Framedex): Promise<Subject | undefined> {
-  const listed = await server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
+async function choose(framedex: Framedex): Promise<Subject | undefined> {
+  const listed = await framedex.server.request<{ indexes: ListedIndex[] }>("framedex/indexes");
   const items: SubjectItem[] = (listed?.indexes ?? []).flatMap(({ folder, captures }) =>
     captures.map((capture) => ({ ...captureItem(capture), subject: ofCapture(folder, capture) })),
   );
   if (items.length === 0) {
-    sayNothingRecorded();
+    await sayWhy(framedex, "framedex/captures");
   }
   return items.length > 1
     ? (await vscode.window.showQuickPick(items, { title: "framedex: flame graph", placeHolder: "Of which capture?" }))?.subject

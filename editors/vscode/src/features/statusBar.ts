@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
 import { codeSpan } from "../plain";
-import { Captures } from "../server/protocol";
+import { Captures, Why } from "../server/protocol";
 import { Server, ServerState } from "../server/server";
 import { count } from "../words";
 
@@ -33,19 +33,22 @@ export function register({ server, picked }: Framedex): vscode.Disposable {
   item.name = "framedex";
   item.command = "framedex.showMenu";
   let known: Captures | undefined;
+  let why: Why | undefined;
   const show = () => {
     const { icon, colour } = STATES[server.state];
     // VS Code itself shows beside it what the server is busy with.
     item.text = `$(${server.work.length > 0 ? "sync~spin" : icon}) ${summary(server, known)}`;
-    item.tooltip = tooltip(server, known);
+    item.tooltip = tooltip(server, known, why);
     item.backgroundColor = colour === undefined ? undefined : new vscode.ThemeColor(colour);
     item.show();
   };
   const ask = async () => {
     try {
-      known = server.state === "running" ? ((await server.request<Captures | null>("framedex/captures")) ?? undefined) : undefined;
+      const isRunning = server.state === "running";
+      known = isRunning ? ((await server.request<Captures | null>("framedex/captures")) ?? undefined) : undefined;
+      why = isRunning && known === undefined ? await server.request<Why>("framedex/why", { request: "framedex/captures" }) : undefined;
     } catch {
-      known = undefined; // the server has just ended
+      [known, why] = [undefined, undefined]; // the server has just ended
     }
     show();
   };
@@ -70,7 +73,7 @@ function summary(server: Server, known: Captures | undefined): string {
   return `framedex: ${selected === undefined ? count(known.captures.length, "capture") : `capture ${selected.id} only`}`;
 }
 
-function tooltip(server: Server, known: Captures | undefined): vscode.MarkdownString {
+function tooltip(server: Server, known: Captures | undefined, why: Why | undefined): vscode.MarkdownString {
   const lines = [`**${STATES[server.state].told}**`];
   if (server.command !== undefined) {
     const version = server.version === undefined ? "" : `, version ${codeSpan(server.version)}`;
@@ -82,8 +85,8 @@ function tooltip(server: Server, known: Captures | undefined): vscode.MarkdownSt
     if (selected !== undefined) {
       lines.push(`Answers are of capture ${selected.id} alone: ${codeSpan(selected.command)}`);
     }
-  } else if (server.state === "running") {
-    lines.push("Nothing has been recorded here yet.");
+  } else if (why !== undefined) {
+    lines.push(codeSpan(why.text));
   }
   lines.push(...server.work.map((work) => codeSpan(work)));
   return new vscode.MarkdownString(lines.join("\n\n"));

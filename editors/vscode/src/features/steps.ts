@@ -3,30 +3,18 @@
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { sayNoCalls } from "../noCalls";
-import { reasonOf, withoutIcons } from "../plain";
-import { Elsewhere, foundIn, ListedStack, StackPosition } from "../server/protocol";
-import { cursor, open, Place } from "../show";
+import { reasonOf } from "../plain";
+import { StackPosition } from "../server/protocol";
+import { cursor, NO_LINE, open, Place } from "../show";
+import { sayBriefly, sayWhy } from "../why";
 
-const SHOWN_FOR = 5_000;
+const STEPS = ["stepIn", "stepOut", "nextStack", "previousStack"] as const;
 
-interface Step {
-  readonly command: string;
-  readonly request: string;
-  /** What is said where a stack passes the line but goes no further. */
-  readonly end: string;
-}
-
-const STEPS: readonly Step[] = [
-  { command: "framedex.stepIn", request: "framedex/stepIn", end: "No frame with source is further inward on this stack." },
-  { command: "framedex.stepOut", request: "framedex/stepOut", end: "This is the outermost frame with source of this stack." },
-  { command: "framedex.nextStack", request: "framedex/nextStack", end: "No other stack goes through this line." },
-  { command: "framedex.previousStack", request: "framedex/previousStack", end: "No other stack goes through this line." },
-];
+type Step = (typeof STEPS)[number];
 
 export function register(framedex: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
-    ...STEPS.map((step) => vscode.commands.registerCommand(step.command, () => guarded(() => take(framedex, step)))),
+    ...STEPS.map((step) => vscode.commands.registerCommand(`framedex.${step}`, () => guarded(() => take(framedex, step)))),
     vscode.commands.registerCommand("framedex.nextFrame", () => guarded(() => along(framedex, 1))),
     vscode.commands.registerCommand("framedex.previousFrame", () => guarded(() => along(framedex, -1))),
     vscode.commands.registerCommand("framedex.clearStack", () => framedex.picked.clear()),
@@ -34,23 +22,16 @@ export function register(framedex: Framedex): vscode.Disposable {
 }
 
 async function take(framedex: Framedex, step: Step): Promise<StackPosition | undefined> {
-  const { picked, server } = framedex;
-  const place = cursor() ?? placeOfFrame(picked.stack);
+  const place = cursor() ?? placeOfFrame(framedex.picked.stack);
   if (place === undefined) {
-    return say("Put the cursor on a line of a source file first.");
+    return say(NO_LINE);
   }
-  if (!(await server.ready())) {
-    return say("The language server does not run.");
-  }
-  const reached = await picked.move(step.request, place);
+  const request = `framedex/${step}`;
+  const reached = await framedex.picked.move(request, place);
   if (reached !== undefined) {
     return arrive(reached);
   }
-  const stacks = foundIn(await server.request<ListedStack[] | Elsewhere>("framedex/stacks", place));
-  if (stacks?.length) {
-    return say(step.end);
-  }
-  await sayNoCalls(framedex, place, () => guarded(() => take(framedex, step)));
+  await sayWhy(framedex, request, place, () => guarded(() => take(framedex, step)));
   return undefined;
 }
 
@@ -58,9 +39,9 @@ async function take(framedex: Framedex, step: Step): Promise<StackPosition | und
 async function along(framedex: Framedex, by: 1 | -1): Promise<StackPosition | undefined> {
   const { picked } = framedex;
   const stack = picked.stack;
+  const step = by === 1 ? "stepIn" : "stepOut";
   if (stack === undefined) {
-    const step = STEPS[by === 1 ? 0 : 1];
-    return step && take(framedex, step); // which picks one
+    return take(framedex, step); // which picks one
   }
   for (let frame = stack.frame + by; frame >= 0 && frame < stack.frames; frame += by) {
     const reached = stack.stackFrames[frame]?.location ? await picked.move("framedex/selectFrame", { frame }) : undefined;
@@ -68,14 +49,15 @@ async function along(framedex: Framedex, by: 1 | -1): Promise<StackPosition | un
       return arrive(reached);
     }
   }
-  return say(by === 1 ? "This is the innermost frame with source." : "This is the outermost frame with source.");
+  await sayWhy(framedex, `framedex/${step}`, placeOfFrame(stack));
+  return undefined;
 }
 
 async function arrive(reached: StackPosition): Promise<StackPosition | undefined> {
   if (!(await open(reached.location))) {
     return say(`${vscode.Uri.parse(reached.location.uri).path} cannot be opened.`);
   }
-  say(`${reached.function}: frame ${reached.frame + 1} of ${reached.frames} on the way to ${reached.boundary}`);
+  sayBriefly(reached.text);
   return reached;
 }
 
@@ -93,6 +75,6 @@ async function guarded<Result>(step: () => Promise<Result>): Promise<Result | un
 }
 
 function say(message: string): undefined {
-  vscode.window.setStatusBarMessage(`framedex: ${withoutIcons(message)}`, SHOWN_FOR);
+  sayBriefly(message);
   return undefined;
 }

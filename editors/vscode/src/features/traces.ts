@@ -4,10 +4,10 @@ import * as vscode from "vscode";
 
 import { callOf, captureOf, Node } from "../activity/nodes";
 import { Framedex } from "../framedex";
-import { sayNoCalls } from "../noCalls";
-import { Elsewhere, foundIn, TraceDocument } from "../server/protocol";
-import { cursor, Place } from "../show";
+import { TraceDocument } from "../server/protocol";
+import { cursor, NO_LINE, Place } from "../show";
 import { isTrace, openTrace, traceIn, TraceName } from "../traces";
+import { sayBriefly, sayWhy } from "../why";
 
 export function register(framedex: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
@@ -17,22 +17,26 @@ export function register(framedex: Framedex): vscode.Disposable {
 }
 
 async function show(framedex: Framedex, place: Place | undefined): Promise<void> {
-  const found = place && foundIn(await framedex.server.request<TraceDocument | Elsewhere | null>("framedex/traceDocument", place));
+  if (place === undefined) {
+    return sayBriefly(NO_LINE);
+  }
+  const found = await framedex.server.request<TraceDocument | null>("framedex/traceDocument", place);
   if (!found) {
-    await sayNoCalls(framedex, place, () => show(framedex, place));
-    return;
+    return sayWhy(framedex, "framedex/traceDocument", place, () => show(framedex, place));
   }
   await openTrace(vscode.Uri.parse(found.uri, true));
 }
 
 async function copy(framedex: Framedex, meant: TraceName | Place | undefined): Promise<void> {
-  const found = meant && foundIn(await framedex.server.request<{ text: string } | Elsewhere | null>("framedex/traceMarkdown", meant));
+  if (meant === undefined) {
+    return sayBriefly(NO_LINE);
+  }
+  const found = await framedex.server.request<{ text: string } | null>("framedex/traceMarkdown", meant);
   if (!found) {
-    await sayNoCalls(framedex, meant && "position" in meant ? meant : undefined, () => copy(framedex, meant));
-    return;
+    return sayWhy(framedex, "framedex/traceMarkdown", meant, () => copy(framedex, meant));
   }
   await vscode.env.clipboard.writeText(found.text);
-  vscode.window.setStatusBarMessage("framedex: The trace was copied as Markdown.", 5_000);
+  sayBriefly("The trace was copied as Markdown.");
 }
 
 function meantBy(node: Node | undefined): TraceName | Place | undefined {

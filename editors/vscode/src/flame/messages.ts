@@ -12,6 +12,7 @@ export interface Subject {
 export interface Graph {
   readonly calls: number;
   readonly duration: number;
+  readonly durationText: string;
   readonly hidden: number;
   readonly merged: number;
   readonly nodes: readonly GraphNode[];
@@ -23,6 +24,7 @@ export interface GraphNode {
   readonly name: string;
   readonly calls: number;
   readonly duration: number;
+  readonly durationText: string;
   readonly frame: number | null;
   readonly place: string | null;
   readonly how: string | null;

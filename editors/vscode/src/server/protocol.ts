@@ -1,15 +1,23 @@
-// framedex's own requests: docs/language-server.md describes them. Times are in nanoseconds, lines from 0 as in LSP.
+// framedex's own requests: docs/language-server.md describes them. Times are in nanoseconds; lines and frames count from 0.
 
 import { Location } from "vscode-languageclient/node";
 
-/** In place of no answer about a line: calls through it of other captures than the picked one, which has none. */
-export interface Elsewhere {
-  elsewhere: number;
+/** The answer of `framedex/why`; the action is a command of the server's that helps. */
+export interface Why {
+  text: string;
+  action: Command | null;
 }
 
-/** What was asked of a line, if there is something. */
-export function foundIn<Answer extends object>(answer: Answer | Elsewhere | null | undefined): Answer | undefined {
-  return answer && !("elsewhere" in answer) ? answer : undefined;
+interface Command {
+  title: string;
+  command: string;
+  arguments: unknown[];
+}
+
+/** A time in nanoseconds, and in words. */
+interface Lasting {
+  duration: number;
+  durationText: string;
 }
 
 /** A frame of a recorded stack. */
@@ -32,6 +40,7 @@ export interface StackPosition extends Frame {
   calls: number;
   frame: number;
   frames: number;
+  text: string;
 }
 
 /** The answer of `framedex/stack`: the position with every frame, outermost first. */
@@ -40,12 +49,11 @@ export interface PickedStack extends StackPosition {
 }
 
 /** A stack through a line, as `framedex/stacks` lists it. */
-export interface ListedStack {
+export interface ListedStack extends Lasting {
   stack: number;
   boundary: string;
   call: number;
   calls: number;
-  duration: number;
   frame: number;
   selected: boolean;
 }
@@ -89,16 +97,16 @@ export interface ListedIndex extends Captures {
 }
 
 /** What the calls of a boundary function in a capture came to; where a filter was given, those that pass it. */
-export interface Boundary {
+export interface Boundary extends Lasting {
   id: number;
   function: string;
   boundary: string;
   calls: number;
-  duration: number;
+  averageText: string;
   latestCall: number;
 }
 
-export interface Call {
+export interface Call extends Lasting {
   id: number;
   capture: number;
   function: string;
@@ -108,7 +116,7 @@ export interface Call {
   error: number;
   /** Since the recording began. */
   start: number;
-  duration: number;
+  startText: string;
   thread: string;
   stack: number;
 }
@@ -128,11 +136,10 @@ export interface CallFrames {
 }
 
 export interface Compared {
-  boundaries: { boundary: string; before: Totals; after: Totals }[];
+  boundaries: { boundary: string; before: Totals; after: Totals; differenceText: string }[];
   text: string;
 }
 
-export interface Totals {
+interface Totals extends Lasting {
   calls: number;
-  duration: number;
 }

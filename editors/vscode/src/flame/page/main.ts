@@ -1,7 +1,7 @@
 // The page of a flame graph: draws what the extension sends, outermost frames at the top.
 
 import { FromPage, Graph, PageState, Subject, ToPage, Weight } from "../messages";
-import { count, duration } from "../../words";
+import { count } from "../../words";
 import { FlameChart, Found } from "./chart";
 import "./flame.css";
 import { Datum, describe, percent, treeOf } from "./tree";
@@ -42,9 +42,9 @@ function draw(): void {
   vscode.setState({ subject: given, weight, glue, search: search.value });
 }
 
-function summary({ calls, duration: time, hidden, merged }: Graph): string {
+function summary({ calls, durationText, hidden, merged }: Graph): string {
   return [
-    `${count(calls, "call")}, ${duration(time)}`,
+    `${count(calls, "call")}, ${durationText}`,
     hidden > 0 ? `${count(hidden, "glue frame")} folded` : "",
     merged > 0 ? `${count(merged, "small function")} merged` : "",
   ]

@@ -3,7 +3,7 @@
 import { FlameDatum } from "d3-flame-graph";
 
 import { Graph, GraphNode, Weight } from "../messages";
-import { count, duration } from "../../words";
+import { count } from "../../words";
 
 export interface Datum extends FlameDatum {
   /** The position of the node in the graph; -1 for the root. */
@@ -12,6 +12,7 @@ export interface Datum extends FlameDatum {
   readonly node: GraphNode | undefined;
   readonly calls: number;
   readonly duration: number;
+  readonly durationText: string;
   readonly children: Datum[];
 }
 
@@ -19,13 +20,13 @@ export function treeOf(graph: Graph, weight: Weight): Datum {
   const value = (of: { calls: number; duration: number }): number => of[weight];
   const root: Datum = {
     ...{ name: "all calls", position: -1, kind: "root", node: undefined, children: [] },
-    ...{ calls: graph.calls, duration: graph.duration, value: value(graph) },
+    ...{ calls: graph.calls, duration: graph.duration, durationText: graph.durationText, value: value(graph) },
   };
   const made: Datum[] = [];
   graph.nodes.forEach((node, position) => {
     const datum: Datum = {
       ...{ name: nameOf(node), position, kind: node.kind, node, children: [] },
-      ...{ calls: node.calls, duration: node.duration, value: value(node) },
+      ...{ calls: node.calls, duration: node.duration, durationText: node.durationText, value: value(node) },
     };
     made.push(datum);
     (made[node.parent] ?? root).children.push(datum);
@@ -33,10 +34,10 @@ export function treeOf(graph: Graph, weight: Weight): Datum {
   return root;
 }
 
-export function describe({ name, node, calls, duration: time }: Datum, { calls: all, duration: whole }: Graph): string {
+export function describe({ name, node, calls, duration: time, durationText }: Datum, { calls: all, duration: whole }: Graph): string {
   const share = whole > 0 ? `, ${percent(time / whole)} of the time` : "";
   const place = node?.place ? `\n${node.place}${node.how !== null && node.how !== "exact" ? ` [${node.how}]` : ""}` : "";
-  return `${name}${place}\n${duration(time)}${share}; ${count(calls, "call")}, ${percent(calls / Math.max(all, 1))} of all`;
+  return `${name}${place}\n${durationText}${share}; ${count(calls, "call")}, ${percent(calls / Math.max(all, 1))} of all`;
 }
 
 export function percent(share: number): string {

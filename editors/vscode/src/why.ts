@@ -1,0 +1,39 @@
+// What is said where there is nothing to show: the server says why, and which of its commands helps.
+
+import * as vscode from "vscode";
+
+import { Framedex } from "./framedex";
+import { withoutIcons } from "./plain";
+import { inform, warn } from "./remedies";
+import { Why } from "./server/protocol";
+
+const SHOWN_FOR = 5_000;
+
+/** Says why a request about a place or an index was answered with nothing; `again` asks anew once all captures answer. */
+export async function sayWhy(framedex: Framedex, request: string, about: object = {}, again?: () => unknown): Promise<void> {
+  const why = await framedex.server.request<Why>("framedex/why", { ...about, request });
+  if (why === undefined) {
+    return warn("The language server does not run.");
+  }
+  if (why.action === null) {
+    return sayBriefly(why.text);
+  }
+  const { title, command, arguments: given } = why.action;
+  const help = async (): Promise<unknown> => {
+    switch (command) {
+      case "framedex.selectCapture":
+        await framedex.picked.answerFrom(null, about);
+        return again?.();
+      case "framedex.record": // with the interpreter that is selected, and what it prints in sight
+        return vscode.commands.executeCommand("framedex.recordFile");
+      default:
+        return vscode.commands.executeCommand(command, ...given);
+    }
+  };
+  return inform(why.text, { [title]: help });
+}
+
+/** Says something in the status bar, for a while. */
+export function sayBriefly(message: string): void {
+  vscode.window.setStatusBarMessage(`framedex: ${withoutIcons(message)}`, SHOWN_FOR);
+}

@@ -1,0 +1,102 @@
+"""Why an answer is empty, said once for all editors, and the command of the server that helps.
+
+`framedex/why` asks for it; commands that find nothing show its text.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from framedex.errors import FramedexError
+from framedex.words import count
+from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.requests import Json, document_in, position_in
+from framedex_server.answers.session import Place, Session
+from framedex_server.protocol import INDEX_COMMAND, OPEN_TRACE, RECORD_COMMAND, SELECT_CAPTURE
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+
+_ENDS = {
+    types.TEXT_DOCUMENT_DEFINITION: "No frame with source is further inward from here; the trace has the whole stack.",
+    "framedex/stepIn": "No frame with source is further inward on this stack.",
+    "framedex/stepOut": "No frame with source is further outward on this stack.",
+    "framedex/compareCaptures": "Neither capture passed this line.",
+}
+"""By the request: what is said of a line through which recorded calls went."""
+
+
+async def why_nothing(session: Session, about: Json, request: str) -> Json:
+    """Why a request with the parameters `about` was answered with nothing: a `text`, and an `action` or None.
+
+    The first that holds: the index cannot be used; nothing was recorded, or not indexed; the text names no source; the
+    stack ends here; only captures that are not picked passed the line; none did.
+    """
+    if request == "framedex/stack":
+        return _why("No stack is picked yet: step along one, or pick one of those through a line.")
+    place = _place(session, about)
+    document = Path(place.path if place is not None else document_in(session, about))
+    problem = await session.indexes.problem_of(document)
+    if problem is not None:
+        return _why(str(problem).replace("\n", " "))
+
+    def of_index(index: Index) -> Json | None:
+        return _of_line(session, index, place, about, request) if index.captures() else None
+
+    found = await (session.ask_at(place, of_index) if place is not None else session.ask(str(document), of_index))
+    if found is None:
+        found = await session.run(lambda: _not_recorded(session, about, document))
+    return found
+
+
+def _why(text: str, title: str = "", command: str = "", argument: object = None) -> Json:
+    return {"text": text, "action": {"title": title, "command": command, "arguments": [argument]} if command else None}
+
+
+def _place(session: Session, about: Json) -> Place | None:
+    if about.get("position") is None:
+        return None
+    position = position_in(about)
+    return session.place(position.text_document, position.position)
+
+
+def _of_line(session: Session, index: Index, place: Place | None, about: Json, request: str) -> Json:
+    changed = "What was recorded here has changed meanwhile: ask again."
+    if about.get("position") is None:
+        return _why(changed)
+    if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_hold(about["textDocument"]["uri"]):
+        return _why("No source is known of this line here.")
+    passed = None if place is None else recorded_place(session, index, place)
+    others = None if passed is None else index.line_summary(passed.path, passed.line)
+    if passed is None or others is None:  # no place: it was typed since the file was saved
+        return _why("No recorded call went through this line.")
+    if not session.chosen.stacks_through(index, passed.path, passed.line, limit=1):
+        return _why(
+            f"No call of capture {session.chosen.capture_in(index)} went through this line;"
+            f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
+            *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
+        )
+    if request == types.TEXT_DOCUMENT_DEFINITION:
+        line = {"textDocument": about["textDocument"], "position": about["position"]}
+        return _why(_ENDS[request], "Open the trace", OPEN_TRACE, line)
+    return _why(_ENDS.get(request, changed))
+
+
+def _not_recorded(session: Session, about: Json, document: Path) -> Json:
+    """What is said where no index has a capture: which step to one is next."""
+    from framedex.captures import capture_folders, captures_below
+
+    starts = [document.parent, *session.roots()]
+    for folder in dict.fromkeys(folder for start in starts for folder in (start, *start.parents)):
+        with suppress(FramedexError, ValueError):  # a client may have named a folder that there cannot be
+            if capture_folders(captures_below(folder)):
+                text = "What was recorded here is not indexed yet: `framedex index` does that."
+                return _why(text, "Index this project", INDEX_COMMAND, folder.as_uri())
+    text = "Nothing has been recorded here yet: `framedex run SCRIPT` records a program."
+    if document.suffix == ".py":
+        return _why(text, "Record this file", RECORD_COMMAND, about["textDocument"]["uri"])
+    return _why(text)

@@ -1,0 +1,138 @@
+"""`framedex/why`: why nothing is shown, in one text for all editors, with a command that helps."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+from framedex.captures.folders import METADATA_FILE
+from tests.server.asking import EDITORS, Connect, ask, definition, open_document, own, plain
+from tests.server.recording import Recording, write_hostile_index
+
+pytestmark = pytest.mark.asyncio
+
+DEFINITION = "textDocument/definition"
+LINE_REQUESTS = ("stepIn", "stepOut", "nextStack", "stacks", "callsThrough", "traceDocument", "traceMarkdown")
+
+
+async def why(client: LanguageClient, request: str, path: Path, line: int) -> Any:
+    """Why a request about a line was answered with nothing."""
+    return await own(client, "why", path, line, request=request)
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_at_the_end_of_a_stack_the_way_on_is_its_trace(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    client = await connect(recording.root, editor)
+    end = recording.mock, recording.mock_allocates
+    assert await own(client, "stepIn", *end) is None
+    told = await why(client, "framedex/stepIn", *end)
+    assert told == {"text": "No frame with source is further inward on this stack.", "action": None}
+    assert not await definition(client, *end)
+    told = await why(client, DEFINITION, *end)
+    assert told["text"].startswith("No frame with source is further inward from here")
+    assert (told["action"]["title"], told["action"]["command"]) == ("Open the trace", "framedex.openTrace")
+    opened = types.ExecuteCommandParams(told["action"]["command"], told["action"]["arguments"])
+    assert str(await client.workspace_execute_command_async(opened)).endswith(".fdtrace")
+
+
+@pytest.mark.parametrize("request_name", [*(f"framedex/{name}" for name in LINE_REQUESTS), DEFINITION])
+async def test_a_line_through_which_no_call_went_says_so(
+    recording: Recording, connect: Connect, request_name: str
+) -> None:
+    client = await connect(recording.root)
+    told = await why(client, request_name, recording.demo, recording.nothing_recorded)
+    assert told == {"text": "No recorded call went through this line.", "action": None}
+
+
+async def test_a_line_that_is_not_saved_yet_has_no_call(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    text = recording.demo.read_text()
+    open_document(client, recording.demo.as_uri(), text + "# new\n")
+    told = await why(client, "framedex/stepIn", recording.demo, text.count("\n") + 1)
+    assert told["text"] == "No recorded call went through this line."
+
+
+async def test_a_line_that_only_other_captures_passed_says_so_and_all_can_answer(
+    recording: Recording, connect: Connect
+) -> None:
+    """Given a second run that did not come to `make_input`, and is picked."""
+    write_hostile_index(recording)
+    client = await connect(recording.root)
+    line = recording.demo, recording.make_input_calls_device_put
+    await own(client, "selectCapture", *line, capture=2)
+    for name in LINE_REQUESTS:
+        assert not await own(client, name, *line)
+        told = await why(client, f"framedex/{name}", *line)
+        assert told["text"].startswith("No call of capture 2 went through this line; 5 calls of other captures did.")
+    assert not (await why(client, "framedex/stacks", recording.library, 2))["action"], "no capture passed it"
+    assert told["action"]["title"] == "Answer from all captures"
+    picked_none = types.ExecuteCommandParams(told["action"]["command"], told["action"]["arguments"])
+    await client.workspace_execute_command_async(picked_none)
+    assert await own(client, "stacks", *line)
+
+
+async def test_the_end_of_a_stack_of_the_picked_capture_is_no_line_of_others(
+    recording: Recording, connect: Connect
+) -> None:
+    write_hostile_index(recording)
+    client = await connect(recording.root)
+    await own(client, "selectCapture", recording.demo, 1, capture=1)
+    told = await why(client, "framedex/stepIn", recording.mock, recording.mock_allocates)
+    assert told["text"] == "No frame with source is further inward on this stack."
+
+
+async def test_a_line_of_a_text_says_that_its_source_is_not_known(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    log = recording.root / "crash.log"
+    log.write_text("no frame\n")
+    assert (await why(client, DEFINITION, log, 1))["text"] == "No source is known of this line here."
+
+
+async def test_where_nothing_was_recorded_a_program_can_be(tmp_path: Path, connect: Connect) -> None:
+    program = tmp_path / "train.py"
+    program.touch()
+    client = await connect(tmp_path)
+    told = await why(client, "framedex/stacks", program, 1)
+    assert told["text"] == "Nothing has been recorded here yet: `framedex run SCRIPT` records a program."
+    record = {"title": "Record this file", "command": "framedex.record", "arguments": [program.as_uri()]}
+    assert told["action"] == record
+    assert plain(await ask(client, "why", {"request": "framedex/captures"})) == {"text": told["text"], "action": None}
+
+
+async def test_a_recording_that_is_not_indexed_can_be(recording: Recording, connect: Connect) -> None:
+    """Given a capture without an index, in a session that does not index by itself."""
+    (recording.root / "framedex.toml").write_text("[editor]\nauto-index = false\n")
+    shutil.rmtree(recording.index.parent)
+    capture = recording.root / ".framedex" / "captures" / "20261120-133417-22257"
+    capture.mkdir(parents=True)
+    (capture / METADATA_FILE).write_text("{}")
+    client = await connect(recording.root)
+    told = await why(client, "framedex/stacks", recording.demo, 1)
+    assert told["text"] == "What was recorded here is not indexed yet: `framedex index` does that."
+    index = {"title": "Index this project", "command": "framedex.index", "arguments": [recording.root.as_uri()]}
+    assert told["action"] == index
+
+
+async def test_an_index_that_cannot_be_used_is_the_reason_each_time(recording: Recording, connect: Connect) -> None:
+    recording.index.write_bytes(b"")
+    client = await connect(recording.root)
+    for request in ("framedex/stacks", "framedex/captures", DEFINITION):
+        text = (await why(client, request, recording.demo, 1))["text"]
+        assert f"The index {recording.index} is empty. Run `framedex index`" in text
+        assert "\n" not in text
+
+
+async def test_a_question_without_the_request_that_it_is_about_is_an_error(
+    recording: Recording, connect: Connect
+) -> None:
+    client = await connect(recording.root)
+    with pytest.raises(JsonRpcException):
+        await own(client, "why", recording.demo, 1)
