@@ -1,0 +1,1 @@
+../ffi/protobuf.py
