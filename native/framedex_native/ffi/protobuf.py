@@ -1,7 +1,6 @@
 """The encoding of protocol buffers, field by field: https://protobuf.dev/programming-guides/encoding
 
-mock_tpu/protobuf.py is a link to this file: the Python halves of tracing and of the mock are each loaded from a folder
-of their own, where they find nothing of each other's.
+The mock of a TPU reads with it too, from a package of another name: so it imports nothing of this one.
 """
 
 from __future__ import annotations

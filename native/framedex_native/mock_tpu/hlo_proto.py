@@ -10,10 +10,14 @@ What is no such module raises ValueError.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .program import DEVICE_MEMORY, Value
-from .protobuf import fields, integer_field, message_field, packed, packed_field
+
+if TYPE_CHECKING:
+    from framedex_native.ffi import protobuf
+else:
+    from . import protobuf  # that of ffi/, by this package's __init__.py
 
 _HOST_PROGRAM_SHAPE, _INPUT_OUTPUT_ALIAS = 4, 8
 _ALIAS_ENTRIES = 1
@@ -38,9 +42,9 @@ def module_with_config(
     program = next((field.content for field in _fields(module) if field.number == _HOST_PROGRAM_SHAPE), b"")
     layout = _program_shape(program, iter(parameters), iter(results))
     replicas, partitions = shape
-    config = message_field(_ENTRY_COMPUTATION_LAYOUT, layout)
-    config += integer_field(_REPLICA_COUNT, replicas) + integer_field(_NUM_PARTITIONS, partitions)
-    return message_field(_HLO_MODULE, module) + message_field(_CONFIG, config)
+    config = protobuf.message_field(_ENTRY_COMPUTATION_LAYOUT, layout)
+    config += protobuf.integer_field(_REPLICA_COUNT, replicas) + protobuf.integer_field(_NUM_PARTITIONS, partitions)
+    return protobuf.message_field(_HLO_MODULE, module) + protobuf.message_field(_CONFIG, config)
 
 
 def donations(module: bytes) -> list[tuple[int, int]]:
@@ -66,16 +70,16 @@ def _parameter(entry: Sequence[_Field]) -> int:
 def _element(entry: Sequence[_Field], field_number: int, alone: int) -> int:
     """The number of an array within a tuple; `alone` where there is no tuple."""
     path = next((field.content for field in entry if field.number == field_number), b"")
-    return next(packed(path)) if path else alone
+    return next(protobuf.packed(path)) if path else alone
 
 
 def _program_shape(shape: bytes, parameters: Iterator[Value], results: Iterator[Value]) -> bytes:
     changed = b""
     for field in _fields(shape):
         if field.number == _PARAMETERS:
-            changed += message_field(_PARAMETERS, _shape(field.content, parameters))
+            changed += protobuf.message_field(_PARAMETERS, _shape(field.content, parameters))
         elif field.number == _RESULT:
-            changed += message_field(_RESULT, _shape(field.content, results))
+            changed += protobuf.message_field(_RESULT, _shape(field.content, results))
         else:
             changed += field.encoded
     return changed
@@ -88,7 +92,7 @@ def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
     parts = list(_fields(shape))
     if any(field.number == _ELEMENT_TYPE and field.integer == _TUPLE for field in parts):
         return b"".join(
-            message_field(_TUPLE_SHAPES, _shape(field.content, values, depth + 1))
+            protobuf.message_field(_TUPLE_SHAPES, _shape(field.content, values, depth + 1))
             if field.number == _TUPLE_SHAPES
             else field.encoded
             for field in parts
@@ -97,7 +101,7 @@ def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
     if value is None:
         raise ValueError(_DAMAGED)
     return b"".join(
-        message_field(_LAYOUT, _layout(field.content, value)) if field.number == _LAYOUT else field.encoded
+        protobuf.message_field(_LAYOUT, _layout(field.content, value)) if field.number == _LAYOUT else field.encoded
         for field in parts
     )
 
@@ -105,11 +109,11 @@ def _shape(shape: bytes, values: Iterator[Value], depth: int = 0) -> bytes:
 def _layout(layout: bytes, value: Value) -> bytes:
     replaced = (_MINOR_TO_MAJOR, _TILES, _MEMORY_SPACE)
     changed = b"".join(field.encoded for field in _fields(layout) if field.number not in replaced)
-    changed += packed_field(_MINOR_TO_MAJOR, value.minor_to_major)
+    changed += protobuf.packed_field(_MINOR_TO_MAJOR, value.minor_to_major)
     for tile in value.tiles:
-        changed += message_field(_TILES, packed_field(_TILE_DIMENSIONS, tile))
+        changed += protobuf.message_field(_TILES, protobuf.packed_field(_TILE_DIMENSIONS, tile))
     if value.memory_kind != DEVICE_MEMORY:
-        changed += integer_field(_MEMORY_SPACE, _HOST_MEMORY_SPACE)
+        changed += protobuf.integer_field(_MEMORY_SPACE, _HOST_MEMORY_SPACE)
     return changed
 
 
@@ -128,4 +132,4 @@ class _Field(NamedTuple):
 
 
 def _fields(message: bytes) -> Iterator[_Field]:
-    return map(_Field._make, fields(message))
+    return map(_Field._make, protobuf.fields(message))

@@ -1,1 +1,0 @@
-../ffi/protobuf.py
