@@ -16,6 +16,8 @@ from pathlib import Path
 from framedex.model import ExtractedFile, SourceMapInfo
 from framedex.sourcemap.records import encode_file, encode_header
 from framedex.sources.extraction import extract_files
+from framedex_native.ffi.protobuf import integer_field as integer
+from framedex_native.ffi.protobuf import message_field as message
 
 ROOT = Path(__file__).parents[2]
 STACKS = ROOT / "tests" / "fixtures" / "stacks"
@@ -185,18 +187,6 @@ def _as_mapped(file: ExtractedFile) -> list[object]:
 
 def hlo_protos() -> Seeds:
     """A module with a custom call, its stack frames, an alias and a shape."""
-
-    def message(number: int, content: bytes) -> bytes:
-        return (
-            bytes((number << 3 & 0x7F | 2 | (0x80 if number > 15 else 0),))
-            + (bytes((number >> 4,)) if number > 15 else b"")
-            + bytes((len(content),))
-            + content
-        )
-
-    def integer(number: int, value: int) -> bytes:
-        tag = number << 3
-        return (bytes((tag,)) if number < 16 else bytes((tag & 0x7F | 0x80, tag >> 7))) + bytes((value,))
 
     shape = (
         integer(2, 11) + message(3, b"\x02\x03") + message(5, message(1, b"\x01\x00") + message(6, message(1, b"\x08")))

@@ -91,18 +91,9 @@ def line_scanner() -> LineScanner:
     )
 
 
-_SELDOM = (
-    *(MinidumpStacks, EuStackPairs, PerfScript, GoPairs, RustPairs, JuliaPairs, IPythonText, RichBoxes, PytestText),
-    *(PythonDebuggers, AtLines, ScriptLines, WindowsStacks, KernelTraces, BpfMaps, JvmErrors),
-)
-"""Readers of what is seldom in a log of JAX: they are asked on lines with triggers of theirs alone."""
-
-
 @cache
 def _seldom_scanner() -> LineScanner:
-    return LineScanner(
-        [trigger.encode() for reader in readers() if isinstance(reader, _SELDOM) for trigger in reader.triggers], []
-    )
+    return LineScanner([trigger.encode() for each in readers() if each.is_seldom for trigger in each.triggers], [])
 
 
 class Asked:
@@ -125,7 +116,7 @@ class Asked:
 
 def usual(readers: Sequence[Reader]) -> list[Reader]:
     """Those of the readers that are asked on every line with a trigger."""
-    return [reader for reader in readers if not isinstance(reader, _SELDOM)]
+    return [reader for reader in readers if not reader.is_seldom]
 
 
 class Meaning(NamedTuple):

@@ -173,6 +173,10 @@ class Reader(Protocol):
     def triggers(self) -> tuple[str, ...]:
         """A text without any of these has nothing for this reader."""
 
+    @property
+    def is_seldom(self) -> bool:
+        """Whether what it reads is seldom in a log of JAX: it is asked only on lines with triggers of its own."""
+
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """What the line is to this format; `inside` a stack that this reader began."""
 

@@ -1,14 +1,16 @@
 """The custom calls of a compiled module in the order in which XLA instantiates them, read from its protocol buffer.
 
-The field numbers are of xla/service/hlo.proto and xla/xla_data.proto, the encoding is that of
-https://protobuf.dev/programming-guides/encoding. Nothing is raised on bad input: what cannot be read is not there.
+The field numbers are of xla/service/hlo.proto and xla/xla_data.proto. Nothing is raised on bad input: what cannot be
+read is not there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from .protobuf import fields, packed
 from .stacks import Frame
 
 _MODULE_NAME, _COMPUTATIONS, _ENTRY_COMPUTATION, _SCHEDULE, _STACK_FRAMES = 1, 3, 6, 7, 17
@@ -16,8 +18,6 @@ _COMPUTATION_INSTRUCTIONS, _COMPUTATION_ID = 2, 5
 _NAME, _OPCODE, _SHAPE, _METADATA, _CUSTOM_CALL_TARGET = 1, 2, 3, 7, 28
 _INSTRUCTION_ID, _OPERANDS, _CALLED, _BACKEND_CONFIG, _FRONTEND_ATTRIBUTES = 35, 36, 38, 43, 68
 _OP_NAME, _SOURCE_FILE, _SOURCE_LINE, _STACK_FRAME = 2, 3, 4, 15
-_VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
-_LONGEST_VARINT = 10  # bytes
 _DEEPEST_TUPLE = 100
 _MAXIMUM_DEPTH = 500
 _MOST_INSTRUCTIONS = 1_000_000  # that are looked at; computations of a damaged module may call each other without end
@@ -60,8 +60,9 @@ class _Message:
 
     def __init__(self, data: bytes) -> None:
         self._fields: dict[int, list[int | bytes]] = {}
-        for number, value in _fields(data):
-            self._fields.setdefault(number, []).append(value)
+        with suppress(ValueError):
+            for number, value, _ in fields(data):
+                self._fields.setdefault(number, []).append(value)
 
     def integer(self, number: int) -> int:
         value = self._fields.get(number, [0])[-1]
@@ -73,7 +74,8 @@ class _Message:
             if isinstance(value, int):
                 yield value
             else:
-                yield from _varints(value)
+                with suppress(ValueError):
+                    yield from packed(value)
 
     def text(self, number: int) -> str:
         value = self._fields.get(number, [b""])[-1]
@@ -203,47 +205,6 @@ def _shape(shape: _Message, depth: int = 0) -> str:
 
 def _at(texts: list[str], number: int) -> str:
     return texts[number - 1] if 0 < number <= len(texts) else ""
-
-
-def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    position = 0
-    try:
-        while position < len(data):
-            tag, position = _varint(data, position)
-            wire_type = tag & 7
-            if wire_type == _VARINT:
-                value, position = _varint(data, position)
-                yield tag >> 3, value
-            elif wire_type == _LENGTH_DELIMITED:
-                size, position = _varint(data, position)
-                yield tag >> 3, data[position : position + size]
-                position += size
-            else:
-                position += {_FIXED64: 8, _FIXED32: 4}[wire_type]
-    except (IndexError, KeyError):
-        return
-
-
-def _varints(data: bytes) -> Iterator[int]:
-    position = 0
-    try:
-        while position < len(data):
-            value, position = _varint(data, position)
-            yield value
-    except IndexError:
-        return
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """An integer and where it ends. Raises IndexError where there is none."""
-    value = 0
-    for shift in range(0, 7 * _LONGEST_VARINT, 7):
-        byte = data[position]
-        value |= (byte & 0x7F) << shift
-        position += 1
-        if byte < 0x80:
-            return value, position
-    raise IndexError
 
 
 _EMPTY = _Message(b"")

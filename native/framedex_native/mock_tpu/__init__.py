@@ -4,7 +4,12 @@
 nothing but jax. It is not for use from Python.
 """
 
-from .client import Client, prepare_process, release_memory
-from .program import Program
+import os
+
+# One module of the FFI tracer's is also this package's: protobuf.py. Neither package can import the other.
+__path__.append(os.path.join(os.path.dirname(__path__[0]), "ffi"))  # noqa: PTH118, PTH120
+
+from .client import Client, prepare_process, release_memory  # noqa: E402
+from .program import Program  # noqa: E402
 
 __all__ = ["Client", "Program", "prepare_process", "release_memory"]

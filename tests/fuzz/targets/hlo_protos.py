@@ -19,7 +19,7 @@ def _mock_part(name: str) -> types.ModuleType:
     package = "fuzzed_mock_tpu"
     if package not in sys.modules:
         module = types.ModuleType(package)
-        module.__path__ = [str(folder)]
+        module.__path__ = [str(folder), str(folder.with_name("ffi"))]
         sys.modules[package] = module
     return importlib.import_module(f"{package}.{name}")
 

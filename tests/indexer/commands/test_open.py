@@ -253,7 +253,7 @@ def test_open_starts_without_what_only_an_index_needs() -> None:
     script = "import sys; from framedex.commands.verbs.open import open_source; print(*sys.modules)"
     modules = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
 
-    assert not {"numpy", "sqlite3", "framedex.index", "elftools", "rich"} & set(modules)
+    assert not {"numpy", "sqlite3", "framedex.index", "elftools"} & set(modules)
 
 
 @pytest.mark.parametrize(

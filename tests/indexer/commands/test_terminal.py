@@ -77,7 +77,7 @@ def test_an_output_of_a_poor_encoding_gets_escapes_not_a_traceback(indexed: Proj
 def test_a_verb_does_not_pay_for_what_it_does_not_use(indexed: Project) -> None:
     script = (
         "import sys; from framedex.commands.main import cli; cli(['calls'], standalone_mode=False);"
-        "print([name for name in ('numpy', 'rich', 'sqlite_utils', 'tree_sitter', 'symbolic') if name in sys.modules])"
+        "print([name for name in ('numpy', 'sqlite_utils', 'tree_sitter', 'symbolic') if name in sys.modules])"
     )
 
     done = subprocess.run(

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from itertools import count
 
+import click
+
+from framedex.commands.output.layout import cut
 from framedex.ingest import Progress, Silence
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bars
+_BESIDE_LABEL = 40  # columns for the counts, the time that is left, and something of a bar
+_STEPS = 200  # in which a bar grows: drawing it costs more than reading a small file
+_UNCOUNTED_STEP = 100
+_UP_AND_ERASE = "\x1b[A\x1b[2K"
 
 
 @contextmanager
 def progress_on_terminal() -> Iterator[Progress]:
     """A listener that draws bars where stderr is a terminal, and is silent elsewhere."""
-    if not sys.stderr.isatty():
-        yield Silence()
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Drawn(bars)
+    is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    yield _Drawn() if is_watched else Silence()
 
 
 class _Drawn:
-    def __init__(self, bars: Bars) -> None:
-        self._bars = bars
-
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-        """Draw one bar for the length of the work."""
-        task = self._bars.add_task(description, total=total)
-        yield lambda amount: self._bars.advance(task, amount)
-        self._bars.remove_task(task)
+        """Draw a bar for the length of the work."""
+        with click.progressbar(
+            count() if total is None else None,
+            length=total,
+            label=cut(description, shutil.get_terminal_size().columns - _BESIDE_LABEL),
+            show_pos=True,
+            width=0,
+            update_min_steps=_UNCOUNTED_STEP if total is None else max(total // _STEPS, 1),
+            file=sys.stderr,
+        ) as bar:
+            yield bar.update
+        click.echo(_UP_AND_ERASE, file=sys.stderr, nl=False)
 
     def note(self, text: str) -> None:
-        """Print a line above the bars."""
-        self._bars.console.print(text, highlight=False, markup=False)
+        """Print a line between two bars."""
+        click.echo(text, err=True)

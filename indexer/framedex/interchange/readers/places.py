@@ -15,6 +15,7 @@ _LONGEST_PATH = 4096
 class PlacesInLines:
     """Reads any text: the least particular reader, to be asked last."""
 
+    is_seldom = False
     triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

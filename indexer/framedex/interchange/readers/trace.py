@@ -25,6 +25,7 @@ _SECTION = ", most recent call last:"
 class TraceText:
     """Reads trace documents; one object reads one text."""
 
+    is_seldom = False
     triggers = (HEADING, " at /")
 
     def __init__(self) -> None:

@@ -27,6 +27,7 @@ _LONGEST_TEXT = 4096
 class HloText:
     """Reads modules; one object reads one text, in which tables stand before what refers to them."""
 
+    is_seldom = False
     triggers = ("metadata={", "HloModule ", *_TABLES)
 
     def __init__(self) -> None:

@@ -40,6 +40,7 @@ _UNKNOWN = Node("unknown")
 class MlirText:
     """Reads modules. `text` is the whole text, for the aliases at its end; without it they stay unresolved."""
 
+    is_seldom = False
     triggers = ("loc(", *(f'{severity}: "' for severity in ("error", "warning", "note", "remark")))
 
     def __init__(self, text: str = "") -> None:

@@ -37,6 +37,7 @@ _MORE = re.compile(
 class AtLines:
     """Reads all three; one object reads one text."""
 
+    is_seldom = True
     triggers = ("   at ", "\tat ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -27,6 +27,7 @@ _STUB = re.compile(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|Exception
 class JvmErrors:
     """Reads them; one object reads one text."""
 
+    is_seldom = True
     triggers = ("frames: (J=", "# Problematic frame:")
 
     def __init__(self) -> None:

@@ -53,6 +53,7 @@ class _Pairs:
 class GoPairs(_Pairs):
     """Reads the stacks of goroutines; one object reads one text."""
 
+    is_seldom = True
     triggers = ("goroutine ", "Goroutine ", " goroutine:", "runtime stack:")
     place = re.compile(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
     remark = re.compile(
@@ -92,6 +93,7 @@ class GoPairs(_Pairs):
 class RustPairs(_Pairs):
     """Reads panics and captured backtraces; one object reads one text."""
 
+    is_seldom = True
     triggers = ("panicked at ", "tack backtrace:", " BACKTRACE ━")
     place = re.compile(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = re.compile(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
@@ -140,6 +142,7 @@ class RustPairs(_Pairs):
 class JuliaPairs(_Pairs):
     """Reads the stacks of errors, and the dumps of signals, whose frames name C files too; one object, one text."""
 
+    is_seldom = True
     triggers = ("Stacktrace:", "] signal ")
     place = re.compile(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
     remark = re.compile(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
@@ -169,6 +172,7 @@ class JuliaPairs(_Pairs):
 class EuStackPairs(_Pairs):
     """Reads what eu-stack prints of a process or a core file; one object reads one text."""
 
+    is_seldom = True
     triggers = ("TID ",)
     place = re.compile(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = re.compile(r"\s+\[[0-9a-f]{8,}\]")

@@ -26,6 +26,7 @@ _DART = re.compile(
 class ScriptLines:
     """Reads all three; one object reads one text."""
 
+    is_seldom = True
     triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -52,6 +52,7 @@ def _located(address: int, maps: Sequence[_Map]) -> tuple[str, int | None]:
 class AddressLines:
     """Reads both; one object reads one text."""
 
+    is_seldom = False
     triggers = ("*** ", "@ ", "&map=")
 
     def __init__(self) -> None:

@@ -46,6 +46,7 @@ _IN_MODULE = re.compile(
 class BacktraceLines:
     """Reads both; one object reads one text."""
 
+    is_seldom = False
     triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -23,6 +23,7 @@ _BELONGS = re.compile(
 class KernelTraces:
     """Reads them; one object reads one text."""
 
+    is_seldom = True
     triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -23,6 +23,7 @@ _BELONGS = re.compile(r" {4}|Thread \d+\b")
 class MinidumpStacks:
     """Reads them; one object reads one text."""
 
+    is_seldom = True
     triggers = (" (crashed)",)
 
     def __init__(self) -> None:

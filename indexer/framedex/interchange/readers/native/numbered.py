@@ -38,6 +38,7 @@ _MOST_WRAPPED = 64
 class NumberedLines:
     """Reads them all; one object reads one text."""
 
+    is_seldom = False
     triggers = (
         *(f"#{digit}" for digit in range(10)),
         *(f"{digit}# " for digit in range(10)),

@@ -39,6 +39,7 @@ _PERF_MAP = re.compile(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Py
 class PerfScript:
     """Reads the samples of `perf script` and the calls of `strace -k`; one object reads one text."""
 
+    is_seldom = True
     triggers = ("\t    ", "\tffff", " > /", " > [")
 
     def __init__(self) -> None:
@@ -79,6 +80,7 @@ class PerfScript:
 class BpfMaps:
     """Reads the stacks that are keys of bpftrace's maps, and memleak's; one object reads one text."""
 
+    is_seldom = True
     triggers = ("@", " allocations from stack")
 
     def __init__(self) -> None:

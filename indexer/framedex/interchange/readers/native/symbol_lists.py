@@ -45,6 +45,7 @@ _HEADING = re.compile(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
 class SymbolLists:
     """Reads them all; one object reads one text."""
 
+    is_seldom = False
     triggers = (_BEGIN, *_HEADINGS)
 
     def __init__(self) -> None:

@@ -14,6 +14,7 @@ _FRAME = re.compile(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
 class ValgrindLines:
     """Reads reports; one object reads one text."""
 
+    is_seldom = False
     triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

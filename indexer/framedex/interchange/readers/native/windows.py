@@ -31,6 +31,7 @@ _BEHIND_NAME = re.compile(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ 
 class WindowsStacks:
     """Reads all three; one object reads one text."""
 
+    is_seldom = True
     triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -23,6 +23,7 @@ _BELONGS = re.compile(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
 class PythonDebuggers:
     """Reads them; one object reads one text."""
 
+    is_seldom = True
     triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -38,6 +38,7 @@ _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
 class IPythonText:
     """Reads tracebacks of every version; one object reads one text."""
 
+    is_seldom = True
     triggers = (
         *("Cell In[", "Cell In [", "Input In[", "Input In [", "<ipython-input-", "Traceback (most recent call last)"),
         *("File /", "File ~", "File <", "File C:\\", "File c:\\"),

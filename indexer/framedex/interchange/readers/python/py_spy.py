@@ -20,6 +20,7 @@ _PYTHON = (".py", ".pyx", ".pyi", ">")
 class PySpyText:
     """Reads the text form; it names files by their last component."""
 
+    is_seldom = False
     triggers = ("Thread ",)
 
     def __init__(self) -> None:
@@ -82,6 +83,7 @@ _FIELD = re.compile(r'(?P<indent> *)"(?P<key>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|
 class PySpyJson:
     """Reads the JSON form as py-spy prints it, a field a line, so that every frame has its lines in the text."""
 
+    is_seldom = False
     triggers = ('"frames": [', '"thread_name": ')
 
     def __init__(self) -> None:

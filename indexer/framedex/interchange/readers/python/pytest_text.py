@@ -27,6 +27,7 @@ _RULE = re.compile(r"(?:=+ .* =+|-+ Captured .* -+)$")
 class PytestText:
     """Reads the sections of failures; one object reads one text."""
 
+    is_seldom = True
     triggers = ("____ ", ": in ")
 
     def __init__(self) -> None:

@@ -28,6 +28,7 @@ _MOST_WRAPPED = 16
 class RichBoxes:
     """Reads them; one object reads one text."""
 
+    is_seldom = True
     triggers = ("Traceback (most recent call last) ─", "Traceback (most recent call last) -")
 
     def __init__(self) -> None:

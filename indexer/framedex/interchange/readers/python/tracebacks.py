@@ -34,6 +34,7 @@ _EXCEPTION = re.compile(r"[\w.]+(?::|$)")
 class FileLines:
     """Reads tracebacks; one object reads one text."""
 
+    is_seldom = False
     triggers = ('File "', "File \\", "Binary file ", "(most recent call ")
 
     def __init__(self) -> None:

@@ -1,0 +1,88 @@
+"""The encoding of protocol buffers, field by field: https://protobuf.dev/programming-guides/encoding
+
+The mock of a TPU reads with it too, from a package of another name: so it imports nothing of this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+_VARINT, _LENGTH_DELIMITED = 0, 2
+_FIXED = {1: 8, 5: 4}  # bytes by wire type
+_LONGEST_VARINT = 10  # bytes
+_DAMAGED = "a protocol buffer is damaged"
+
+
+def fields(message: bytes) -> Iterator[tuple[int, int | bytes, bytes]]:
+    """The fields of a message in their order. Raises ValueError after those that can be read.
+
+    Each is its number; what it holds, which is bytes where it says how many, else an integer; and how it is encoded.
+    """
+    position = 0
+    while position < len(message):
+        start = position
+        tag, position = _varint(message, position)
+        wire_type = tag & 7
+        value: int | bytes
+        if wire_type == _VARINT:
+            value, position = _varint(message, position)
+        elif wire_type == _LENGTH_DELIMITED:
+            size, position = _varint(message, position)
+            position += size
+            value = message[position - size : position]
+        elif wire_type in _FIXED:
+            position += _FIXED[wire_type]
+            value = int.from_bytes(message[position - _FIXED[wire_type] : position], "little")
+        else:
+            raise ValueError(_DAMAGED)
+        if position > len(message):
+            raise ValueError(_DAMAGED)
+        yield tag >> 3, value, message[start:position]
+
+
+def packed(content: bytes) -> Iterator[int]:
+    """The integers of a repeated field. Raises ValueError after those that can be read."""
+    position = 0
+    while position < len(content):
+        value, position = _varint(content, position)
+        yield value
+
+
+def message_field(number: int, content: bytes) -> bytes:
+    """A field that is a message, a text, or packed integers."""
+    return _encoded_varint(number << 3 | _LENGTH_DELIMITED) + _encoded_varint(len(content)) + content
+
+
+def integer_field(number: int, value: int) -> bytes:
+    """A field that is an integer, which is not negative."""
+    return _encoded_varint(number << 3 | _VARINT) + _encoded_varint(value)
+
+
+def packed_field(number: int, values: Iterable[int]) -> bytes:
+    """A field that is repeated integers, none of them negative."""
+    return message_field(number, b"".join(map(_encoded_varint, values)))
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    """An integer and where it ends."""
+    value = shift = 0
+    try:
+        while shift < 7 * _LONGEST_VARINT:
+            byte = message[position]
+            position += 1
+            if byte < 0x80:
+                return value | byte << shift, position
+            value |= (byte & 0x7F) << shift
+            shift += 7
+    except IndexError:
+        pass
+    raise ValueError(_DAMAGED)
+
+
+def _encoded_varint(value: int) -> bytes:
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
