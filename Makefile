@@ -14,7 +14,7 @@ NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
 WORKERS := 2
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --ignore tests/editors/vscode
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
 CHECKS := ruff mypy clang-format $(VENV)/clang-tidied
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
