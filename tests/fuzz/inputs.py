@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Input:
-    """The bytes of an input, taken one after the other. Beyond the end, bytes are fewer than asked for, and numbers 0."""
+    """The bytes of an input, taken one after the other. Beyond the end, bytes are fewer and numbers 0."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -17,8 +17,8 @@ _FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
 def on_small_disk(folder: Path, size: str, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in `folder`, where a disk of `size` (like `6m`) is mounted meanwhile; it finds our `framedex` and
-    `python`.
+    """Run a shell script in `folder`, where a disk of `size` (like `6m`) is mounted meanwhile; it finds our
+    `framedex` and `python`.
 
     `fill` leaves no byte free.
     """
