@@ -1,6 +1,6 @@
 # make demo    set up, record jax.device_put on the mock TPU, and show the trace
 # make seed-trace  record the trace that framedex grew out of, TpuExecutor_Allocate, with JAX 0.4.13
-# make test    set up with the development tools, then every check
+# make test [WORKERS=2]  set up with the development tools, then every check
 # make quick   before each commit: the checks, and the tests that start neither a program of JAX nor a server
 # make test-editors  set up a real VS Code, and test its extension in it
 # make screenshots [XLA=CHECKOUT]  take the pictures of VS Code in docs/ anew
@@ -13,7 +13,12 @@ BIN := $(VENV)/bin
 NATIVE := $(shell find native -name '*.cc' -o -name '*.h')
 BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extractor/trees/fetch_tree_sitter.cmake scripts/set-up $(NATIVE) $(wildcard native/abi/*)
 
-.PHONY: demo seed-trace test quick check pytest test-editors screenshots sanitize fuzz format clean
+WORKERS := 2
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
+CHECKS := ruff mypy clang-format $(VENV)/clang-tidied
+SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
+
+.PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
 
 demo: $(VENV)/set-up
 	@demo/demo $(BIN)/framedex
@@ -22,20 +27,28 @@ seed-trace: $(VENV)/set-up
 	@scripts/legacy-python
 	@demo/seed-trace $(BIN)/framedex .venv-legacy/bin/python $(XLA)
 
-test: check pytest
+test: $(VENV)/set-up-dev
+	@$(SIDE_BY_SIDE) pythons legacy-python $(CHECKS)
+	@$(PYTEST)
 
 quick: check
-	@$(BIN)/python -m pytest --ignore tests/editors/vscode -m "not starts_a_python" -n 2 --dist loadscope -q
+	@$(PYTEST) -m "not starts_a_python"
 
 check: $(VENV)/set-up-dev
+	@$(SIDE_BY_SIDE) $(CHECKS)
+
+ruff:
 	@echo "check: ruff"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
+
+mypy:
 	@echo "check: mypy"
 	@$(BIN)/mypy
+
+clang-format:
 	@echo "check: clang-format"
 	@$(BIN)/clang-format --dry-run --Werror $(NATIVE)
-	@$(MAKE) --no-print-directory $(VENV)/clang-tidied
 
 # Half a minute, so only where what it reads has changed.
 $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
@@ -43,10 +56,11 @@ $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
 	@scripts/clang-tidy $(VENV)
 	@touch $@
 
-pytest: $(VENV)/set-up-dev
+pythons:
 	@scripts/other-pythons
+
+legacy-python:
 	@scripts/legacy-python || echo "set-up: the tests of JAX 0.4.13 are skipped"
-	@$(BIN)/python -m pytest --ignore tests/editors/vscode
 
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)

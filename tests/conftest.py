@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the Pythons that framedex records, and how pytest's workers divide the tests."""
+"""What tests of several rooms share: the Pythons that framedex records, and what is made once for all of them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,8 @@ def pytest_configure() -> None:
     once.shared_folder()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that `make quick` leaves out, and those of a file as belonging together.
-
-    Where one names an `xdist_group` of its own, it goes to a worker with that alone.
-    """
+    """Mark the tests that `make quick` leaves out."""
     for item in items:
         if isinstance(item, pytest.Function) and starts_a_python(item):
             item.add_marker("starts_a_python")
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 from collections import defaultdict
@@ -18,6 +19,7 @@ from tests.running import PROGRAMS, TIMEOUT, Run, plain_environment
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "native" / "examples"
+_JAXLIB = "import importlib.metadata; print(importlib.metadata.version('jaxlib'))"
 CPU = {"JAX_PLATFORMS": "cpu"}
 UNTRACED = {"PYTHONPATH": str(EXAMPLES), "TF_CPP_MIN_LOG_LEVEL": "3"}
 
@@ -85,10 +87,11 @@ def mock_tpu(devices: int = 1) -> dict[str, str]:
     return {"TPU_LIBRARY_PATH": str(framedex_native.library_path()), "FRAMEDEX_DEVICES": str(devices)}
 
 
+@functools.cache
 def library_for(python: str) -> Path:
-    """The example handlers, built against the headers of the JAX that this interpreter has."""
-    name = f"ffi_examples-{python.strip('/').replace('/', '-')}"
-    return made_once(name, lambda folder: _build_examples(folder, python))
+    """The example handlers, built against the headers of the jaxlib that this interpreter has."""
+    release = subprocess.run([python, "-c", _JAXLIB], check=True, capture_output=True, text=True).stdout.strip()
+    return made_once(f"ffi_examples-{release}", lambda folder: _build_examples(folder, python))
 
 
 def _build_examples(folder: Path, python: str) -> Path:

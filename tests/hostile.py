@@ -33,13 +33,13 @@ xla = "file:///{path}"
 
 @dataclass(frozen=True)
 class HostileFolder:
-    """The folder, and the file in which what ran of it is noted."""
+    """The folder, and its witness: the file in which each piece notes that it ran."""
 
     folder: Path
     witness: Path
 
     def ran(self, *but_for: str) -> list[str]:
-        """What ran of the folder, less what did in a command that ends in these arguments: a user's own program."""
+        """The notes of the witness, without those of a command that ends in these arguments: the user's own."""
         lines = self.witness.read_text().splitlines() if self.witness.exists() else []
         return [line for line in lines if not (but_for and tuple(line.split("\t")[-len(but_for) :]) == but_for)]
 

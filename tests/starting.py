@@ -23,8 +23,18 @@ OURS = __name__.partition(".")[0]
 
 def starts_a_python(test: pytest.Function) -> bool:
     """Whether a test starts a Python, or a program of the environment of this one."""
-    fixtures = [definition.func for found in test._fixtureinfo.name2fixturedefs.values() for definition in found]
+    fixtures = [definition.func for definition in _fixtures(test)]
     return any(_mentions_a_python(part) for part in (test.function, *fixtures))
+
+
+def _fixtures(test: pytest.Function) -> Iterator[pytest.FixtureDef[Any]]:
+    """The fixtures of a test, those among them that its parameters name, for `request.getfixturevalue`."""
+    for definitions in test._fixtureinfo.name2fixturedefs.values():
+        yield from definitions
+    parameters = test.callspec.params.values() if hasattr(test, "callspec") else ()
+    for name in parameters:
+        if isinstance(name, str):
+            yield from test.session._fixturemanager.getfixturedefs(name, test) or ()
 
 
 def _mentions_a_python(part: object) -> bool:

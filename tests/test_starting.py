@@ -41,6 +41,12 @@ def test_one_that_has_it_from_a_fixture_is(request: pytest.FixtureRequest) -> No
     assert is_marked(request)
 
 
+@pytest.mark.parametrize("name", ["command"])
+def test_one_whose_parameter_names_a_fixture_that_has_it_is(request: pytest.FixtureRequest, name: str) -> None:
+    assert request.getfixturevalue(name)
+    assert is_marked(request)
+
+
 def test_one_that_calls_a_helper_is(request: pytest.FixtureRequest) -> None:
     def recorded() -> running.Run:
         return running.run("arrays.py", folder=running.PROGRAMS)

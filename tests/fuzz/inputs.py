@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Input:
-    """What is taken beyond the end is shorter than asked for, or zero."""
+    """The bytes of an input, taken one after the other. Beyond the end, bytes are fewer and numbers 0."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

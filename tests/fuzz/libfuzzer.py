@@ -33,7 +33,7 @@ def _warm_up(target: Target, name: str) -> None:
 
 
 def _instrument() -> None:
-    """Atheris's own hook for imports does not see modules that an editable installation finds."""
+    """Instrument the functions of our modules: an editable installation brings them past atheris's hook for imports."""
     functions = [found for found in gc.get_objects() if isinstance(found, FunctionType)]
     for function in functions:
         if (function.__module__ or "").startswith(_OURS):

@@ -17,7 +17,8 @@ _FRAMEDEX = str(Path(sys.executable).with_name("framedex"))
 
 
 def on_small_disk(folder: Path, size: str, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in `folder`, which is a disk of `size` (`6m`) meanwhile; `framedex` and `python` are ours.
+    """Run a shell script in `folder`, where a disk of `size` (like `6m`) is mounted meanwhile; it finds our
+    `framedex` and `python`.
 
     `fill` leaves no byte free.
     """
@@ -27,7 +28,7 @@ def on_small_disk(folder: Path, size: str, script: str, **environment: str) -> s
 
 
 def on_read_only_disk(folder: Path, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a shell script in `folder`, which cannot be written meanwhile, by nobody."""
+    """Run a shell script in `folder`, into which nobody, root included, can write meanwhile."""
     mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && cd "$0" || exit 99'
     return _run(folder, mount, script, environment)
 

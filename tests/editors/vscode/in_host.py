@@ -52,7 +52,7 @@ def names(file: Path) -> tuple[str, ...]:
 
 
 def check_types() -> None:
-    """Hold the tests against VS Code's API."""
+    """Check the types of the tests against VS Code's API."""
     _tool("tsc", "--project", str(HOST))
 
 

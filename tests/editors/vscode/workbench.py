@@ -66,7 +66,7 @@ class Workbench:
         self._folder = folder
 
     def load(self, **payload: str) -> None:
-        """Open the folder; `payload` is what VS Code's page takes beside it."""
+        """Open the folder; `payload` are further settings for VS Code's page, which go into its address."""
         pairs = quote(json.dumps([["skipWelcome", "true"], *payload.items()]))
         self.page.goto(f"{self._server.address}/?folder={quote(str(self._folder))}&payload={pairs}")
         # Before that, keys do nothing.
@@ -193,7 +193,7 @@ class Workbench:
         return Place(self.tab.get_attribute("data-resource-name") or "", int(selection[1]))
 
     def go_to_definition(self, places: Iterable[Place]) -> Place:
-        """Go to the definition, where there are several to the first that is offered; which of `places` that was."""
+        """Go to the definition, the first one offered of several, and return which of `places` it is."""
         here = self.place()
         self.press("F12")
         known = [f"{place.file}:{place.line}" for place in places if place != here]

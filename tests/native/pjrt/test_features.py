@@ -57,15 +57,9 @@ def checks_of(program: Path) -> list[str]:
     return re.findall(r"^@(?:check|in_types\(\w+\))\ndef (\w+)", program.read_text(), re.MULTILINE)
 
 
-def one_worker(program: str) -> pytest.MarkDecorator:
-    """Has all tests that look at a program's runs go to one of pytest's workers."""
-    return pytest.mark.xdist_group(f"feature {program}")
-
-
 PROGRAM_NAMES = sorted(path.stem for path in FEATURES.glob("*.py") if checks_of(path))
-EACH_PROGRAM = [pytest.param(program, marks=one_worker(program)) for program in PROGRAM_NAMES]
-EACH_CHECK = [
-    pytest.param(program, name, id=f"{program}-{name}", marks=one_worker(program))
+CHECKS = [
+    pytest.param(program, name, id=f"{program}-{name}")
     for program in PROGRAM_NAMES
     for name in checks_of(FEATURES / f"{program}.py")
 ]
@@ -78,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("way", [UNRECORDED, RECORDED])
-@pytest.mark.parametrize(("program", "name"), EACH_CHECK)
+@pytest.mark.parametrize(("program", "name"), CHECKS)
 def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: str, folder: Path) -> None:
     found = checked(program, way, below(folder, program, way))
     assert name in found.outcomes, f"{program}.py ended before it came to {name}: {found.ending}"
@@ -89,7 +83,7 @@ def test_a_feature_of_jax_gives_the_right_numbers(program: str, name: str, way: 
 
 
 @pytest.mark.parametrize("jaxlib", JAXLIBS)
-@pytest.mark.parametrize("program", EACH_PROGRAM)
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
 def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, folder: Path) -> None:
     if own_python().jaxlib.startswith(f"{jaxlib}.") or pythons.with_jaxlib(jaxlib) is None:
         pytest.skip(f"no other Python with jaxlib {jaxlib} here: FRAMEDEX_TEST_PYTHONS names some")
@@ -100,7 +94,7 @@ def test_features_under_other_releases_of_jaxlib(program: str, jaxlib: str, fold
     assert not missing, found.ending
 
 
-@pytest.mark.parametrize("program", EACH_PROGRAM)
+@pytest.mark.parametrize("program", PROGRAM_NAMES)
 def test_every_execution_is_recorded(program: str, folder: Path) -> None:
     (capture,) = checked(program, RECORDED, below(folder, program, RECORDED)).captures
     executed = calls_of(capture, "PJRT_LoadedExecutable_Execute")
