@@ -29,4 +29,4 @@ def test_what_is_below_proc_is_nobodys_source() -> None:
     for path in ("/proc/self/cwd/a.cc", "//proc/self/stat", "/usr/../proc/self/stat", "/proc/./self/stat", "/proc"):
         assert is_of_a_process(path)
         assert not is_here(path)
-    assert not any(map(is_of_a_process, ("/procedures/a.cc", "/src/proc/a.cc", "proc/a.cc/..x", "")))
+    assert not any(map(is_of_a_process, ("/procedures/a.cc", "/src/proc/a.cc", "x/../proc/a.cc", "")))

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from framedex.commands.main import cli
@@ -16,7 +15,7 @@ from framedex.interchange.model import Format, Place, TextFrame
 from framedex.interchange.placing.resolve import Resolver
 from framedex.settings import Settings
 from framedex.whereabouts.precedence import Whereabouts
-from tests.server.asking import Connect, ask, at, plain
+from tests.server.asking import Connect, ask, links, plain
 
 FILES = (
     *("here.cc", "sub/a.cc", "home/home.cc", "xla/xla/shape.cc", "xla/only.cc", "xla/hlo.proto", "one/twice/same.cc"),
@@ -158,9 +157,8 @@ async def test_a_path_means_the_same_file_to_all(root: Path, connect: Connect, i
         return relative(root, [to_fs_path(each["uri"]) or "" for each in answer["locations"]])
 
     async def of_definition(line: int) -> list[str]:
-        answer = await client.text_document_definition_async(types.DefinitionParams(*at(log, line)))
-        found = [each.target_uri for each in answer or () if isinstance(each, types.LocationLink)]
-        return relative(root, [to_fs_path(uri) or "" for uri in found])
+        found = await links(client, log, line)
+        return relative(root, [to_fs_path(each.target_uri) or "" for each in found])
 
     by_line = explained(root, log)
     answers = {
