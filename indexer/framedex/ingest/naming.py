@@ -25,6 +25,7 @@ from framedex.model import (
     Role,
 )
 from framedex.sources import processors, short_name
+from framedex.whereabouts.files import is_of_a_process
 from framedex.whereabouts.rules import BUILD_FOLDER
 
 _OUTSIDE = "[outside every module]"
@@ -109,8 +110,7 @@ class Paths:
         if not os.path.isabs(path):  # noqa: PTH117
             return None
         # Bazel's builds record what was below the compiler's working folder: here it would be ours.
-        is_of_process = path.startswith("/proc/self/")
-        return storable(os.path.normpath(path) if is_of_process else os.path.realpath(path))
+        return storable(os.path.normpath(path) if is_of_a_process(path) else os.path.realpath(path))
 
     def compiled(self, name: str) -> str | None:
         """A file name from debug information; one without a folder to count from is below `BUILD_FOLDER`."""

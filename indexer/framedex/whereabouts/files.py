@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-PROCESSES = "/proc/"
+_PROCESSES = "/proc/"
 
 _ANSWER: ContextVar[dict[str, FoundFile | None] | None] = ContextVar("files of this answer", default=None)
 
@@ -51,7 +51,9 @@ def is_here_as_typed(path: str) -> bool:
 
 def is_of_a_process(path: str) -> bool:
     """Whether a path is below /proc: compilers call the folder that they work in `/proc/self/cwd`."""
-    return "/proc" in path and f"/{os.path.normpath(path).lstrip('/')}/".startswith(PROCESSES)
+    if not path.startswith("/") or "/proc" not in path:
+        return False
+    return f"/{os.path.normpath(path).lstrip('/')}/".startswith(_PROCESSES)
 
 
 @contextmanager

@@ -10,13 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from framedex.model import SourceRoot, is_local
+from framedex.model.places import is_local  # without the rows: `framedex open` waits for this
 from framedex.recall import Recall
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.rules import BUILD_FOLDER, PathMap, PathRule
 from framedex.whereabouts.tails import TreeFiles, files_below
+
+if TYPE_CHECKING:
+    from framedex.model import SourceRoot
 
 _MOST_FILES = 16
 
@@ -45,7 +48,7 @@ class Whereabouts:
         folders: Sequence[Path] = (),
         index: KnownFiles | None = None,
     ) -> None:
-        self._rules = PathMap(rules)
+        self.rules = PathMap(rules)
         self._sources = sources
         self._folders = folders
         self._index = index
@@ -65,11 +68,7 @@ class Whereabouts:
 
     def itself(self, name: str) -> str | None:
         """The file that a path means by a rule, or that is at the path; None where it would have to be looked for."""
-        return self.by_rule(name) or self._literally(name)
-
-    def by_rule(self, name: str) -> str | None:
-        """The file that a rule gives for a path; None where none fits, or there is no such file."""
-        return self._rules.there(name)
+        return self.rules.there(name) or self._literally(name)
 
     def alike(self, name: str) -> Sequence[str]:
         """The files here that the index knows and that share the end of a path equally, and more than its name."""
@@ -84,7 +83,7 @@ class Whereabouts:
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
         if name.startswith("<") or "\0" in name:
             return ()
-        if by_rule := self.by_rule(name):
+        if by_rule := self.rules.there(name):
             return (by_rule,)
         literal = self._literally(name)
         if literal and not is_shortened:

@@ -8,7 +8,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 from urllib.parse import unquote
@@ -17,6 +17,7 @@ from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.regularfile import open_regular
 from framedex.whereabouts.files import is_here_as_typed
+from framedex.whereabouts.rules import PathMap
 
 _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
@@ -47,6 +48,13 @@ def parse_place(text: str) -> Place:
         return _parse_url(*match.groups())
     match = _PLACE.fullmatch(text)
     return Place(Path(text), None, None) if match is None else _place(match["path"], match)
+
+
+def place_itself(place: Place, rules: PathMap) -> Place | None:
+    """The place in the file that its path means by a rule, or that is at the path; None where there is none."""
+    if by_rule := rules.there(str(place.path)):
+        return replace(place, path=Path(by_rule))
+    return place if is_here_as_typed(str(place.path)) else None
 
 
 def noted_if_short(place: Place) -> Place:

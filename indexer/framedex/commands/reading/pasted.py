@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.commands.output.console import known_index, load_settings_here, note, note_if_changed, print_error
-from framedex.commands.reading.files import Place, noted_if_short, parse_place
-from framedex.commands.reading.whereabouts import place_itself, whereabouts
+from framedex.commands.reading.files import Place, noted_if_short, parse_place, place_itself
+from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
@@ -77,7 +77,7 @@ class Finder:
             raise FramedexError("That is an address of the web, and no file.", "A browser opens it.")
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
-            if (here := place_itself(place, self._where)) is not None:
+            if (here := place_itself(place, self._where.rules)) is not None:
                 return noted_if_short(here)
         if named.line is not None and len(found := self._files(str(named.path))) == 1:
             return noted_if_short(replace(named, path=Path(found[0])))

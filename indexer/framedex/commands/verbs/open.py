@@ -15,12 +15,12 @@ import click
 
 from framedex.commands.editor.choice import chosen_editor
 from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
-from framedex.commands.output.console import settings_here
-from framedex.commands.reading.files import Place, noted_if_short, parse_place
-from framedex.commands.reading.whereabouts import place_itself, whereabouts
+from framedex.commands.reading.files import Place, noted_if_short, parse_place, place_itself
 from framedex.errors import FramedexError
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
+from framedex.settings import Settings
+from framedex.whereabouts.rules import PathMap
 
 if TYPE_CHECKING:
     from framedex.commands.reading.pasted import Finder
@@ -37,9 +37,9 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     """Open a place in your editor.
 
     The place may also be a link of a terminal, file://HOST/FILE#LINE, or a whole frame of any format that `framedex
-    explain` reads, pasted with quotes around it. A path of a build or of another machine is looked for by the
-    settings' path-map, below the source folders and in the index; a frame with nothing but a symbol, and the full name
-    of a C++ function, in the index.
+    explain` reads, pasted with quotes around it. The settings' path-map says first which file a path means; one of a
+    build or of another machine is looked for in the index and below the source folders, a frame with nothing but a
+    symbol, and the full name of a C++ function, in the index.
     With --in, that text is tried where the place alone leads nowhere, and for the line of a file that has none.
 
     The editor is $FRAMEDEX_EDITOR, else the one in whose terminal this runs (Neovim, Emacs, VS Code, code-server, Zed,
@@ -51,7 +51,7 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     """
     named = parse_place(place)
     is_enough = named.line is not None or around is None
-    here = place_itself(named, whereabouts(settings_here()[0], "-", None)) if is_enough else None
+    here = place_itself(named, PathMap(Settings.load(Path())[0].path_map)) if is_enough else None
     wanted = _looked_for(place, around, index_path) if here is None else noted_if_short(here)
     editor = chosen_editor(os.environ)
     if wanted.line is not None and not can_tell_lines(editor):

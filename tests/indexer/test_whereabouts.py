@@ -1,0 +1,32 @@
+"""What the file system says of a file holds for one answer, and for no longer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.whereabouts.files import found_file, is_here, is_of_a_process, one_answer
+
+
+def test_an_answer_sees_one_state_of_a_file_and_the_next_one_another(tmp_path: Path) -> None:
+    file = tmp_path / "a.cc"
+    file.write_text("short")
+    with one_answer():
+        before = found_file(str(file))
+        file.write_text("much longer")
+        with one_answer():  # an answer within it is of it
+            assert found_file(str(file)) == before
+        assert found_file(str(file)) == before
+        assert not is_here(str(tmp_path / "b.cc"))
+        (tmp_path / "b.cc").touch()
+        assert not is_here(str(tmp_path / "b.cc"))
+    after = found_file(str(file))
+    assert before is not None and after is not None
+    assert (before.size, after.size) == (5, 11)
+    assert is_here(str(tmp_path / "b.cc"))
+
+
+def test_what_is_below_proc_is_nobodys_source() -> None:
+    for path in ("/proc/self/cwd/a.cc", "//proc/self/stat", "/usr/../proc/self/stat", "/proc/./self/stat", "/proc"):
+        assert is_of_a_process(path)
+        assert not is_here(path)
+    assert not any(map(is_of_a_process, ("/procedures/a.cc", "/src/proc/a.cc", "x/../proc/a.cc", "")))
