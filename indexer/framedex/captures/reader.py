@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from framedex.captures.contents import content_of, read_contents
 from framedex.captures.metadata import read_metadata
@@ -104,7 +103,7 @@ def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
             yield Description(kind, content)
 
 
-def _calls(columns: dict[str, Any], started_clock_ns: int) -> Calls:
+def _calls(columns: _native.Calls, started_clock_ns: int) -> Calls:
     return Calls(
         thread=columns["thread"],
         function=columns["function"],

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from framedex.selection import STOPPED_EARLY
 from framedex.words import count
@@ -35,7 +33,7 @@ class Stops:
     lacks_threads: bool = False
 
     @classmethod
-    def of(cls, native: Mapping[str, Any]) -> Stops:
+    def of(cls, native: _native.Stops) -> Stops:
         """What the native reader found."""
         bits = native["reasons"]
         return cls(
