@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from framedex.selection import STOPPED_EARLY
+from framedex.problems import STOPPED_EARLY
 from framedex.words import count
 from framedex_native import _native
 
@@ -23,8 +23,8 @@ _REASONS = {
 class Stops:
     """Why a capture ends before its program did.
 
-    `reasons` are names of reasons; `threads` have calls missing from some moment on, `missing_calls` together as far as
-    they were counted; `lacks_threads`: of other threads every call is missing.
+    `reasons` are names of reasons (`disk_full`). So many `threads` lack all calls from some moment on: `missing_calls`
+    together, as far as they were counted. `lacks_threads`: there are other threads of which every call is missing.
     """
 
     reasons: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Stops:
 
     @classmethod
     def of(cls, native: _native.Stops) -> Stops:
-        """What the native reader found."""
+        """From what the native reader has found in the headers of streams."""
         bits = native["reasons"]
         return cls(
             tuple(name for name in _REASONS if bits & _native.STOP_REASONS[name]),
@@ -47,7 +47,7 @@ class Stops:
         return bool(self.reasons) or self.lacks_threads
 
     def __or__(self, other: Stops) -> Stops:
-        """Those of two captures."""
+        """Why two captures end early, and what they lack together."""
         return Stops(
             tuple(name for name in _REASONS if name in self.reasons or name in other.reasons),
             self.threads + other.threads,

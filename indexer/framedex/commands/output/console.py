@@ -21,7 +21,7 @@ from framedex.commands.reading.files import working_folder
 from framedex.errors import FramedexError
 from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
-from framedex.selection import doubts, early_stop
+from framedex.problems import doubts, early_stop
 from framedex.settings import Settings
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_check import check_lines
 from framedex.model import Severity
 from framedex.objects import ViolationKind
-from framedex.selection import early_stop
+from framedex.problems import early_stop
 
 _KINDS = ["error", "never-returned", "unimplemented", "leak", "alive", *(kind.value for kind in ViolationKind)]
 

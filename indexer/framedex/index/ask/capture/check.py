@@ -12,7 +12,7 @@ from framedex.index.ask.line.pythonlines import python_lines
 from framedex.index.read.rows import Reader, arguments
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
-from framedex.selection import doubts, early_stop
+from framedex.problems import doubts, early_stop
 
 _SHOWN = 5  # names of objects in a finding
 _DISPATCHED_FROM = "(SELECT min(l.node) FROM call_links l WHERE l.call = c.id)"
