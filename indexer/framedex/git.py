@@ -1,9 +1,9 @@
 """git in a folder that may be anybody's: its configuration must not make git run anything.
 
-Hooks, file system monitors, and helpers that fetch missing objects are switched off; nothing is locked, written or
-asked for. Filters cannot be: whoever has git look into files overrules them by name. Commands for people heed more of
-the configuration than can be listed (`git log` verifies signatures, with a program of the folder's choice): where there
-is one for programs, that is asked.
+Hooks, file system monitors, and helpers that fetch missing objects are switched off; nothing is locked or written, and
+nobody is asked for a password. Filters cannot be switched off together, so whoever has git look into files overrules
+them by name. Commands that git has for people obey more of the configuration than can be listed: `git log` verifies
+signatures with a program of the folder's choice. So commands that git has for programs are used, where there are some.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ class Git:
         return done.stdout if done.returncode == 0 else None
 
     def text(self, *arguments: str) -> str | None:
-        """The same as text, in which names of files stand as Python has them."""
+        """What a command prints, as text; bytes that are no UTF-8 are as Python has them in names of files."""
         content = self.content(*arguments)
         return None if content is None else os.fsdecode(content)
 
 
 def _environment(overruled: Mapping[str, str]) -> dict[str, str]:
-    """This process's, without what leads git to another repository or lets it ask, lock, fetch or translate.
+    """This process's environment, without what would have git use another repository, ask, lock, fetch or translate.
 
-    What is overruled of the configuration goes here: on the command line, a name with a `=` would be another's.
+    Overruled configuration goes in here: on the command line, a name ends at its first `=`.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _USERS_OWN}
     own = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}

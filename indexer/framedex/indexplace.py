@@ -1,7 +1,7 @@
 """Where an index may be written that nobody has named on a command line: inside its project, or among the user's data.
 
-What a project's settings say, and where its links lead, may be a stranger's work: a folder that is opened in an editor
-is indexed by itself, and would have a database made of whatever file of the user's it points to.
+A project's settings and links may be a stranger's work. A folder that is opened in an editor is indexed without being
+asked for, so a link in it could have a database written over any file of the user's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _USERS_OWN = ("XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
 
 
 def may_be_index(path: Path, project: Path) -> bool:
-    """Whether a project may have its index there, as links lead now: inside, or in `NAME.db` among the user's data."""
+    """Whether a project may have its index at a path: inside, links followed, or in a `.db` among the user's data."""
     real, inside = Path(os.path.realpath(path)), Path(os.path.realpath(project))
     if real.is_relative_to(inside):
         return True

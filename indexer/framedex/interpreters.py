@@ -1,4 +1,4 @@
-"""The Python interpreters that framedex itself starts, all of them: nothing of the folder that it works in runs there.
+"""Makes the command of every Python interpreter that framedex itself starts: none runs code of the working folder.
 
 `python -m` and `python -c` import from the working folder, so a `json.py` in whatever folder an editor has opened would
 be executed; so would what an empty or relative entry of PYTHONPATH leads to. Both kinds of interpreters made here are
@@ -55,13 +55,13 @@ sys.path[packages.index(True) : packages.index(True)] = added
 def own_module(module: str, opened: Iterable[Path] = ()) -> list[str]:
     """The command that runs a module of ours in an interpreter of its own, as `python -m MODULE` does.
 
-    Of the folders that an editor has `opened`, nothing is imported but framedex itself where it is from there.
+    Nothing is imported from the folders that an editor has `opened`, but framedex itself where it lies in one.
     """
     return own_code(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
 
 
 def own_code(code: str, opened: Iterable[Path] = ()) -> list[str]:
-    """The command that runs code of ours in an interpreter of its own; arguments for it go behind."""
+    """The command that runs code of ours in an interpreter of its own; its arguments are to be appended."""
     path = absolute_folders(os.pathsep.join(sys.path))
     doubtful = _doubtful(opened)
     values = {"path": path, "doubtful": [each for each in path if os.path.realpath(each) in doubtful]}
@@ -70,12 +70,12 @@ def own_code(code: str, opened: Iterable[Path] = ()) -> list[str]:
 
 
 def bare_code(code: str) -> list[str]:
-    """The command that runs code which needs the standard library alone; arguments for it go behind."""
+    """The command that runs code which needs the standard library alone; its arguments are to be appended."""
     return [sys.executable, _ISOLATED, "-S", "-c", code]
 
 
 def ask(python: str, program: str) -> Any:
-    """What a program prints as JSON that an interpreter runs to tell about itself and its packages.
+    """Have an interpreter run a program that tells about it and its packages; the JSON that the program prints.
 
     The program may use importlib.metadata, importlib.util, json, os, pkgutil and sys. Raises OSError where there is no
     such interpreter, CalledProcessError where it fails, and ValueError where it prints something else.

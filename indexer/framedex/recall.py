@@ -1,4 +1,4 @@
-"""What was found out before, as long as it does not take too much memory: a log may name anything, for ever."""
+"""Keeps what was found out, up to a limit of memory: a log that never ends may name anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OVERHEAD = 500  # of an entry, beside its texts
 
 
 class Recall(Generic[Key, Kept]):
-    """Keeps what was made for keys; everything is forgotten once it weighs more than `most`, in bytes or characters."""
+    """Keeps values by their keys. When their texts are longer than `most` characters together, all are forgotten."""
 
     def __init__(self, most: int = 8 << 20) -> None:
         self._most = most
@@ -29,7 +29,7 @@ class Recall(Generic[Key, Kept]):
         return self._kept.get(key)
 
     def keep(self, key: Key, value: Kept, length: int) -> Kept:
-        """Keep a value; `length` is that of its texts and the key's."""
+        """Keep a value; `length` is that of its texts and of the key's, in characters."""
         self._weight += length + _OVERHEAD
         if self._weight > self._most:
             self._kept.clear()

@@ -1,4 +1,4 @@
-"""Regular files alone: a folder, a capture or a log that says what to read may name a pipe that nobody writes."""
+"""Opens regular files alone: a capture or a log may have the name of a pipe read, to which nobody ever writes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """A file to read bytes from; nothing is waited for. Raises OSError for what is no regular file."""
+    """Open a file to read bytes, without ever waiting. Raises OSError for what is no regular file."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

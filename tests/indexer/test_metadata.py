@@ -10,7 +10,7 @@ from framedex.model import Launch, Metadata
 
 
 def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
-    launcher = {"run": "7", "framedex": "1.0", "arguments": ["a.py"], "packages": {"jax": "0.10.2"}}
+    launcher = {"run": "7", "arguments": ["a.py"], "packages": {"jax": "0.10.2"}}
     told = {
         "started_unix_ns": 17,
         "pid": 4,
@@ -25,7 +25,7 @@ def test_what_the_recorder_and_the_launcher_write_is_read() -> None:
         pid=4,
         argv=("python", "a.py"),
         cwd="/here",
-        launch=Launch("7", "1.0", ("a.py",), {"jax": "0.10.2"}),
+        launch=Launch("7", ("a.py",), {"jax": "0.10.2"}),
         text=text,
     )
 

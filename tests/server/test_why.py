@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
-from framedex.captures.folders import METADATA_FILE
+from framedex_native._native import METADATA_FILE
 from tests.server.asking import EDITORS, Connect, ask, definition, open_document, own, plain
 from tests.server.recording import Recording, write_hostile_index
 

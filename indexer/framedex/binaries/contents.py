@@ -1,4 +1,4 @@
-"""What files hold, as digests of all of their bytes: each file is read once for as long as it stays as it is.
+"""SHA-256 digests of whole files: a file is read again only when it is in another state than before.
 
 A digest of jaxlib's library (350 MB) takes 0.25 s of a processor, so digests are kept, in the user's cache folder.
 """
@@ -24,7 +24,10 @@ class Contents:
     """The digests of files, by the states in which they were."""
 
     def __init__(self, kept_in: Path | None = None) -> None:
-        """Keeps them in a file, by default that of the user; one that cannot be read or written is done without."""
+        """`kept_in` is the file that digests are kept in, by default one in the user's cache folder.
+
+        Where that file cannot be read or written, digests last as long as this object.
+        """
         cache = user_folder("XDG_CACHE_HOME")
         self._path = kept_in or (cache / "framedex" / "contents.json" if cache else None)
         self._digests: dict[str, str] | None = None

@@ -186,7 +186,7 @@ class Elf:
 
     @property
     def is_stripped(self) -> bool:
-        """Whether it names no more than it exports."""
+        """Whether there is no symbol table beside that of what is exported and imported."""
         return not any(section.kind == "SHT_SYMTAB" for section in self.sections)
 
     def symbols(self) -> SymbolTable:

@@ -86,7 +86,7 @@ class HandlerSearch:
         return self._starts[address]
 
     def _targets(self, start: int, end: int) -> Iterator[int | str]:
-        """What the code refers to: addresses, and the names of symbols that are found when it is loaded."""
+        """What the code refers to: addresses, and the names of symbols that the loader looks up."""
         for target in _relative_targets(self._elf.code(start, end), start):
             if target in self._pointers:
                 yield self._pointers[target]
@@ -111,7 +111,7 @@ class HandlerSearch:
 
 
 def _relative_targets(code: bytes, start: int) -> list[int]:
-    """The addresses that may be meant by an operand of four bytes after an opcode, or a ModRM byte, that takes one."""
+    """The addresses that code may refer to: four bytes may be an operand if they follow a byte that takes one."""
     raw = np.frombuffer(code, np.uint8)
     if len(raw) < 5:
         return []

@@ -1,7 +1,8 @@
-"""A function's name as tools print it, to the name that a demangler gives: what they add is taken off.
+"""Takes off what tools add to a function's name when they print it: what is left is as a demangler gives it.
 
-gdb puts the values of arguments behind a name, c10 and lldb how far into the function a call was, demanglers the clone
-of it that a compiler made; absl leaves out all that stands in brackets, and whoever prints into a buffer the end.
+Behind a name gdb prints the values of arguments, c10 and lldb how far into the function a call was, and demanglers
+which clone of it a compiler made. absl leaves out whatever stands in brackets. A name that was printed into a buffer
+may lack its end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from framedex.binaries.names import unclosed
 class Spelling(NamedTuple):
     """A demangled name, without its last parameter list where that was not told; empty if it is of no function.
 
-    `is_cut`: its end is missing, so it may be of something inside of the function, too.
+    `is_cut`: its end is missing, so it may also be the name of something inside of the function.
     """
 
     symbol: str
@@ -39,7 +40,7 @@ _NOT_CODE = re.compile(
 
 
 def spelled(text: str) -> Spelling:
-    """What a printed name is of."""
+    """The name of the function that a printed name stands for."""
     name = _MODULE.sub("", " ".join(text.split()))
     for pattern in (_DISPLACED, _CLONES, _VALUES, _CLONES, _VERSION):
         if pattern is not _VALUES or name.endswith(")"):
@@ -61,7 +62,7 @@ def spelled(text: str) -> Spelling:
 def _without_untold(name: str) -> str:
     """The name without an empty parameter list, which absl and glog print for whatever parameters.
 
-    Where such a list ends a name, or none, those of lambdas in it tell nothing either.
+    A name that ends in such a list, or in none, has lambdas whose lists tell nothing either.
     """
     if name.endswith("()") and not _CALL_OPERATOR.search(name):
         name = name.removesuffix("()")

@@ -1,7 +1,8 @@
-"""The digests of a capture's binaries, beside its streams: they prove a file that was put there anew, or elsewhere.
+"""Digests of a capture's binaries, in a file beside its streams.
 
-The recorder takes samples of a binary only, since reading all of it would delay the program. So the whole is read when
-the program has ended, as long as the file still is in the state in which it was recorded.
+They prove that a file which was written again, or lies elsewhere, holds what was recorded. The recorder takes samples
+of a binary only, since reading all of it would delay the program. So `framedex run` reads the whole when the program
+has ended, as long as the file is in the state in which it was recorded.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _FORMAT = "framedex-contents"
 
 
 def write_contents(capture: Path, digest_of: Callable[[Path, BinaryState], str]) -> None:
-    """Write down what the binaries in the capture of a program that has ended hold.
+    """Write the digests of the binaries in the capture of a program that has ended.
 
     `digest_of` gives the digest of a file that is in this state, empty if it no longer is. Raises OSError where the
     file cannot be written.

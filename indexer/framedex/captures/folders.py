@@ -96,9 +96,9 @@ def _has_streams(folder: Path) -> bool:
 
 
 def captures_of_run(captures: Path, run_id: str) -> Iterator[Path]:
-    """The captures in a folder of captures that were made under the launcher's `run` id; others may be recording too.
+    """The captures in a folder of captures that one `framedex run` made: the one that wrote `run_id` into them.
 
-    Raises FramedexError as `capture_folders` does.
+    Others may be recording into that folder too. Raises FramedexError as `capture_folders` does.
     """
     for folder in capture_folders(captures):
         try:
@@ -119,5 +119,5 @@ def _may_be_capture(folder: Path) -> bool:
 
 
 def _order(folder: Path) -> tuple[tuple[int, str], ...]:
-    """Orders names by their parts, numbers by value: the tenth capture of one second comes after the second."""
+    """What names are sorted by: their parts, numbers by value. So the tenth capture of a second follows the ninth."""
     return tuple((int(part) if part.isdecimal() else 0, part) for part in folder.name.split("-"))

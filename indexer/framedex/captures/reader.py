@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from framedex.captures.contents import content_of, read_contents
 from framedex.captures.metadata import read_metadata
@@ -78,7 +77,7 @@ def fingerprint_of(path: Path) -> str:
     return _native.fingerprint(os.fsencode(path))
 
 
-def _stops(native: Mapping[str, Any]) -> Stops:
+def _stops(native: _native.Stops) -> Stops:
     bits = native["reasons"]
     return Stops(
         tuple(reason for reason in StopReason if bits & _native.STOP_REASONS[reason.name.lower()]),
@@ -115,7 +114,7 @@ def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
             yield Description(kind, content)
 
 
-def _calls(columns: dict[str, Any], started_clock_ns: int) -> Calls:
+def _calls(columns: _native.Calls, started_clock_ns: int) -> Calls:
     return Calls(
         thread=columns["thread"],
         function=columns["function"],

@@ -36,13 +36,13 @@ def capture_state(path: Path) -> CaptureState:
 
 
 def capture_identity(path: Path, metadata: Metadata) -> str:
-    """When, by which process and on which host a capture was begun; its path where the metadata do not say so."""
+    """When, by which process and on which host a capture was begun, as a text; its path where that is not known."""
     parts = [metadata.started_unix_ns, metadata.pid, metadata.host]
     return str(path) if None in parts else "/".join(map(str, parts))
 
 
 def is_being_written(path: Path, metadata: Metadata) -> bool:
-    """Whether the recording goes on: not stopped, and by a process of this user on this machine that has it mapped."""
+    """Whether the recording goes on: nobody stopped it, and a process of this user on this machine has it mapped."""
     return _is_mapped(path, metadata) and not count_records(path).was_stopped
 
 

@@ -1,4 +1,4 @@
-"""The frames of placed functions to the lines of their calls, where no debug information says those."""
+"""Finds the lines on which frames of placed functions stand, where no debug information says them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _is_defined(placement: Placement) -> bool:
 def _place(
     placement: Placement, callees: Sequence[OpenFrame], compiled: _Compiled, bodies: Bodies
 ) -> FramePlacement | None:
-    """One frame; `callees` are the same frame with each function that it was seen to call."""
+    """Where one frame stands; `callees` has it once for each function that it was seen to call."""
     assert placement.location is not None
     path, span = placement.location.path, (placement.location.line, placement.end_line)
     code = compiled.code_of(callees[0])
@@ -70,13 +70,13 @@ def _place(
 
 
 def _agreed(answers: Sequence[tuple[How, tuple[int, ...]]]) -> Iterator[int]:
-    """The lines of all answers, those that most of them have first: one return address is in one line."""
+    """The lines that any answer has, those of most answers first: one return address is in one line."""
     lines = dict.fromkeys(line for _, found in answers for line in found)
     yield from sorted(lines, key=lambda line: -sum(line in found for _, found in answers))
 
 
 class _Compiled:
-    """The calls in machine code, by name."""
+    """Machine code of recorded binaries, with the names of the functions that it calls."""
 
     def __init__(self, binaries: RecordedBinaries) -> None:
         self._binaries = binaries

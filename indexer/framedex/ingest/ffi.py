@@ -1,4 +1,4 @@
-"""What a capture tells of FFI, named: the Python stacks of its sites, and the handlers at the ends of its stacks."""
+"""Names what a capture tells of FFI: the Python stacks of its sites, and the handlers at the ends of its stacks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def name_ffi(capture: Capture, namer: Namer) -> FfiRecords:
 
 
 def _handlers(capture: Capture, namer: Namer) -> Iterator[HandlerRecord]:
-    """The frames at the ends of runs' stacks: the recorder puts the entry of the handler there."""
+    """The handlers of runs: each stack of a run ends in a frame at the entry of its handler."""
     functions = [function.boundary == BOUNDARY for function in capture.functions]
     pairs = zip(capture.calls.function.tolist(), capture.calls.stack.tolist(), strict=True)
     stacks = dict.fromkeys(stack for function, stack in pairs if functions[function])
@@ -48,7 +48,7 @@ def _handlers(capture: Capture, namer: Namer) -> Iterator[HandlerRecord]:
 
 
 class _SiteNaming:
-    """Makes frames of file, line and qualified name; which line a function begins with has to be looked up."""
+    """Names the frames of sites, which have a file, a line and a qualified name, but no first line."""
 
     def __init__(self, capture: Capture) -> None:
         self._paths = Paths(capture.metadata.cwd or "")
@@ -72,9 +72,9 @@ class _SiteNaming:
         return python_record(self._paths, filename, qualname, first_line, _UNKNOWN_INSTRUCTION, line)
 
     def _first_line(self, filename: str, line: int, qualname: str) -> int:
-        """Where the code object begins: as other stacks of the capture have it, else as the file does, else the line.
+        """The line on which the code object begins: by other stacks of the capture, else by its file, else `line`.
 
-        Without it, one function would be another on the stacks of sites than on those that were walked.
+        The stacks that were walked have that line, and a function is known by it.
         """
         if qualname == "<module>":
             return 1

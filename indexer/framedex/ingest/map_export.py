@@ -1,4 +1,4 @@
-"""An indexed source tree to a source map."""
+"""Writes a source map of an indexed source tree."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def export_map(
 ) -> Exported:
     """Write the map of the sources below `root`, with paths relative to `top`, from what the index has of them.
 
-    What the index has not, or not as it is now, is read into it first. `tracked` are the only paths that the map may
-    have. Without calls it has a third of the size, and gives definitions but no lines of calls.
+    Files that the index does not have as they are now are read into it first. The map has no paths but `tracked`.
+    Without calls it has a third of the size, and gives definitions but no lines of calls.
     """
     folder = os.path.realpath(root)
     found = [file for file in find_files(Path(folder)) if tracked is None or _inside(file.path, top) in tracked]

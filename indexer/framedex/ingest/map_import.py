@@ -1,4 +1,4 @@
-"""A source map into the index, where its definitions stand beside those of the source trees."""
+"""Takes a source map into the index, where its definitions stand beside those of the source trees."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Imported:
 
 
 def import_map(store: Store, path: Path, progress: Progress, binaries: RecordedBinaries | None = None) -> Imported:
-    """Take a map in, in place of what was there of its component, and place the recorded functions that it defines.
+    """Take in a map, in place of one of the same component, and place the recorded functions that it defines.
 
     One transaction: where the map turns out to be damaged, everything is as it was. Raises SourceMapError.
     """
@@ -40,9 +40,9 @@ def import_map(store: Store, path: Path, progress: Progress, binaries: RecordedB
 
 
 def import_shipped_maps(store: Store, progress: Progress) -> Iterator[str]:
-    """Take in the maps that lie beside recorded binaries, as a wheel may ship them; what went wrong, as sentences.
+    """Take in the maps that lie beside recorded binaries, as a wheel may ship them; return what went wrong.
 
-    Of a component that is known from another map nothing is taken. Their functions are not placed yet.
+    A map is left alone where its component is known from another one. No function is placed yet.
     """
     for path in _shipped(store.sources.module_folders()):
         try:

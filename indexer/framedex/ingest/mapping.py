@@ -1,12 +1,12 @@
-"""Frames recorded with the paths of another machine, to the files that those paths mean here.
+"""Places frames that were recorded with paths of another machine in the files that those paths mean here.
 
 A mapped frame stays `exact` only where the file that was found bears it out: the function of the frame is defined there
 with the recorded line within it and, as code objects know their first lines (Python), begins where it was recorded to.
 Frames without a definition to compare with (lambdas, a module's own code, what macros define) depend on the others of
 their file: none may contradict it, and some must bear it out unless a rule of the settings led there, for which the
 user answers. In a file that others contradict, lines of C++ are never exact: a shift may stay within the function.
-A frame that is not borne out is led to the definition of its function, if there is one, and labelled so: the file is of
-another version. In every other case the recorded path stays, as a file that is not here.
+A frame that is not borne out is placed at the definition of its function, if there is one, and labelled so: the file is
+of another version. In every other case the recorded path stays, as a file that is not here.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def find_mapped(store: Store, trees: Trees) -> dict[str, Here]:
 
 
 def place_mapped(store: Store, mapped: dict[str, Here]) -> None:
-    """Give the frames with these recorded paths their places here, and all others those that were recorded.
+    """Place the frames with these recorded paths in the files here, and all others where they were recorded.
 
-    The files have to have been read. Runs in the caller's transaction.
+    Call it when the files have been read, in a transaction.
     """
     by_path: dict[str, list[RecordedPlace]] = defaultdict(list)
     for place in store.sources.recorded_places(mapped):
@@ -67,7 +67,7 @@ class _Verdict(Enum):
 def _place(
     places: Sequence[RecordedPlace], here: Here, definitions: Callable[[str], Sequence[Named]]
 ) -> Iterable[FramePlacement]:
-    """The frames of one recorded path that are in the file that was found for it."""
+    """Where the frames of one recorded path are in the file that was found for it."""
     defined = _by_name(definitions(here.path), places[0].language)
     text = _lines(here.path)
     named = [(place, defined.get(_name(place), ())) for place in places]

@@ -1,4 +1,4 @@
-"""Recorded frames to logical frames: addresses are named by the binaries, Python frames by their code objects."""
+"""Makes logical frames of recorded ones: binaries name addresses, and code objects name Python frames."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Namer:
         self._binaries = binaries or RecordedBinaries()
 
     def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
-        """For each recorded frame its logical frames, outermost first; and what stood in the way, as sentences."""
+        """The logical frames of each recorded frame, outermost first; and what stood in the way, as sentences."""
         symbols, problems = self._resolve(capture)
         paths = Paths(capture.metadata.cwd or "")
         records: list[tuple[FrameRecord, ...]] = []
@@ -92,7 +92,7 @@ class Namer:
 
 
 class Paths:
-    """Recorded file names as absolute real paths; None for what is no file, such as `<string>`."""
+    """Turns recorded file names into absolute real paths; None for what is no file, such as `<string>`."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -113,7 +113,7 @@ class Paths:
         return storable(os.path.normpath(path) if is_of_a_process(path) else os.path.realpath(path))
 
     def compiled(self, name: str) -> str | None:
-        """A file name from debug information; one without a folder to count from is below `BUILD_FOLDER`."""
+        """The path of a file name from debug information; a relative one is taken to be below `BUILD_FOLDER`."""
         if not name or "\0" in name or os.path.isabs(name):  # noqa: PTH117
             return self.real(name)
         return self.real(f"{BUILD_FOLDER}/{name}")

@@ -1,4 +1,4 @@
-"""The few source files that recorded functions are likely to be defined in, read before all others.
+"""Reads the few source files first in which recorded functions are likely to be defined.
 
 A large tree takes seconds to read; the lines of what was recorded are wanted at once.
 """

@@ -1,4 +1,4 @@
-"""Functions to the places in source where they are defined."""
+"""Finds the places in source where functions are defined."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
     """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
 
     Definitions in source folders that are missing count where no other fits: a checkout may have been moved.
-    Runs in the caller's transaction.
+    Call it in a transaction.
     """
     functions = tables.unplaced_functions()
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
@@ -39,7 +39,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
-    """A code object knows its first line (of its decorators, if any); a definition adds the last one."""
+    """Where a Python function is: its code object has the first line (its decorators'), its definition the last."""
     location = function.record.location
     if location is None:
         return Placement(function.id, None, 0)
@@ -81,7 +81,7 @@ def _placement(function: UnplacedFunction, how: How, found: Sequence[Found]) -> 
 
 
 def _around(seen_at: Location | None, definitions: Sequence[Found]) -> list[Found]:
-    """The definitions that contain a line on which the function was certainly seen."""
+    """The definitions that contain the line on which the function was certainly seen."""
     if seen_at is None:
         return []
     return [

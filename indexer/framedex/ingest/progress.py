@@ -1,4 +1,4 @@
-"""How long work tells of itself, without knowing who listens."""
+"""What long work tells about its progress to a listener that it does not know."""
 
 from __future__ import annotations
 

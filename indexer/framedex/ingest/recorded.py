@@ -1,8 +1,8 @@
 """The binaries of captures, each opened once, and only if it still is the one that was recorded.
 
-A file in the state in which it was recorded is the same. Of any other, build-id and fingerprint have to be those that
-were recorded, and where the fingerprint is of samples only, the digest of the whole content; where that is not known,
-the file is used with a note.
+A file in the state in which it was recorded is the same. Any other must have the build-id and the fingerprint that were
+recorded. Where the fingerprint is of samples only, it must have the digest of the whole content too; where no digest is
+known, the file is used with a note.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger
 class RecordedBinaries:
     """Opens binaries and keeps them, since captures of a project share them.
 
-    `rules` lead to those that are elsewhere here.
+    `rules` say where the binaries of another machine are here.
     """
 
     def __init__(self, rules: PathMap | None = None, contents: Contents | None = None) -> None:
@@ -34,7 +34,7 @@ class RecordedBinaries:
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
-        """The binary of a module of a capture."""
+        """The binary of a module of a capture, or why it is not here."""
         if module.id not in self._opened:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
@@ -64,7 +64,7 @@ class RecordedBinaries:
         return None, (f"{path} {trouble}: {UNNAMED}",)
 
     def _why_doubtful(self, path: Path, module: Module) -> tuple[str | None, tuple[str, ...]]:
-        """Why a file that has the marks of what was recorded is not it, or may not be; None and nothing if it is."""
+        """For a file whose build-id and fingerprint agree: why it is not what was recorded, and why it may not be."""
         if module.file is None or module.file.size <= _SAMPLED_WHOLE:
             return None, ()
         recorded = module.content or self._contents.known(Path(module.path), module.file)

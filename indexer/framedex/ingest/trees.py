@@ -1,4 +1,4 @@
-"""Source trees into the index: only what changed is read again, and an interruption keeps what was read."""
+"""Reads source trees into the index: only files that changed, and each batch is kept as soon as it is read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BATCH = 400  # files: a third of a second
 
 @dataclass(slots=True)
 class Trees:
-    """The source files there are to index: those below the remembered roots, and those that frames point to.
+    """The source files to index: those below the remembered roots, and those that frames point to.
 
-    `roots` is the root of each path that belongs to one; `missing` are the roots that are not there any more.
+    `roots` has the root of each path that is below one; `missing` are the roots that are not there any more.
     """
 
     files: dict[str, FoundFile] = field(default_factory=dict)

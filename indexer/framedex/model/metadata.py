@@ -8,26 +8,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What `framedex run` wrote into the capture: its own version, the program's arguments, and an id of this run.
+    """What `framedex run` wrote into the capture: an id of this run of it, and the program's arguments.
 
-    `packages` are the versions of Python, jax and jaxlib that the program found, by name.
+    `packages` has the versions that the program found: of Python, jax, jaxlib and torch_xla, where it has them.
     """
 
     run: str | None = None
-    framedex: str | None = None
     arguments: tuple[str, ...] = ()
     packages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """How, when and where a recorded process ran; `text` is all that was recorded of that, as JSON.
+    """How, when and where a recorded process ran. `text` is all that was recorded of that, as JSON.
 
     `started_unix_ns` and `started_clock_ns` are the moment at which the recording began, on the wall clock and on
     CLOCK_MONOTONIC. `python_problem` says in a sentence why no Python frames were recorded; `selected_by` has the
@@ -40,11 +40,9 @@ class Metadata:
     started_unix_ns: int | None = None
     started_clock_ns: int | None = None
     pid: int | None = None
-    executable: str | None = None
     argv: tuple[str, ...] = ()
     cwd: str | None = None
     host: str | None = None
-    system: str | None = None
     python: str | None = None
     python_problem: str | None = None
     launch: Launch | None = None
@@ -61,11 +59,9 @@ class Metadata:
             started_unix_ns=_number(told.get("started_unix_ns")),
             started_clock_ns=_number(told.get("started_clock_ns")),
             pid=_number(told.get("pid")),
-            executable=_text(told.get("executable")),
             argv=_texts(told.get("argv")),
             cwd=_text(told.get("cwd")),
             host=_text(told.get("host")),
-            system=_text(told.get("system")),
             python=_text(told.get("python")),
             python_problem=_text(told.get("python_problem")),
             launch=_launch(told.get("launcher")),
@@ -75,17 +71,15 @@ class Metadata:
 
 
 def _launch(value: object) -> Launch | None:
-    """What the launcher wrote, which the recorder keeps as a text."""
-    try:
+    """What the launcher wrote: JSON, which the recorder keeps as a text."""
+    told = {}
+    with suppress(ValueError):
         told = _members(value) if isinstance(value, str) else {}
-    except ValueError:
-        return None
     if not told:
         return None
     packages = told.get("packages")
     return Launch(
         run=_text(told.get("run")),
-        framedex=_text(told.get("framedex")),
         arguments=_texts(told.get("arguments")),
         packages={str(k): str(v) for k, v in packages.items()} if isinstance(packages, dict) else {},
     )

@@ -90,7 +90,7 @@ class Recorded:
 
     traces: list[Trace]
     calls: list[Call]
-    counts: dict[str, int]
+    counts: _native.Counts
 
 
 @pytest.fixture(scope="module")
