@@ -26,5 +26,5 @@ def calls_elsewhere(session: Session, index: Index, place: Place) -> int:
         return 0
     if session.chosen.stacks_through(index, place.path, place.line, limit=1):
         return 0
-    summary = index.line_summary(place.path, place.line)
+    summary = index.line(place.path, place.line).summary()
     return 0 if summary is None else summary.calls

@@ -88,7 +88,7 @@ def resolver(
 def source_folders(session: Session, uri: str, index: Index | None) -> list[str]:
     """Where files are looked for that a text names by their paths on another machine."""
     settings = session.folder_settings_at(path_of(uri) or session.any_document())
-    roots = [root.path for root in index.source_roots()] if index is not None else []
+    roots = [root.path for root in index.sources.roots()] if index is not None else []
     return list(dict.fromkeys((*map(str, settings.sources), *roots, *map(str, session.roots()))))
 
 
@@ -156,7 +156,7 @@ def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
     """The whole symbol and the binary of a recorded function: the text may have it shortened."""
     if found.location is None:
         return None
-    for function in index.functions_at(found.location.path, found.location.line):
+    for function in index.line(found.location.path, found.location.line).functions():
         if function.name == found.function:
             return function.symbol or function.name, function.module
     return None

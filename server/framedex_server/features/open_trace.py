@@ -68,11 +68,11 @@ def latest(session: Session, index: Index, place: Place) -> int | None:
     place = recorded_place(session, index, place)
     path, line = place.path, place.line
     hits = session.chosen.stacks_through(index, path, line)
-    if not hits and index.line_summary(path, line) is None:
-        functions = index.functions_at(path, line)
+    if not hits and index.line(path, line).summary() is None:
+        functions = index.line(path, line).functions()
         lines = [function.location.line for function in functions if function.location]
         extent = [function.end_line for function in functions]
-        marks = index.line_marks(path, min(lines, default=line), max(extent, default=line))
+        marks = index.file(path).marks(min(lines, default=line), max(extent, default=line))
         busiest = max(marks, key=lambda mark: mark.calls, default=None)
         hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
     return hits[0].latest_call if hits else None
@@ -85,7 +85,7 @@ def _others(session: Session, index: Index, place: Place) -> int:
 def _write(index: Index, call: int | None) -> Path | None:
     from framedex.tracetext import format_trace
 
-    trace = index.trace(call) if call is not None else None
+    trace = index.calls.trace(call) if call is not None else None
     if trace is None:
         return None
     path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"

@@ -26,7 +26,6 @@ from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.index.ask.name.name_lookup import NameLookup
     from framedex.index.file.database import Patience
     from framedex.model import CaptureRow
 
@@ -163,7 +162,7 @@ def open_index(path: Path | None) -> Index:
     return index
 
 
-def note_if_changed(index: NameLookup) -> None:
+def note_if_changed(index: Index) -> None:
     """Note that something else than framedex has changed an index, whose answers may be wrong then."""
     from framedex.index.file.database import changed_by_others
 

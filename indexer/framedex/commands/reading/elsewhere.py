@@ -10,14 +10,14 @@ from framedex.settings import Settings
 from framedex.sources import BUILD_FOLDER, PathMap, files_below
 
 if TYPE_CHECKING:
-    from framedex.index import NameLookup
+    from framedex.index import Index
 
 
-def source_folders(settings: Settings, index: NameLookup | None) -> list[str]:
+def source_folders(settings: Settings, index: Index | None) -> list[str]:
     """The source folders of the settings and of the index, if there is one; real paths."""
     known = [str(folder) for folder in settings.sources]
     if index is not None:
-        known += [root.path for root in index.source_roots()]
+        known += [root.path for root in index.sources.roots()]
     return list(dict.fromkeys(map(os.path.realpath, known)))
 
 

@@ -26,7 +26,7 @@ from framedex.sources.pathmap import HOW_TO_MAP, PathMap
 from framedex.tracetext import location_labels
 
 if TYPE_CHECKING:
-    from framedex.index import NameLookup
+    from framedex.index import Index
     from framedex.interchange import TextFrame
     from framedex.interchange.placing.resolve import Resolver
 
@@ -39,7 +39,7 @@ _MOST_SIMILAR = 8
 class Finder:
     """Looks for files and frames with the settings and the index of this folder."""
 
-    def __init__(self, settings: Settings, folders: Sequence[str], index: NameLookup | None) -> None:
+    def __init__(self, settings: Settings, folders: Sequence[str], index: Index | None) -> None:
         self._settings = settings
         self._folders = folders
         self._index = index
@@ -49,13 +49,13 @@ class Finder:
     @contextmanager
     def here(cls, index_path: Path | None) -> Iterator[Finder]:
         """A finder, for as long as the block lasts. An index that cannot be read is noted, and done without."""
-        from framedex.index import NameLookup
+        from framedex.index import Index
 
         settings = load_settings_here()
-        index: NameLookup | None = None
+        index: Index | None = None
         try:
             path = known_index(index_path, settings)
-            index = NameLookup.open(path, links=settings.links) if path is not None else None
+            index = Index.open(path, links=settings.links) if path is not None else None
             if index is not None:
                 note_if_changed(index)
         except FramedexError as error:
@@ -170,7 +170,7 @@ class Finder:
         assert self._index is not None
         with Index.open(self._index.path, links=self._settings.links) as index:
             name = _PARAMETERS.sub("", name)
-            found = index.find_symbols(name, _MOST_SIMILAR) if name else []
+            found = index.names.symbols(name, _MOST_SIMILAR) if name else []
         if of_that_name := [each for each in found if _has_last_part(each.name, name)]:
             found = [each for each in of_that_name if each.kind != "declaration"] or of_that_name
         return _here(dict.fromkeys(each.location for each in found if each.location is not None))

@@ -56,11 +56,11 @@ def calls(
     with open_index(index_path) as index:
         captures = index.captures()
         check_capture_id(captures, wanted.capture)
-        found = index.calls(wanted, limit or None)
-        total = index.count_calls(wanted)
+        found = index.calls.find(wanted, limit or None)
+        total = index.calls.count(wanted)
         if as_json:
-            lines = index.python_lines(found) if stack else None
-            print_json(calls_document(index.named(found), total, lines))
+            lines = index.calls.python_lines(found) if stack else None
+            print_json(calls_document(index.calls.named(found), total, lines))
             return
         shown = _named(index, list(runs(found)) if group else singly(found))
         width = Terminal.of_stdout().width
@@ -75,18 +75,18 @@ def calls(
 
 
 def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
-    named = iter(index.named([call for run in shown for call in run.calls]))
+    named = iter(index.calls.named([call for run in shown for call in run.calls]))
     return [replace(run, calls=tuple(islice(named, len(run.calls)))) for run in shown]
 
 
 def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:
     """What to print below a call: a line of Python, or every frame of the stack."""
     if stack == "line":
-        lines = index.python_lines(call for run in shown for call in run.calls)
+        lines = index.calls.python_lines(call for run in shown for call in run.calls)
         return lambda call: (python_line(lines.get(call.id), _INDENT),)
 
     def frames(call: CallRow) -> Iterable[Line]:
-        trace = index.trace(call.id)
+        trace = index.calls.trace(call.id)
         assert trace is not None
         yield from folded_frames(trace.frames, width)
         yield from folded_frames(trace.python, width)

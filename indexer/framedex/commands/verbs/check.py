@@ -37,7 +37,7 @@ def check(
     destroyed or were used wrongly. Findings that are the same are shown once, with a call for `framedex trace`.
     """
     with open_index(ctx.obj) as index:
-        found = index.check(chosen_capture(index, capture))
+        found = index.capture(chosen_capture(index, capture).id).check()
     findings = [each for each in found.findings if each.kind not in ignore and (not only or each.kind in only)]
     if as_json:
         print_json(check_document(found, findings))

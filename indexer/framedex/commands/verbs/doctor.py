@@ -25,8 +25,8 @@ def doctor(index_path: Path | None, as_json: bool) -> None:
     """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
     with open_index(index_path) as index:
         captures = [capture for capture in index.captures() if capture.problems]
-        sources = index.source_health()
-        read = index.read_sources()
+        sources = index.sources.health()
+        read = index.sources.files()
     sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
     if as_json:
         print_json({"captures": [asdict(capture) for capture in captures], "sources": asdict(sources)})

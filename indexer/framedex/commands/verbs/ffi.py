@@ -40,7 +40,7 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     """
     with open_index(index_path) as index:
         chosen = _capture(index, capture)
-        targets = index.ffi_targets(chosen.id)
+        targets = index.capture(chosen.id).ffi_targets()
     shown = _meant(targets, target) if target is not None else _used(targets, show_all)
     if as_json:
         print_json(ffi_document(chosen, shown))
@@ -62,7 +62,7 @@ def _capture(index: Index, capture: int | None) -> CaptureRow:
     """The capture with this id, else the latest one with something of FFI, else the latest."""
     captures = index.captures()
     check_capture_id(captures, capture)
-    with_uses = index.ffi_captures()
+    with_uses = index.ffi.captures()
     wanted = capture if capture is not None else next(reversed(with_uses), None)
     found = next((row for row in captures if row.id == wanted), None)
     return found or chosen_capture(index, None)

@@ -29,7 +29,7 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
     with open_index(index_path) as index:
-        found = index.find_symbols(text, limit + 1)
+        found = index.names.symbols(text, limit + 1)
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})

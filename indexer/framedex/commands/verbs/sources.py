@@ -53,9 +53,9 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     with open_index(ctx.obj) as index:
-        builds = index.builds()
-        states = [state_of_root(root, builds) for root in index.source_roots()]
-        maps = index.source_maps()
+        builds = index.sources.builds()
+        states = [state_of_root(root, builds) for root in index.sources.roots()]
+        maps = index.sources.maps()
     missing = without_root(states, builds)
     if as_json:
         print_json(_document(states, missing) | {"maps": [asdict(each) for each in maps]})
@@ -102,8 +102,8 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     from framedex.index import Store
 
     with open_index(ctx.obj) as index:
-        path, known = index.path, {root.path for root in index.source_roots()}
-        components = {each.component for each in index.source_maps()}
+        path, known = index.path, {root.path for root in index.sources.roots()}
+        components = {each.component for each in index.sources.maps()}
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
     settings, _ = settings_here()

@@ -51,7 +51,7 @@ def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: b
     with open_index(index_path) as index:
         capture = chosen_capture(index, wanted.capture)
         wanted = replace(wanted, capture=capture.id)
-        found = sorted(index.function_totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+        found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
     if as_json:
         print_json(summary_document(capture, found))
         return

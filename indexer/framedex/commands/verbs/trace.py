@@ -72,12 +72,12 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
 def _find(index: Index, call: str) -> Trace:
     """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
     if call.isascii() and call.isdigit():
-        found = index.trace(int(call)) if len(call) < 19 else None
+        found = index.calls.trace(int(call)) if len(call) < 19 else None
         if found is None:
             raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
         return found
-    latest = index.latest_call(call)
-    found = index.trace(latest.id) if latest else None
+    latest = index.calls.latest(call)
+    found = index.calls.trace(latest.id) if latest else None
     if found is None:
         raise FramedexError(
             f"No recorded call of a function like '{call}'.",

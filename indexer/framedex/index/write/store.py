@@ -16,10 +16,7 @@ import numpy as np
 
 from framedex.dispatch import CallLink
 from framedex.ffi.joins import BOUNDARY
-from framedex.index.ask.call.links import add_links, forget_links
-from framedex.index.ask.call.objects import add_objects, forget_objects
-from framedex.index.ask.line.lines import SAMPLES
-from framedex.index.ask.name.search import add_recorded_names
+from framedex.index.file.conventions import SAMPLES, Row
 from framedex.index.file.database import (
     Patience,
     check_version,
@@ -34,10 +31,12 @@ from framedex.index.file.log_space import check_room, is_written_back, remove_in
 from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.values import storable
-from framedex.index.read.rows import Row
 from framedex.index.write import aggregates, sources
 from framedex.index.write.ffi import FfiWriter, forget_runs
 from framedex.index.write.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
+from framedex.index.write.links import add_links, forget_links
+from framedex.index.write.names import add_recorded_names
+from framedex.index.write.objects import add_objects, forget_objects
 from framedex.index.write.records import FfiRecords, FrameRecord, KnownCapture
 from framedex.index.write.totals import Totals
 from framedex.index.write.versions import remember_versions

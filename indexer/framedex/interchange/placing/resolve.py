@@ -23,7 +23,7 @@ from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
-    from framedex.index import NameLookup
+    from framedex.index import Index
     from framedex.interchange.placing.versions import Said, Versions
     from framedex.sources.outline import Outlines
 
@@ -81,7 +81,7 @@ class Resolver:
 
     def __init__(
         self,
-        index: NameLookup | None,
+        index: Index | None,
         folders: Sequence[Path] = (),
         binaries: Binaries | None = None,
         there: Callable[[str], str | None] = lambda path: None,
@@ -183,7 +183,7 @@ class Resolver:
         beside = self._beside(name)
         if beside and not is_shortened:
             return beside
-        paths = self._index.files_named(_file_name(name)) if self._index is not None else ()
+        paths = self._index.names.files_named(_file_name(name)) if self._index is not None else ()
         known = _fitting(name, {path: path for path in paths if _is_file(path)})
         if beside or len(known) > 1:
             # The end of several paths: whatever else has it, in a folder or a tree, may be meant as well.
@@ -221,7 +221,7 @@ class Resolver:
             return ()
         from framedex.sources.locate import TreeFiles
 
-        paths = self._index.files_named(_file_name(said.path))
+        paths = self._index.names.files_named(_file_name(said.path))
         alike = TreeFiles(path for path in paths if _is_file(path)).alike(said.path)
         return tuple(path for path in alike[:_MOST_CANDIDATES] if self._versions.bears_out(said, path))
 
@@ -241,14 +241,14 @@ class Resolver:
         """The frame with the binary of its build-id, where that is all that is known and it was recorded."""
         if frame.module or not frame.build_id or self._index is None:
             return frame
-        known = next((path for path in self._index.modules_built(frame.build_id) if _is_file(path)), "")
+        known = next((path for path in self._index.names.modules_built(frame.build_id) if _is_file(path)), "")
         return replace(frame, module=known)
 
     def _is_of_a_stranger(self, frame: TextFrame) -> bool:
         """Whether a frame is of a binary that was not recorded, and its function's name proves nothing about that."""
         if self._index is None or not frame.module or "::" in frame.function or frame.function.startswith("_Z"):
             return False
-        return _file_name(frame.module) not in self._index.module_names()
+        return _file_name(frame.module) not in self._index.names.module_names()
 
     def _by_symbol(self, symbol: str, file_name: str) -> tuple[Location, ...]:
         """The places of a symbol, in files of this name alone where a text says one."""
@@ -258,7 +258,7 @@ class Resolver:
         key = symbol, file_name
         return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
 
-    def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
+    def _named(self, index: Index, text: str, file_name: str) -> tuple[Location, ...]:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
         from framedex.interchange.placing.versions import OF_EVERY_PROGRAM
@@ -272,12 +272,12 @@ class Resolver:
         if not symbol:
             return ()
         name = readable(symbol)
-        places = [place for place in index.recorded_places(name) if fits(place.path)] if not is_cut else []
+        places = [place for place in index.names.recorded_places(name) if fits(place.path)] if not is_cut else []
         for is_readable in (_is_file, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
-        definitions = [each for each in index.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
+        definitions = [each for each in index.names.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
         if symbol.partition("(")[0] in OF_EVERY_PROGRAM:
             definitions = []
         for is_readable in (_is_file, _is_mapped):
