@@ -63,7 +63,6 @@ def files_importing(module: str, *folders: Path) -> set[str]:
     ("module", "rooms"),
     [
         ("sqlite3", ("indexer/framedex/index/",)),
-        ("sqlite_utils", ("indexer/framedex/index/",)),
         ("framedex_native._native", ("indexer/framedex/captures/",)),
         ("framedex_native._extractor", ("indexer/framedex/sources/",)),
         ("framedex_native._scanner", ("indexer/framedex/interchange/",)),

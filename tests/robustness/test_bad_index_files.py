@@ -119,7 +119,7 @@ def test_a_writer_that_finds_another_writer_says_so(project: Project) -> None:
 def test_an_index_in_a_folder_that_cannot_be_written_can_be_read(project: Project) -> None:
     project.ingest().close()
 
-    script = "from framedex.model import CallFilter; print(len(Index.open(path).calls(CallFilter())))"
+    script = "from framedex.model import CallFilter; print(len(Index.open(path).calls.find(CallFilter())))"
     done = on_read_only_disk(project.index.parent, _asked_of(script, project.index))
 
     assert (done.stdout, done.stderr) == ("4\n", "")
@@ -228,6 +228,6 @@ def test_tables_and_views_of_the_user_s_own_beside_those_of_an_index_are_welcome
 def test_every_table_of_an_index_is_known_by_its_name(project: Project) -> None:
     project.ingest().close()
     connection = sqlite3.connect(project.index)
-    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'name_parts%'"
+    named = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'name!_parts!_%' ESCAPE '!'"
     assert {name for (name,) in connection.execute(named)} == TABLES
     connection.close()

@@ -1,6 +1,6 @@
 """The index: one SQLite file per project. The only room that writes SQL.
 
-`Store` writes, `Index` answers; `file/schema.py` describes the tables for those who open the file with other tools.
+`Store` writes, `Index` answers; `file/schema.sql` describes the tables for those who open the file with other tools.
 """
 
 from typing import TYPE_CHECKING
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 __all__ = ["Index", "Store", "find_index"]
 
-# Readers must start quickly: numpy and sqlite-utils come with the writer only.
+# Readers must start quickly: numpy comes with the writer only.
 __getattr__ = exports(__name__, {"reader": ("Index",), "write.store": ("Store",)})

@@ -9,7 +9,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex.index.write.records import FrameRecord
+from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer
 from framedex.model import CallFilter, How, Language, NativeFrame, Role
 from framedex.plaintext import restore
@@ -248,7 +248,7 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
     with Store(project.index) as store:
         frames, _ = Namer().name_frames(project.capture)
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
-        store.add_capture(project.capture, project.capture.path, 1.0, "demo", hidden, ())
+        store.add_capture(CaptureRecord(project.capture, 1.0, "demo", hidden))
     index = Index.open(project.index)
     (put,) = index.functions.named("put")
     (convert,) = index.functions.named("glue::convert")
