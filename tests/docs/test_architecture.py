@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -39,17 +40,59 @@ NATIVE_ROOMS = {
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
 
-INTERCHANGE_ROOMS = ("text", "readers", "placing")
-BESIDE_ROOMS = ("lines", "detect", "stream")
+# The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
+ROOMS = {
+    "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
+    "framedex.index.ask": (("name",), ("ffi",), ("call",), ("line", "capture", "sources")),
+    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("verbs",), ("main",)),
+    "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
+}
+# Rooms whose modules know none of one another.
+APART = ("framedex.commands.verbs", "framedex_server.features")
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_bytes())
+
+
+def imports(file: Path, *, for_types: bool = True) -> Iterator[str]:
     """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    passed: list[ast.AST] = [tree_of(file)]
+    while passed:
+        node = passed.pop()
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        if for_types or not is_for_types:
+            passed += ast.iter_child_nodes(node)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Every module of the indexer and the server, by its name."""
+    files = ((file, file.relative_to(top.parent)) for top in (INDEXER, SERVER) for file in top.rglob("*.py"))
+    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): file for file, path in files}
+
+
+@cache
+def needs_of_modules(*, for_types: bool = True) -> dict[str, set[str]]:
+    """The modules of ours that each module imports."""
+    known = modules()
+    return {
+        name: {_module(needed, known) for needed in imports(file, for_types=for_types)} - {name, ""}
+        for name, file in known.items()
+    }
+
+
+def _module(name: str, known: Collection[str]) -> str:
+    """The module that an imported name is, or is in; empty where that is none of ours."""
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    return name
 
 
 def files_importing(module: str, *folders: Path) -> set[str]:
@@ -97,13 +140,50 @@ def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
     assert list(TopologicalSorter(needs).static_order())
 
 
-def test_rooms_of_interchange_need_only_those_before_them() -> None:
-    interchange = INDEXER / "interchange"
-    for number, room in enumerate(INTERCHANGE_ROOMS):
-        files = list((interchange / room).rglob("*.py"))
-        assert files
-        later = tuple(f"framedex.interchange.{other}." for other in (*INTERCHANGE_ROOMS[number + 1 :], *BESIDE_ROOMS))
-        assert [name for file in files for name in imports(file) if name.startswith(later)] == []
+def test_no_two_modules_need_each_other() -> None:
+    """Imports inside functions count: they only put a circle off. Those for type checkers alone do not."""
+    assert list(TopologicalSorter(needs_of_modules(for_types=False)).static_order())
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_need_only_those_before_them(package: str) -> None:
+    place = {f"{package}.{room}": number for number, rooms in enumerate(ROOMS[package]) for room in rooms}
+    room_of = {module: room for module in modules() for room in place if f"{module}.".startswith(f"{room}.")}
+    assert set(room_of.values()) == place.keys()
+    needs = needs_of_modules()
+    found = [(module, each) for module in room_of for each in needs[module] if each in room_of]
+    assert [
+        (module, each)
+        for module, each in found
+        if room_of[each] != room_of[module] and place[room_of[each]] >= place[room_of[module]]
+    ] == []
+
+
+@pytest.mark.parametrize("room", APART)
+def test_modules_of_these_rooms_do_not_know_one_another(room: str) -> None:
+    within = {
+        (module, needed)
+        for module, needs in needs_of_modules().items()
+        for needed in needs
+        if module.startswith(f"{room}.") and needed.startswith(f"{room}.")
+    }
+    assert within == set()
+
+
+def test_what_writes_the_index_and_what_reads_it_do_not_know_each_other() -> None:
+    """What both need (fragments of queries, limits) is in `file/`."""
+    needs = needs_of_modules()
+    writing = {module for module in needs if module.startswith("framedex.index.write.")}
+    reading = {module for module in needs if module.startswith(("framedex.index.read.", "framedex.index.ask."))}
+    assert writing and reading
+    assert {
+        (module, each) for module in writing for each in needs[module] & {*reading, "framedex.index.reader"}
+    } == set()
+    assert {(module, each) for module in reading for each in needs[module] & writing} == set()
+
+
+def test_verbs_are_known_to_the_table_of_verbs_only() -> None:
+    assert files_importing("framedex.commands.verbs", INDEXER, SERVER) == set()
 
 
 def test_native_rooms_include_what_they_may() -> None:
@@ -140,7 +220,7 @@ STARTING_MODULES = {"subprocess", "asyncio", "os", "pty", "multiprocessing", "lo
 
 
 def calls_starting_processes(file: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree_of(file)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (
                 module in STARTING_MODULES and name in STARTERS and (module, name) != ("asyncio", "run")

@@ -15,7 +15,7 @@ from framedex.plaintext import printable
 from framedex.words import count, duration
 from framedex_server.answers.session import Session
 from framedex_server.answers.since import doubt_about
-from framedex_server.features.open_trace import OPEN_TRACE
+from framedex_server.answers.traces import OPEN_TRACE
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
-from framedex_server.features.open_trace import OPEN_TRACE
+from framedex_server.answers.traces import OPEN_TRACE
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:

@@ -18,12 +18,11 @@ from framedex_server.answers.elsewhere import calls_elsewhere
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import position_in, tell
 from framedex_server.answers.session import Place, Session
+from framedex_server.answers.traces import OPEN_TRACE, latest_call
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
 
 if TYPE_CHECKING:
     from framedex.index import Index
-
-OPEN_TRACE = "framedex.openTrace"
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -43,7 +42,7 @@ def register(server: LanguageServer, session: Session) -> None:
         try:
             written = await session.ask_at(
                 place,
-                lambda index: _write(index, latest(session, index, place) if call is None else call),
+                lambda index: _write(index, latest_call(session, index, place) if call is None else call),
             )
         except OSError as error:
             tell(server, f"framedex: The trace could not be written: {error.strerror}.")
@@ -58,24 +57,6 @@ def register(server: LanguageServer, session: Session) -> None:
         if window is not None and window.show_document is not None and window.show_document.support:
             server.window_show_document(types.ShowDocumentParams(uri, take_focus=True))
         return uri
-
-
-def latest(session: Session, index: Index, place: Place) -> int | None:
-    """The latest call of the stack through a line that took longest, else through the function around it.
-
-    A line that only other captures passed has none: that of another line would be taken for it.
-    """
-    place = recorded_place(session, index, place)
-    path, line = place.path, place.line
-    hits = session.chosen.stacks_through(index, path, line)
-    if not hits and index.line(path, line).summary() is None:
-        functions = index.line(path, line).functions()
-        lines = [function.location.line for function in functions if function.location]
-        extent = [function.end_line for function in functions]
-        marks = index.file(path).marks(min(lines, default=line), max(extent, default=line))
-        busiest = max(marks, key=lambda mark: mark.calls, default=None)
-        hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
-    return hits[0].latest_call if hits else None
 
 
 def _others(session: Session, index: Index, place: Place) -> int:

@@ -32,8 +32,8 @@ from framedex_server.answers.requests import (
     position_in,
 )
 from framedex_server.answers.session import Place, Session
+from framedex_server.answers.traces import latest_call
 from framedex_server.documents.open_documents import TRACE_LANGUAGE
-from framedex_server.features.open_trace import latest
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -126,7 +126,7 @@ def _meant(session: Session, about: Json, place: Place | None) -> Callable[[Inde
     if about.get("position") is not None:
 
         def find(index: Index) -> Trace | None:
-            call = latest(session, index, place) if place is not None else None
+            call = latest_call(session, index, place) if place is not None else None
             return None if call is None else index.calls.trace(call)
 
     elif about.get("stack") is not None:

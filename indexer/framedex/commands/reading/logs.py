@@ -10,9 +10,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from framedex.commands.output.console import known_index, load_settings_here, note_if_changed, print_error
+from framedex.commands.output.console import print_error
 from framedex.commands.reading.elsewhere import source_folders
 from framedex.commands.reading.files import absolute
+from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.errors import FramedexError
 from framedex.interchange.placing.resolve import Binaries, Resolver
 from framedex.plaintext import printable

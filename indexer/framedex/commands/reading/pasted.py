@@ -14,9 +14,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.commands.output.console import known_index, load_settings_here, note, note_if_changed, print_error
+from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.elsewhere import files_elsewhere, source_folders
 from framedex.commands.reading.files import Place, noted_if_short, parse_place
+from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore

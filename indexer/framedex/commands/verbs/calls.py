@@ -9,21 +9,14 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import (
-    check_capture_id,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import calls_document
 from framedex.commands.output.render_calls import Below, call_lines, python_line
 from framedex.commands.output.render_trace import dispatch_lines, folded_frames
 from framedex.commands.output.repetition import Run, runs, singly
 from framedex.commands.output.terminal import Line, Terminal
 from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
 

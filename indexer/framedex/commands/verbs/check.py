@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from framedex.commands.output.console import chosen_capture, json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_check import check_lines
+from framedex.commands.reading.known import chosen_capture, open_index
 from framedex.model import Severity
 from framedex.objects import ViolationKind
 from framedex.selection import early_stop

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.reading.known import open_index
 from framedex.index.file.values import storable
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
 

@@ -7,19 +7,11 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import (
-    check_capture_id,
-    chosen_capture,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_ffi import target_details, target_lines
+from framedex.commands.reading.known import check_capture_id, chosen_capture, note_what_is_missing, open_index
 from framedex.errors import FramedexError
 from framedex.ffi.model import FfiTarget
 from framedex.index import Index

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.model import FoundSymbol
 from framedex.plaintext import printable

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import Edge, FunctionRow

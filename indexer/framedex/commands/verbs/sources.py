@@ -11,19 +11,15 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.output.console import (
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.reading.known import (
     checked_index_place,
     index_path_here,
-    json_option,
     load_settings_here,
-    note,
     open_index,
-    print_json,
-    print_lines,
     settings_here,
 )
-from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.commands.verbs.source_maps import export_sources, import_sources
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.model import SourceMapInfo
@@ -65,10 +61,6 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
-
-
-sources.add_command(export_sources)
-sources.add_command(import_sources)
 
 
 @sources.command()

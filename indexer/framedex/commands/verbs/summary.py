@@ -9,18 +9,11 @@ from typing import Any
 
 import click
 
-from framedex.commands.output.console import (
-    chosen_capture,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import capture_heading, totals_lines
 from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
 from framedex.model import CallFilter, FunctionTotals
 
 _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {

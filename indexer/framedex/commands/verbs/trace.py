@@ -9,18 +9,12 @@ from pathlib import Path, PurePath
 import click
 
 from framedex import words
-from framedex.commands.output.console import (
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
 from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, origin_line
 from framedex.commands.output.terminal import Line, Terminal, text_line
-from framedex.commands.reading.files import write_whole
+from framedex.commands.output.whole_files import write_whole
+from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FrameRow, Role, Stale, Trace

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.reading.files import parse_place
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
