@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
-from functools import cache
+from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from tests.docs.import_graph import imports, modules, needs_of_modules, tree_of
 
 REPOSITORY = Path(__file__).parents[2]
 INDEXER = REPOSITORY / "indexer" / "framedex"
@@ -50,49 +51,6 @@ ROOMS = {
 }
 # Rooms whose modules know none of one another.
 APART = ("framedex.commands.verbs", "framedex_server.features")
-
-
-@cache
-def tree_of(file: Path) -> ast.Module:
-    return ast.parse(file.read_bytes())
-
-
-def imports(file: Path, *, for_types: bool = True) -> Iterator[str]:
-    """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
-    passed: list[ast.AST] = [tree_of(file)]
-    while passed:
-        node = passed.pop()
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if for_types or not is_for_types:
-            passed += ast.iter_child_nodes(node)
-
-
-@cache
-def modules() -> dict[str, Path]:
-    """Every module of the indexer and the server, by its name."""
-    files = ((file, file.relative_to(top.parent)) for top in (INDEXER, SERVER) for file in top.rglob("*.py"))
-    return {".".join(path.with_suffix("").parts).removesuffix(".__init__"): file for file, path in files}
-
-
-@cache
-def needs_of_modules(*, for_types: bool = True) -> dict[str, set[str]]:
-    """The modules of ours that each module imports."""
-    known = modules()
-    return {
-        name: {_module(needed, known) for needed in imports(file, for_types=for_types)} - {name, ""}
-        for name, file in known.items()
-    }
-
-
-def _module(name: str, known: Collection[str]) -> str:
-    """The module that an imported name is, or is in; empty where that is none of ours."""
-    while name and name not in known:
-        name = name.rpartition(".")[0]
-    return name
 
 
 def files_importing(module: str, *folders: Path) -> set[str]:
