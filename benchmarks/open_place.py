@@ -60,15 +60,15 @@ def main() -> None:
 def _places(path: Path) -> tuple[str, str, str]:
     """A source file, the end of its path as a build has it, and a recorded symbol that stands for one place."""
     with Index.open(path) as index:
-        for root in index.source_roots():
-            inside = (file for file in sorted(index.read_sources()) if file.startswith(f"{root.path}/"))
+        for root in index.sources.roots():
+            inside = (file for file in sorted(index.sources.files()) if file.startswith(f"{root.path}/"))
             file = next((file for file in inside if file[len(root.path) :].count("/") > 1), None)
             if file is not None:
                 break
         else:
             sys.exit("The index has no source tree: `framedex index --source FOLDER` adds one.")
-        for call in index.calls(CallFilter(), limit=100):
-            trace = index.trace(call.id)
+        for call in index.calls.find(CallFilter(), limit=100):
+            trace = index.calls.trace(call.id)
             for frame in reversed(trace.frames if trace else ()):
                 if _is_clear(index, frame):
                     return file, f"external/{file[len(root.path) + 1 :]}", frame.function.name
@@ -80,7 +80,7 @@ def _is_clear(index: Index, frame: FrameRow) -> bool:
     name = frame.function.name
     if frame.function.language is not Language.NATIVE or "::" not in name or frame.location is None:
         return False
-    return len(index.recorded_places(name)) == 1 and Path(frame.location.path).is_file()
+    return len(index.names.recorded_places(name)) == 1 and Path(frame.location.path).is_file()
 
 
 if __name__ == "__main__":

@@ -93,8 +93,8 @@ def busiest_lines(index: Path, most: int = 200) -> list[tuple[str, int]]:
 
     places: dict[tuple[str, int], None] = {}
     with Index.open(index) as opened:
-        for call in opened.calls(CallFilter(), limit=most):
-            trace = opened.trace(call.id)
+        for call in opened.calls.find(CallFilter(), limit=most):
+            trace = opened.calls.trace(call.id)
             for frame in trace.frames if trace else ():
                 if frame.location is not None:
                     places[frame.location.path, frame.location.line] = None

@@ -123,7 +123,7 @@ def recorded_places(index: Path) -> list[Place]:
     with Index.open(index) as opened:
         calls = sum(capture.calls for capture in opened.captures())
         for number in range(STACKS):
-            trace = opened.trace(1 + number * calls // STACKS)
+            trace = opened.calls.trace(1 + number * calls // STACKS)
             for frame in trace.frames if trace else ():
                 if frame.location is not None and Path(frame.location.path).is_file():
                     places[frame.location.path, frame.location.line] = None

@@ -85,7 +85,7 @@ def _measure_full_index(folder: Path, trees: Sequence[str], rounds: int) -> None
         table.add_row(name, f"{statistics.median(taken):.2f}", f"{min(taken):.2f}", f"{ratio:.2f}")
     Console().print(table)
     with Index.open(index) as reader:
-        _print_health(reader.source_health(), memory)
+        _print_health(reader.sources.health(), memory)
 
 
 def _print_health(health: SourceHealth, memory: int) -> None:
@@ -119,7 +119,7 @@ def _measure_one_file(index: Path, rounds: int) -> None:
 def _measure_look_ups(index: Path) -> None:
     """A part of a name against SQLite's own search for one, and a name to its definitions; warm."""
     with Index.open(index) as reader, Store(index) as store:
-        searches = [(_typical(partial(reader.find_symbols, part)), part) for part in _PARTS]
+        searches = [(_typical(partial(reader.names.symbols, part)), part) for part in _PARTS]
         like = "SELECT * FROM definitions WHERE short_name LIKE ? LIMIT 100"
         connection = store.sources.connection
 

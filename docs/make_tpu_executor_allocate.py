@@ -229,8 +229,8 @@ def visible(trace: Trace) -> list[FrameRow]:
 
 
 def _latest(index: Index, function: str) -> Trace:
-    call = index.latest_call(function)
-    found = index.trace(call.id) if call else None
+    call = index.calls.latest(function)
+    found = index.calls.trace(call.id) if call else None
     if found is None:
         raise ValueError(f"{function} was not recorded")
     return found
@@ -241,7 +241,7 @@ def _latest(index: Index, function: str) -> Trace:
 
 def call_log(index: Index) -> Iterator[str]:
     """docs/tpu-executor-calls.md."""
-    calls = index.calls(CallFilter())
+    calls = index.calls.find(CallFilter())
     functions = {call.function for call in calls if call.boundary == "tpu_executor"}
     yield "# Every call of the TPU C API under `demo/seed_trace.py`"
     yield ""
@@ -250,7 +250,7 @@ def call_log(index: Index) -> Iterator[str]:
     yield "| | thread | line | call |"
     yield "|---|---|---|---|"
     threads: dict[str, str] = {}
-    lines = index.python_lines(calls)
+    lines = index.calls.python_lines(calls)
     for number, call in enumerate(calls, 1):
         thread = threads.setdefault(call.thread, "main" if call.thread == "main" else f"worker {len(threads) or 1}")
         line = lines.get(call.id)

@@ -139,8 +139,8 @@ class Row:
 
 def allocations(index: Index) -> dict[str, Trace]:
     """The stacks of the calls A and B of `demo/seed_trace.py`. Raises FramedexError where they were not recorded."""
-    found = index.calls(CallFilter(function=ALLOCATE))
-    traces = [trace for call in found if (trace := index.trace(call.id))]
+    found = index.calls.find(CallFilter(function=ALLOCATE))
+    traces = [trace for call in found if (trace := index.calls.trace(call.id))]
     if len(traces) < 2:
         raise FramedexError("demo/seed_trace.py was not recorded.", "Record it with jaxlib 0.4.13: make seed-trace")
     return dict(zip("AB", traces[-2:], strict=True))

@@ -45,7 +45,7 @@ class IndexedRun:
     def target(self, name: str) -> FfiTarget:
         """What the latest capture tells of a target."""
         with self.open() as index:
-            (found,) = [each for each in index.ffi_targets(index.ffi_captures()[-1]) if each.name == name]
+            (found,) = [each for each in index.capture(index.ffi.captures()[-1]).ffi_targets() if each.name == name]
         return found
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from framedex.index.file.conventions import MAKES_CLIENT
 from framedex_server.inward import is_readable, locations
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class StackPosition:
     @staticmethod
     def of(index: Index, hit: StackHit) -> StackPosition | None:
         """The frame at which a stack passes a line; None if the index has changed under it."""
-        for frames in index.stack_chains(hit.stack):
+        for frames in index.calls.chains_of_stack(hit.stack):
             if hit.position < len(frames) and frames[hit.position].id == hit.frame.id:
                 return StackPosition(
                     index.path, hit.stack, hit.function, hit.latest_call, hit.calls, frames, hit.position
@@ -73,7 +74,7 @@ class StackPosition:
 
     def anew(self, index: Index) -> StackPosition | None:
         """The same frame as the index has it now; None if it no longer has this stack."""
-        for frames in index.stack_chains(self.stack):
+        for frames in index.calls.chains_of_stack(self.stack):
             if [frame.id for frame in frames] == [frame.id for frame in self.frames]:
                 return replace(self, frames=frames)
         return None
@@ -121,13 +122,9 @@ class Chosen:
         Each comes once, with what of it took longest; that the runtime's client was made is last, for that happens
         under whatever line comes first in a process.
         """
-        from framedex.index.ask.line.roads import MAKES_CLIENT
-
         capture = self.capture_in(index)
-        if capture is None:
-            hits = index.longest_stacks(path, line, limit)
-        else:
-            hits = index.stacks_of_capture(capture, path, line, limit)
+        there = index.line(path, line, capture)
+        hits = there.longest_stacks(limit) if capture is None else there.stacks(limit)
         hits = sorted(hits, key=lambda hit: (hit.function in MAKES_CLIENT, -hit.total_duration))
         return list({hit.stack: hit for hit in reversed(hits)}.values())[::-1]
 

@@ -261,7 +261,7 @@ class Indexes:
         for path in chain(near, known, self._choice.inside_workspace()):
             # Nobody named those further away, so what is wrong with them is nothing to bother a user with.
             whom = tell if path in near else None
-            is_recorded = self._ask(path, lambda index: index.is_recorded(str(document)), whom)
+            is_recorded = self._ask(path, lambda index: index.file(str(document)).is_recorded(), whom)
             if is_recorded:
                 self._used = dict.fromkeys([path, *self._used])
                 return self._ask(path, question, tell)
@@ -321,7 +321,7 @@ class Indexes:
             path: None for document in documents for path in (*self._choice.upwards(Path(document)), *self._used)
         }
         known = {
-            path: self._ask(path, lambda index: list(filter(index.knows_source, documents)), None) for path in indexes
+            path: self._ask(path, lambda index: list(filter(index.sources.knows, documents)), None) for path in indexes
         }
         return {path: known_there for path, known_there in known.items() if known_there}
 

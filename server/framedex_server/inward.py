@@ -27,8 +27,8 @@ def roads_inward(
     the stack and boundary function that took longest, all calls together. That last rule makes going to the first
     answer again and again one walk: the longest stack below a line is also the longest below the callee on its way.
     """
-    roads = index.roads_inward(path, line, is_readable, within, capture) if within is not None else []
-    roads = roads or index.roads_inward(path, line, is_readable, None, capture)
+    roads = index.line(path, line, capture).roads_inward(is_readable, within) if within is not None else []
+    roads = roads or index.line(path, line, capture).roads_inward(is_readable, None)
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))

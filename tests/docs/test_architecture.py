@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.import_graph import imports, modules, needs_of_modules, tree_of
+
 REPOSITORY = Path(__file__).parents[2]
 INDEXER = REPOSITORY / "indexer" / "framedex"
 SERVER = REPOSITORY / "server" / "framedex_server"
@@ -44,17 +46,16 @@ NATIVE_ROOMS = {
     "pjrt/mock": ("base", "machine", "arrays", "delegate", "devices", "buffers", "executables", "extensions"),
 }
 
-INTERCHANGE_ROOMS = ("text", "readers", "placing")
-BESIDE_ROOMS = ("lines", "detect", "stream")
-
-
-def imports(file: Path) -> Iterator[str]:
-    """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+# The rooms within a big package, and modules that stand above them: each may import those of the lines before its own.
+ROOMS = {
+    "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
+    "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
+    "framedex.index.ask": (("name",), ("ffi",), ("call",), ("line", "capture", "sources")),
+    "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("verbs",), ("main",)),
+    "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
+}
+# Rooms whose modules know none of one another.
+APART = ("framedex.commands.verbs", "framedex_server.features")
 
 
 def files_importing(module: str, *folders: Path) -> set[str]:
@@ -68,7 +69,6 @@ def files_importing(module: str, *folders: Path) -> set[str]:
     ("module", "rooms"),
     [
         ("sqlite3", ("indexer/framedex/index/",)),
-        ("sqlite_utils", ("indexer/framedex/index/",)),
         ("framedex_native._native", ("indexer/framedex/captures/",)),
         ("framedex_native._extractor", ("indexer/framedex/sources/",)),
         ("framedex_native._scanner", ("indexer/framedex/interchange/",)),
@@ -103,13 +103,50 @@ def test_no_two_rooms_of_the_indexer_need_each_other() -> None:
     assert list(TopologicalSorter(needs).static_order())
 
 
-def test_rooms_of_interchange_need_only_those_before_them() -> None:
-    interchange = INDEXER / "interchange"
-    for number, room in enumerate(INTERCHANGE_ROOMS):
-        files = list((interchange / room).rglob("*.py"))
-        assert files
-        later = tuple(f"framedex.interchange.{other}." for other in (*INTERCHANGE_ROOMS[number + 1 :], *BESIDE_ROOMS))
-        assert [name for file in files for name in imports(file) if name.startswith(later)] == []
+def test_no_two_modules_need_each_other() -> None:
+    """Imports inside functions count: they only put a circle off. Those for type checkers alone do not."""
+    assert list(TopologicalSorter(needs_of_modules(for_types=False)).static_order())
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_rooms_need_only_those_before_them(package: str) -> None:
+    place = {f"{package}.{room}": number for number, rooms in enumerate(ROOMS[package]) for room in rooms}
+    room_of = {module: room for module in modules() for room in place if f"{module}.".startswith(f"{room}.")}
+    assert set(room_of.values()) == place.keys()
+    needs = needs_of_modules()
+    found = [(module, each) for module in room_of for each in needs[module] if each in room_of]
+    assert [
+        (module, each)
+        for module, each in found
+        if room_of[each] != room_of[module] and place[room_of[each]] >= place[room_of[module]]
+    ] == []
+
+
+@pytest.mark.parametrize("room", APART)
+def test_modules_of_these_rooms_do_not_know_one_another(room: str) -> None:
+    within = {
+        (module, needed)
+        for module, needs in needs_of_modules().items()
+        for needed in needs
+        if module.startswith(f"{room}.") and needed.startswith(f"{room}.")
+    }
+    assert within == set()
+
+
+def test_what_writes_the_index_and_what_reads_it_do_not_know_each_other() -> None:
+    """What both need (fragments of queries, limits) is in `file/`."""
+    needs = needs_of_modules()
+    writing = {module for module in needs if module.startswith("framedex.index.write.")}
+    reading = {module for module in needs if module.startswith(("framedex.index.read.", "framedex.index.ask."))}
+    assert writing and reading
+    assert {
+        (module, each) for module in writing for each in needs[module] & {*reading, "framedex.index.reader"}
+    } == set()
+    assert {(module, each) for module in reading for each in needs[module] & writing} == set()
+
+
+def test_verbs_are_known_to_the_table_of_verbs_only() -> None:
+    assert files_importing("framedex.commands.verbs", INDEXER, SERVER) == set()
 
 
 def test_native_rooms_include_what_they_may() -> None:
@@ -166,7 +203,7 @@ STARTING_MODULES = {"subprocess", "asyncio", "os", "pty", "multiprocessing", "lo
 
 
 def calls_starting_processes(file: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree_of(file)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=name)) if (
                 module in STARTING_MODULES and name in STARTERS and (module, name) != ("asyncio", "run")

@@ -67,7 +67,7 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
 def _trace_document(recording: Recording) -> tuple[Path, int]:
     """A trace document of the first call, and the line of its `device_put` frame; two of the interpreter follow."""
     with Index.open(recording.index) as index:
-        trace = index.trace(1)
+        trace = index.calls.trace(1)
     assert trace is not None
     document = recording.root / "call-1.fdtrace"
     text = format_trace(trace).replace(

@@ -14,7 +14,7 @@ from tests.trace_lines import parse_trace
 
 @pytest.fixture
 def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).trace(1)
+    found = project.ingest(project.library.parent).calls.trace(1)
     assert found is not None
     return found
 
@@ -32,7 +32,7 @@ def test_every_frame_with_source_is_found_on_its_line(trace: Trace) -> None:
 
 
 def test_an_unmerged_stack_has_two_sections(project: Project) -> None:
-    found = project.ingest().trace(4)
+    found = project.ingest().calls.trace(4)
     assert found is not None
 
     text = format_trace(found)

@@ -138,7 +138,7 @@ def test_what_a_session_asks_of_contradicting_rows_is_an_error_with_a_remedy(pro
     with Index.open(project.index) as index:
         for _ in range(2):
             with pytest.raises(DamagedIndexError, match="cobol") as raised, index.reading():
-                index.trace(1)
+                index.calls.trace(1)
             assert "--rebuild" in raised.value.remedy
         with index.reading():
             assert len(index.captures()) == 1, "what is whole is still answered"

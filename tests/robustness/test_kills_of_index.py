@@ -54,9 +54,9 @@ def test_a_killed_ingest_leaves_what_was_there(project: Project, statements: int
         assert not index.was_changed, "a kill is no damage"
         captures = len(index.captures())
         assert captures in (1, 2)
-        assert len(index.calls(CallFilter())) == 4 * captures
-        assert sum(index.recorded_lines(str(project.program)).values()) == 16 * captures
-        assert all(index.trace(call.id) for call in index.calls(CallFilter()))
+        assert len(index.calls.find(CallFilter())) == 4 * captures
+        assert sum(index.file(str(project.program)).recorded_lines().values()) == 16 * captures
+        assert all(index.calls.trace(call.id) for call in index.calls.find(CallFilter()))
     assert _check(project.index) == "ok"
 
 

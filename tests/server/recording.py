@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from framedex.index import Store
-from framedex.index.write.records import FrameRecord, FunctionRecord, Placement
+from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord, Placement
 from framedex.model import (
     BinaryId,
     Calls,
@@ -165,14 +165,8 @@ def write_index(recording: Recording, puts: int) -> None:
             calls=_calls(puts),
             problems=(),
         )
-        store.add_capture(
-            capture,
-            path=capture.path,
-            started=1_700_000_000.0 + number,
-            command="python demo.py",
-            frames=[[frame] for frame in frames],
-            problems=(),
-        )
+        started = 1_700_000_000.0 + number
+        store.add_capture(CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
         store.sources.place_functions(
             [_placement(recording, unplaced.id, unplaced.record) for unplaced in store.sources.unplaced_functions()]
         )
@@ -204,14 +198,7 @@ def write_hostile_index(recording: Recording) -> None:
         problems=(),
     )
     with Store(recording.index) as store:
-        store.add_capture(
-            capture,
-            path=capture.path,
-            started=1_700_000_000.0,
-            command=HOSTILE,
-            frames=[[frame] for frame in frames],
-            problems=(),
-        )
+        store.add_capture(CaptureRecord(capture, 1_700_000_000.0, HOSTILE, [[frame] for frame in frames]))
 
 
 def _calls(puts: int) -> Calls:

@@ -107,7 +107,7 @@ class TestTraceDocuments:
     @pytest.fixture
     def trace(self, recording: Recording) -> Path:
         with Index.open(recording.index) as index:
-            call = index.trace(1)
+            call = index.calls.trace(1)
             assert call is not None
             path = recording.root / "call-1.fdtrace"
             path.write_text(format_trace(call), encoding="utf-8")

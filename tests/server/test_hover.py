@@ -120,7 +120,7 @@ async def test_a_frame_line_of_a_trace_document_shows_symbol_module_and_source(
     recording: Recording, connect: Connect
 ) -> None:
     with Index.open(recording.index) as index:
-        trace = index.trace(1)
+        trace = index.calls.trace(1)
     assert trace is not None
     document = recording.root / "call.fdtrace"
     document.write_text(format_trace(trace))

@@ -70,7 +70,7 @@ async def test_it_indexes_and_tells_of_progress(recording: Recording, worker: Wo
     assert result == {"captures": 0, "calls": 0, "refused": []}
     assert told.tasks
     with Index.open(recording.index) as index:
-        assert index.source_health().roots == (str(recording.root),)
+        assert index.sources.health().roots == (str(recording.root),)
 
 
 async def test_a_problem_comes_as_an_error_with_its_remedy(tmp_path: Path, worker: Worker) -> None:

@@ -53,7 +53,7 @@ def log(recording: Recording) -> Path:
 def trace(recording: Recording) -> Path:
     """The trace document of the first call."""
     with Index.open(recording.index) as index:
-        call = index.trace(1)
+        call = index.calls.trace(1)
     assert call is not None
     path = recording.root / "call-1.fdtrace"
     path.write_text(format_trace(call), encoding="utf-8")

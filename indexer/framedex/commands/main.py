@@ -17,6 +17,8 @@ _VERBS = {
     "run": "framedex.commands.verbs.run:run",
     "index": "framedex.commands.verbs.index:index_captures",
     "sources": "framedex.commands.verbs.sources:sources",
+    "sources export": "framedex.commands.verbs.source_maps:export_sources",
+    "sources import": "framedex.commands.verbs.source_maps:import_sources",
     "captures": "framedex.commands.verbs.captures:captures",
     "calls": "framedex.commands.verbs.calls:calls",
     "summary": "framedex.commands.verbs.summary:summary",
@@ -48,15 +50,18 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the verbs, in the order of a first visit."""
-        return list(_VERBS)
+        return [name for name in _VERBS if " " not in name]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The verb of this name, imported now."""
-        if cmd_name not in _VERBS:
+        if cmd_name not in self.list_commands(ctx):
             return None
-        module, attribute = _VERBS[cmd_name].split(":")
-        command = getattr(importlib.import_module(module), attribute)
-        assert isinstance(command, click.Command)
+        command = _imported(cmd_name)
+        below = [name for name in _VERBS if name.startswith(f"{cmd_name} ")]
+        if below:
+            assert isinstance(command, click.Group)
+            for name in below:
+                command.add_command(_imported(name))
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -89,9 +94,16 @@ class Verbs(click.Group):
             raise
 
 
+def _imported(verb: str) -> click.Command:
+    module, attribute = _VERBS[verb].split(":")
+    command = getattr(importlib.import_module(module), attribute)
+    assert isinstance(command, click.Command)
+    return command
+
+
 def _blame_damage(ctx: click.Context, error: Exception) -> None:
     """Raise FramedexError where the index that was asked is damaged: then that is why."""
-    from framedex.commands.output.console import INDEX
+    from framedex.commands.reading.known import INDEX
     from framedex.index.file.soundness import blaming_damage
 
     if (path := ctx.meta.get(INDEX)) is not None:

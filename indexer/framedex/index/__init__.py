@@ -1,6 +1,6 @@
 """The index: one SQLite file per project. The only room that writes SQL.
 
-`Store` writes, `Index` answers; `file/schema.py` describes the tables for those who open the file with other tools.
+`Store` writes, `Index` answers; `file/schema.sql` describes the tables for those who open the file with other tools.
 """
 
 from typing import TYPE_CHECKING
@@ -9,13 +9,10 @@ from framedex.index.file.database import find_index
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.index.ask.name.name_lookup import NameLookup
     from framedex.index.reader import Index
     from framedex.index.write.store import Store
 
-__all__ = ["Index", "NameLookup", "Store", "find_index"]
+__all__ = ["Index", "Store", "find_index"]
 
-# Readers must start quickly: numpy and sqlite-utils come with the writer only.
-__getattr__ = exports(
-    __name__, {"ask.name.name_lookup": ("NameLookup",), "reader": ("Index",), "write.store": ("Store",)}
-)
+# Readers must start quickly: numpy comes with the writer only.
+__getattr__ = exports(__name__, {"reader": ("Index",), "write.store": ("Store",)})

@@ -13,7 +13,7 @@ from framedex.dispatch import find_links
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.file.values import storable
-from framedex.index.write.records import KnownCapture
+from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped
@@ -72,9 +72,8 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
     problems = (*capture.problems, *naming_problems)
     identity = capture_identity(capture.path, capture.metadata)
     grown = store.known_capture(identity) is not None
-    store.add_capture(
+    record = CaptureRecord(
         capture,
-        capture.path,
         _started_unix_seconds(capture),
         shlex.join(capture.metadata.argv),
         frames,
@@ -87,6 +86,7 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         builds=find_builds(capture),
         began=capture.metadata.started_unix_ns,
     )
+    store.add_capture(record)
     told = all_problems(capture.stops, problems)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, grown)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from framedex.model.places import is_local  # without the rows: `framedex open` waits for this
 from framedex.recall import Recall
@@ -19,19 +19,9 @@ from framedex.whereabouts.rules import BUILD_FOLDER, PathMap, PathRule
 from framedex.whereabouts.tails import TreeFiles, files_below
 
 if TYPE_CHECKING:
-    from framedex.model import SourceRoot
+    from framedex.index import Index
 
 _MOST_FILES = 16
-
-
-class KnownFiles(Protocol):
-    """What an index knows of files."""
-
-    def files_named(self, name: str) -> Sequence[str]:
-        """The files of this name, in any folder: real paths, and those of source maps."""
-
-    def source_roots(self) -> Sequence[SourceRoot]:
-        """The source folders."""
 
 
 class Whereabouts:
@@ -46,7 +36,7 @@ class Whereabouts:
         rules: Iterable[PathRule] = (),
         sources: Iterable[Path] = (),
         folders: Sequence[Path] = (),
-        index: KnownFiles | None = None,
+        index: Index | None = None,
     ) -> None:
         self.rules = PathMap(rules)
         self._sources = sources
@@ -77,7 +67,7 @@ class Whereabouts:
     @cached_property
     def source_folders(self) -> Sequence[str]:
         """The source folders of the settings and of the index: real paths."""
-        roots = [root.path for root in self._index.source_roots()] if self._index is not None else []
+        roots = [root.path for root in self._index.sources.roots()] if self._index is not None else []
         return list(dict.fromkeys(map(os.path.realpath, (*map(str, self._sources), *roots))))
 
     def _look_for(self, name: str, is_shortened: bool) -> Sequence[str]:
@@ -113,7 +103,7 @@ class Whereabouts:
         return None
 
     def _of_that_name(self, path: str) -> Sequence[str]:
-        return self._index.files_named(path.rpartition("/")[2]) if self._index is not None else ()
+        return self._index.names.files_named(path.rpartition("/")[2]) if self._index is not None else ()
 
     def _below(self, name: str) -> Sequence[str]:
         return files_below(name, self.source_folders)

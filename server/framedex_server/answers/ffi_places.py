@@ -25,8 +25,8 @@ def _is_passed(session: Session, index: Index, place: Place) -> bool:
 
 
 def _registered(index: Index, place: Place) -> Iterator[Place]:
-    here = {function.id for function in index.functions_at(place.path, place.line)}
-    for use in index.ffi_uses(place.path, place.line):
+    here = {function.id for function in index.line(place.path, place.line).functions()}
+    for use in index.line(place.path, place.line).ffi_uses():
         for handler in use.handlers:
             made_from, registered = handler.implementation, handler.location
             if made_from is not None and made_from.id in here and registered is not None:

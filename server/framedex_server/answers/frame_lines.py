@@ -20,7 +20,7 @@ from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.interchange import TextFrame
+    from framedex.interchange import TextFrame, TextStack
     from framedex.interchange.placing.resolve import Binaries, Found, Resolver
     from framedex.model import Location
     from framedex.whereabouts.precedence import Whereabouts
@@ -67,6 +67,12 @@ def frame_range(session: Session, document: StackText, frame: TextFrame) -> type
         session.position_in(document.lines[frame.first_line], frame.first_line, frame.start),
         session.position_in(document.lines[frame.last_line], frame.last_line, frame.end),
     )
+
+
+def stack_range(session: Session, document: StackText, stack: TextStack) -> types.Range:
+    """The range of all lines of a stack."""
+    last = document.lines[stack.last_line]
+    return types.Range(types.Position(stack.first_line, 0), session.position_in(last, stack.last_line, len(last)))
 
 
 def resolver(
@@ -153,7 +159,7 @@ def _symbol_and_module(index: Index, found: Found) -> tuple[str, str] | None:
     """The whole symbol and the binary of a recorded function: the text may have it shortened."""
     if found.location is None:
         return None
-    for function in index.functions_at(found.location.path, found.location.line):
+    for function in index.line(found.location.path, found.location.line).functions():
         if function.name == found.function:
             return function.symbol or function.name, function.module
     return None

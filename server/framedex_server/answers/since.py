@@ -12,7 +12,7 @@ def words_since(index: Index, path: str, line: int) -> list[str]:
     """What has become of a line since it was recorded (`moved from 14`); nothing where it is as it was."""
     from framedex.tracetext import stale_labels
 
-    return stale_labels(index.since_recorded(path, line))
+    return stale_labels(index.line(path, line).since_recorded())
 
 
 def doubt_about(index: Index, path: str, line: int) -> str:
@@ -22,5 +22,5 @@ def doubt_about(index: Index, path: str, line: int) -> str:
     """
     from framedex.model import Stale
 
-    is_doubtful = index.since_recorded(path, line).stale is Stale.UNKNOWN
+    is_doubtful = index.line(path, line).since_recorded().stale is Stale.UNKNOWN
     return f" [{', '.join(words_since(index, path, line))}]" if is_doubtful else ""

@@ -58,7 +58,7 @@ def static_callees(
 def _calls(
     session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]]
 ) -> Iterator[types.CallHierarchyOutgoingCall]:
-    for call in index.static_callees(written.path, written.line):
+    for call in index.line(written.path, written.line).static_callees():
         if any((location.path, location.line) in recorded for _, location, _ in call.targets):
             continue
         several = f", one of {len(call.targets)} of this name" if len(call.targets) > 1 else ""

@@ -71,7 +71,7 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
     if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_hold(about["textDocument"]["uri"]):
         return _why("No source is known of this line here.")
     passed = None if place is None else recorded_place(session, index, place)
-    others = None if passed is None else index.line_summary(passed.path, passed.line)
+    others = None if passed is None else index.line(passed.path, passed.line).summary()
     if passed is None or others is None:  # no place: it was typed since the file was saved
         return _why("No recorded call went through this line.")
     if not session.chosen.stacks_through(index, passed.path, passed.line, limit=1):

@@ -54,8 +54,8 @@ def register(server: LanguageServer, session: Session) -> None:
         longest_first = about.get("order") == "duration"
 
         def page(index: Index) -> Json:
-            found = index.calls_of_boundary(
-                capture, boundary, text, longest_first=longest_first, limit=limit, offset=offset
+            found = index.capture(capture).calls(
+                boundary, text, longest_first=longest_first, limit=limit, offset=offset
             )
             return {"calls": [call_json(call) for call in found]}
 
@@ -66,7 +66,7 @@ def register(server: LanguageServer, session: Session) -> None:
         """Every frame under a call, outermost first, in the order of its trace document."""
         about = given(params)
         call = integer_in(about, "call")
-        return await ask_contents(session, about, lambda index: _frames(session, index.trace(call)))
+        return await ask_contents(session, about, lambda index: _frames(session, index.calls.trace(call)))
 
     @server.feature("framedex/frame")
     async def frame(params: Any) -> Json | None:
@@ -93,7 +93,7 @@ def _boundaries(index: Index, capture: int, text: str) -> Json:
                 "averageText": duration(each.duration // (each.calls or 1)),
                 "latestCall": each.latest_call,
             }
-            for each in index.boundary_totals(capture, text)
+            for each in index.capture(capture).boundaries(text)
         ]
     }
 

@@ -116,9 +116,9 @@ def register(server: LanguageServer, session: Session) -> None:
 def in_source(session: Session, place: Place, index: Index) -> list[types.CallHierarchyItem] | None:
     """The innermost function around a source line that was on a recorded stack."""
     here = Anchor(place.path, place.line)
-    functions = _innermost(index.functions_at(place.path, place.line))
+    functions = _innermost(index.line(place.path, place.line).functions())
     # What the author of an FFI handler wrote is seen on stacks as the function by which it is registered.
-    functions = index.handlers_made_from(function.id for function in functions) or functions
+    functions = index.ffi.handlers_made_from(function.id for function in functions) or functions
     return [_item(session, function, place.path, here, "") for function in functions] or None
 
 
@@ -130,7 +130,7 @@ def in_text(
     for found in map(resolver(session, place.uri, index, session.binaries, document).find, frames):
         if found.location is not None and is_here(found.location.path):
             there = Anchor(found.location.path, found.location.line)
-            functions = index.functions_at(there.path, there.line)
+            functions = index.line(there.path, there.line).functions()
             # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
             named = [each for each in functions if each.name == found.function] or _innermost(functions)
             items += [_item(session, function, place.path, there, "") for function in named]
@@ -142,9 +142,9 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    direct, _ = index.direct_neighbours(function.id)
+    direct, _ = index.functions.direct_neighbours(function.id)
     calls = []
-    for edge, calls_made in _with_counts(index.callers(function.id), _limit(session, subject)):
+    for edge, calls_made in _with_counts(index.functions.callers(function.id), _limit(session, subject)):
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
         sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
@@ -159,10 +159,10 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
     function = _function(index, subject)
     if function is None:
         return []
-    _, direct = index.direct_neighbours(function.id)
+    _, direct = index.functions.direct_neighbours(function.id)
     here = session.line_range(subject.anchor.path, subject.anchor.line)
     calls = []
-    for edge, calls_made in _with_counts(index.callees(function.id), _limit(session, subject)):
+    for edge, calls_made in _with_counts(index.functions.callees(function.id), _limit(session, subject)):
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
@@ -178,7 +178,7 @@ def _never_recorded(
     if begin is None or not session.settings_at(subject.origin).static_calls:
         return []
     # Of a function that is passed over as glue, too, it is known that it was called.
-    recorded = [*index.callees(function.id), *index.direct_callees(function.id)]
+    recorded = [*index.functions.callees(function.id), *index.functions.direct_callees(function.id)]
     begins = {(each.callee.location.path, each.callee.location.line) for each in recorded if each.callee.location}
     return static_callees(session, Written(begin.path, begin.line, subject.origin), index, begins)
 
@@ -190,10 +190,10 @@ def _innermost(functions: Sequence[FunctionRow]) -> list[FunctionRow]:
 
 
 def _function(index: Index, subject: Subject) -> FunctionRow | None:
-    function = index.function(subject.function)
+    function = index.functions.get(subject.function)
     if function is not None and function.name == subject.name:
         return function
-    return next((each for each in index.find_functions(subject.name) if each.name == subject.name), None)
+    return next((each for each in index.functions.named(subject.name) if each.name == subject.name), None)
 
 
 def _limit(session: Session, subject: Subject) -> int:

@@ -32,5 +32,5 @@ def _calls(session: Session, index: Index, place: Place) -> list[Json]:
     place = recorded_place(session, index, place)
     limit = min(session.settings_at(place.path).limit, MOST_CALLS)
     stacks = {hit.stack: None for hit in session.chosen.stacks_through(index, place.path, place.line, limit)}
-    calls = index.calls_with_stacks(stacks, limit, session.chosen.capture_in(index))
+    calls = index.calls.with_stacks(stacks, limit, session.chosen.capture_in(index))
     return [call_json(call) for call in calls]

@@ -106,8 +106,8 @@ async def _compare(session: Session, params: Any) -> Json | None:
 
 def compared(index: Index, place: Place, before: int, after: int) -> Json | None:
     """Calls and nanoseconds of each boundary function reached from a line, in one capture and in another."""
-    first = index.line_summary(place.path, place.line, before)
-    second = index.line_summary(place.path, place.line, after)
+    first = index.line(place.path, place.line, before).summary()
+    second = index.line(place.path, place.line, after).summary()
     if first is None and second is None:
         return None
     return _compared(f"{Path(place.path).name}:{place.line}", _boundaries(first), _boundaries(second))
@@ -118,7 +118,7 @@ def compared_whole(index: Index, before: int, after: int) -> Json | None:
     if not {before, after} <= {capture.id for capture in index.captures()}:
         return None
     first, second = (
-        _by_name((each.function, each.calls, each.duration) for each in index.boundary_totals(capture))
+        _by_name((each.function, each.calls, each.duration) for each in index.capture(capture).boundaries())
         for capture in (before, after)
     )
     return _compared(f"captures {before} and {after}", first, second)

@@ -46,7 +46,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLens]:
     """A lens without its title for each recorded function of a file."""
-    functions = index.recorded_functions_in(path)[: session.settings_at(path).limit]
+    functions = index.file(path).functions()[: session.settings_at(path).limit]
     return [
         types.CodeLens(session.line_range(path, line), data={"path": path, "function": function})
         for line, function in functions
@@ -55,7 +55,7 @@ def on_functions(session: Session, path: str, index: Index) -> list[types.CodeLe
 
 
 def _title(index: Index, function: int, path: str, line: int) -> str | None:
-    mark = index.function_mark(function)
+    mark = index.functions.mark(function)
     return None if mark is None else title(mark) + doubt_about(index, path, line)
 
 

@@ -38,6 +38,6 @@ def callers(session: Session, place: Place, index: Index) -> Targets:
     place = recorded_place(session, index, place)
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
-    roads = index.roads_outward(place.path, place.line, is_readable, within, capture)
+    roads = index.line(place.path, place.line, capture).roads_outward(is_readable, within)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
     return answer(session, origin, along(session, place, index, roads), links)

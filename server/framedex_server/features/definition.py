@@ -56,7 +56,7 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
 
 def _handlers(index: Index, place: Place) -> list[FfiHandler]:
     """The handlers that the `ffi_call`s on a line stand for."""
-    uses = index.ffi_uses(place.path, place.line)
+    uses = index.line(place.path, place.line).ffi_uses()
     return [handler for use in uses if is_called_at(use, place) for handler in use.handlers]
 
 

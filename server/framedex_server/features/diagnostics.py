@@ -70,5 +70,5 @@ def of_file(session: Session, path: str, index: Index) -> list[types.Diagnostic]
             code=trouble.kind,
             source=SOURCE,
         )
-        for trouble in index.file_troubles(path)[: session.settings_at(path).limit]
+        for trouble in index.file(path).troubles()[: session.settings_at(path).limit]
     ]

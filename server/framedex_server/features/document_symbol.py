@@ -13,13 +13,13 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex_server.answers.frame_lines import frame_range
+from framedex_server.answers.frame_lines import frame_range, stack_range
 from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
-    from framedex.interchange import TextFrame, TextStack
+    from framedex.interchange import TextFrame
 
 MOST_SYMBOLS = 5_000
 """More entries than this make no outline; the stacks come first in the text that has them."""
@@ -77,12 +77,6 @@ def _frame(session: Session, document: StackText, frame: TextFrame) -> types.Doc
         range=where,
         selection_range=where,
     )
-
-
-def stack_range(session: Session, document: StackText, stack: TextStack) -> types.Range:
-    """The range of all lines of a stack."""
-    last = document.lines[stack.last_line]
-    return types.Range(types.Position(stack.first_line, 0), session.position_in(last, stack.last_line, len(last)))
 
 
 def _flat(stack: types.DocumentSymbol, uri: str) -> Iterator[types.SymbolInformation]:

@@ -27,7 +27,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _graph(index: Index, capture: int, boundary: int | None, with_glue: bool) -> Json:
-    graph = index.flame_graph(capture, boundary, with_glue=with_glue)
+    graph = index.capture(capture).flame_graph(boundary, with_glue=with_glue)
     return {
         "calls": graph.calls,
         **duration_json(graph.duration),

@@ -83,7 +83,7 @@ def _recorded_plumbing(index: Index, document: StackText) -> frozenset[Named]:
     return frozenset(
         named
         for named in sorted(placed)[:MOST_LOOKED_UP]
-        for function in index.functions_at(named[1], named[2])
+        for function in index.line(named[1], named[2]).functions()
         if function.name == named[0] and function.role is not Role.CODE
     )
 

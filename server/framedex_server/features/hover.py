@@ -52,7 +52,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     """What was recorded through a source line; None where nothing was."""
     capture = session.chosen.capture_in(index)
     markup = Markup(session.markdown_supported)
-    lines = [line for use in index.ffi_uses(place.path, place.line) for line in ffi_lines(markup, use, place)]
+    lines = [line for use in index.line(place.path, place.line).ffi_uses() for line in ffi_lines(markup, use, place)]
     about = "hover", place.path, place.line, capture, markup
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
@@ -72,12 +72,12 @@ class Recorded:
 
 
 def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
-    summary = index.line_summary(place.path, place.line, capture)
+    summary = index.line(place.path, place.line, capture).summary()
     if summary is None:
         return None
     linked: Sequence[LinkedCalls] = []
     if capture is None:
-        linked = index.linked_calls(place.path, place.line)
+        linked = index.line(place.path, place.line).linked_calls()
         around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
     else:
         around = _neighbours_in(index, place, capture)
@@ -111,17 +111,17 @@ def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[Pytho
     """The Python from which stacks came to a line of C++; the callers of Python are Python anyway."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
-    return index.program_lines(place.path, place.line, limit=2 * MOST_SHOWN)
+    return index.line(place.path, place.line).program_lines(limit=2 * MOST_SHOWN)
 
 
 def _is_native(index: Index, place: Place) -> bool:
-    return not any(function.language == "python" for function in index.functions_at(place.path, place.line))
+    return not any(function.language == "python" for function in index.line(place.path, place.line).functions())
 
 
 def _neighbours_in(index: Index, place: Place, capture: int) -> Neighbours:
     """The neighbours on the stacks of one capture; how many of its calls went which way is not kept."""
-    outward = index.roads_outward(place.path, place.line, _is_shown, capture=capture)
-    inward = index.roads_inward(place.path, place.line, _is_shown, capture=capture)
+    outward = index.line(place.path, place.line, capture).roads_outward(_is_shown)
+    inward = index.line(place.path, place.line, capture).roads_inward(_is_shown)
     callers = {road.target.function.id: (road.target.function, 0) for road in outward}
     callees = Counter(dict.fromkeys((road.target.function.name for road in inward), 0))
     return Neighbours(list(callers.values()), Callees(callees, Counter()), ())
@@ -135,9 +135,9 @@ def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
     urls: dict[str, str] = {}
-    direct = index.inward(place.path, place.line)
+    direct = index.line(place.path, place.line).inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
-    for step in index.inward_readable(place.path, place.line) or filter(_is_readable, direct):
+    for step in index.line(place.path, place.line).inward_readable() or filter(_is_readable, direct):
         name, location = step.target.function.name, step.target.location
         readable[name] += step.calls
         if location is not None and location.url is not None:

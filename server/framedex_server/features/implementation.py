@@ -34,7 +34,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def boundaries(session: Session, place: Place, index: Index) -> Targets:
     """The boundary functions reached from a source line; the line itself is none of them."""
-    ends = index.boundary_ends(place.path, place.line, session.chosen.capture_in(index))
+    ends = index.line(place.path, place.line, session.chosen.capture_in(index)).ends()
     targets = [target for end in ends for target in _innermost(end)]
     elsewhere = [target for target in targets if (target.path, target.line) != (place.path, place.line)]
     links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)

@@ -36,7 +36,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def on_lines(session: Session, path: str, first: int, last: int, index: Index) -> list[types.InlayHint]:
     """A hint for each recorded line of a file between two lines."""
-    marks = index.line_marks(path, first, last)[: session.settings_at(path).limit]
+    marks = index.file(path).marks(first, last)[: session.settings_at(path).limit]
     return [_hint(session, path, mark, index) for mark in marks if session.documents.edits.is_shown(path, mark.line)]
 
 

@@ -13,9 +13,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import position_in, tell
-from framedex_server.answers.session import Place, Session
+from framedex_server.answers.session import Session
+from framedex_server.answers.traces import latest_call
 from framedex_server.answers.why import why_nothing
 from framedex_server.documents.open_documents import TRACE_SUFFIX, path_of
 from framedex_server.protocol import OPEN_TRACE
@@ -40,7 +40,7 @@ def register(server: LanguageServer, session: Session) -> None:
             if place is not None:
                 written = await session.ask_at(
                     place,
-                    lambda index: _write(index, latest(session, index, place) if call is None else call),
+                    lambda index: _write(index, latest_call(session, index, place) if call is None else call),
                 )
         except OSError as error:
             tell(server, f"framedex: The trace could not be written: {error.strerror}.")
@@ -55,28 +55,10 @@ def register(server: LanguageServer, session: Session) -> None:
         return uri
 
 
-def latest(session: Session, index: Index, place: Place) -> int | None:
-    """The latest call of the stack through a line that took longest, else through the function around it.
-
-    A line that only other captures passed has none: that of another line would be taken for it.
-    """
-    place = recorded_place(session, index, place)
-    path, line = place.path, place.line
-    hits = session.chosen.stacks_through(index, path, line)
-    if not hits and index.line_summary(path, line) is None:
-        functions = index.functions_at(path, line)
-        lines = [function.location.line for function in functions if function.location]
-        extent = [function.end_line for function in functions]
-        marks = index.line_marks(path, min(lines, default=line), max(extent, default=line))
-        busiest = max(marks, key=lambda mark: mark.calls, default=None)
-        hits = session.chosen.stacks_through(index, path, busiest.line) if busiest else []
-    return hits[0].latest_call if hits else None
-
-
 def _write(index: Index, call: int | None) -> Path | None:
     from framedex.tracetext import format_trace
 
-    trace = index.trace(call) if call is not None else None
+    trace = index.calls.trace(call) if call is not None else None
     if trace is None:
         return None
     path = index.path.parent / "traces" / f"call-{trace.call.id}{TRACE_SUFFIX}"

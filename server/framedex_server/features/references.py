@@ -48,8 +48,8 @@ def origins(session: Session, place: Place, index: Index) -> list[types.Location
 
 
 def _locations(session: Session, place: Place, index: Index) -> Iterator[Location]:
-    for use in index.ffi_uses(place.path, place.line):
+    for use in index.line(place.path, place.line).ffi_uses():
         yield from (site.lines[0].location for site in use.sites if site.lines)
     capture = session.chosen.capture_in(index)
-    for line in index.program_lines(place.path, place.line, capture):
+    for line in index.line(place.path, place.line, capture).program_lines():
         yield line.location

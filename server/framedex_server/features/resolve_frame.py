@@ -94,7 +94,7 @@ def _is_recorded(index: Index, symbol: str) -> bool:
     from framedex.binaries.demangle import demangle
     from framedex.binaries.names import readable
 
-    return bool(index.find_functions(readable(demangle(symbol))))
+    return bool(index.functions.named(readable(demangle(symbol))))
 
 
 def _place(session: Session, place: Location) -> Json:

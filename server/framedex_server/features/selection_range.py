@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex_server.answers.frame_lines import frame_range
+from framedex_server.answers.frame_lines import frame_range, stack_range
 from framedex_server.answers.session import Session
 from framedex_server.documents.stack_texts import StackText
-from framedex_server.features.document_symbol import stack_range
 
 
 def register(server: LanguageServer, session: Session) -> None:

@@ -30,8 +30,8 @@ from framedex_server.answers.requests import (
     position_in,
 )
 from framedex_server.answers.session import Session
+from framedex_server.answers.traces import latest_call
 from framedex_server.documents.open_documents import TRACE_LANGUAGE
-from framedex_server.features.open_trace import latest
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -115,20 +115,20 @@ def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
         place = session.place(position.text_document, position.position)
 
         def find(index: Index) -> Trace | None:
-            call = latest(session, index, place) if place is not None else None
-            return None if call is None else index.trace(call)
+            call = latest_call(session, index, place) if place is not None else None
+            return None if call is None else index.calls.trace(call)
 
     elif about.get("stack") is not None:
         stack = integer_in(about, "stack")
 
         def find(index: Index) -> Trace | None:
-            return index.stack_trace(stack)
+            return index.calls.trace_of_stack(stack)
 
     else:
         call = integer_in(about, "call")
 
         def find(index: Index) -> Trace | None:
-            return index.trace(call)
+            return index.calls.trace(call)
 
     def of_capture(index: Index) -> Trace | None:
         trace = find(index)
@@ -158,5 +158,5 @@ def _markdown(session: Session, trace: Trace) -> Json:
 def _text(index: Index, kind: str, identifier: int) -> str | None:
     from framedex.tracetext import format_trace
 
-    trace = index.trace(identifier) if kind == "call" else index.stack_trace(identifier)
+    trace = index.calls.trace(identifier) if kind == "call" else index.calls.trace_of_stack(identifier)
     return None if trace is None else format_trace(trace)

@@ -65,7 +65,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def _found(session: Session, query: str, limit: int, index: Index) -> list[types.WorkspaceSymbol]:
     traces = _trace(session, index, int(match[1])) if (match := _TRACE.fullmatch(query)) else []
-    symbols = (_symbol(session, index, symbol) for symbol in index.find_symbols(query, limit))
+    symbols = (_symbol(session, index, symbol) for symbol in index.names.symbols(query, limit))
     return [*traces, *(symbol for symbol in symbols if symbol is not None)]
 
 
@@ -82,7 +82,7 @@ def _symbol(session: Session, index: Index, symbol: FoundSymbol) -> types.Worksp
 
 
 def _trace(session: Session, index: Index, call_id: int) -> list[types.WorkspaceSymbol]:
-    call = index.call(call_id)
+    call = index.calls.get(call_id)
     place = _end(index, call_id)
     if call is None or place is None:
         return []
@@ -91,8 +91,8 @@ def _trace(session: Session, index: Index, call_id: int) -> list[types.Workspace
 
 def _end(index: Index, call_id: int) -> Location | None:
     """The innermost place with source of a call."""
-    call = index.call(call_id)
-    for frames in index.stack_chains(call.stack) if call is not None else ():
+    call = index.calls.get(call_id)
+    for frames in index.calls.chains_of_stack(call.stack) if call is not None else ():
         frame = next(filter(is_readable, reversed(frames)), None)
         if frame is not None:
             return next(locations(frame), None)

@@ -49,7 +49,7 @@ class Project:
     def frames(self) -> frozenset[Place]:
         """Where the frames of all recorded calls stand, those that lead to a source."""
         with Index.open(self.folder / ".framedex" / "index.db") as index:
-            traces = [index.trace(call) for call in self.calls()]
+            traces = [index.calls.trace(call) for call in self.calls()]
         found = [frame.location for trace in traces if trace for frame in trace.frames if frame.location]
         return frozenset(Place(Path(location.path).name, location.line) for location in found)
 

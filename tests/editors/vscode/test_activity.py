@@ -65,7 +65,7 @@ def test_a_glue_frame_is_shown_in_the_trace_where_glue_is_folded(activity: Workb
 def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project: Project) -> None:
     call, _ = project.calls("--function", PUT)
     with Index.open(project.folder / ".framedex" / "index.db") as index:
-        trace = index.trace(call)
+        trace = index.calls.trace(call)
     assert trace is not None
     missing = next(
         frame.function.name for frame in trace.frames if not frame.location and frame.function.role is Role.CODE

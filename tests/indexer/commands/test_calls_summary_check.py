@@ -226,7 +226,7 @@ def test_every_misuse_is_told_with_the_call_that_made_it_one(misuse: Recorded) -
     assert set(lines) == set(ViolationKind)
     with Index.open(misuse.index) as index:
         for kind, line in lines.items():
-            trace = index.trace(findings[kind]["call"])
+            trace = index.calls.trace(findings[kind]["call"])
             assert trace is not None
             places = [frame.location for frame in trace.frames if frame.location is not None]
             assert (str(PROGRAMS / "misuse.py"), line) in {(place.path, place.line) for place in places}, kind

@@ -47,9 +47,9 @@ def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> 
     assert "native frames:" in result.stdout and "Python frames:" in result.stdout
     assert "framedex trace" in result.stderr
     with Index.open(project / ".framedex" / "index.db") as index:
-        call = index.latest_call(BOUNDARY)
+        call = index.calls.latest(BOUNDARY)
         assert call is not None
-        trace = index.trace(call.id)
+        trace = index.calls.trace(call.id)
     assert trace is not None and trace.outcome is MergeOutcome.MERGED
     names = [frame.function.name for frame in trace.frames]
     assert names.index("device_put") < names.index("xla::PjRtCApiClient::BufferFromHostBuffer")
@@ -71,14 +71,14 @@ def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(p
 def test_running_again_reads_nothing_and_changes_nothing(project: Path) -> None:
     run()
     with Index.open(project / ".framedex" / "index.db") as index:
-        before = index.calls(CallFilter())
+        before = index.calls.find(CallFilter())
 
     result = run("--json")
 
     document = json.loads(result.stdout)
     assert document["captures"] == [] and document["sources"]["parsed"] == 0
     with Index.open(project / ".framedex" / "index.db") as index:
-        assert index.calls(CallFilter()) == before
+        assert index.calls.find(CallFilter()) == before
 
 
 def test_a_source_folder_is_remembered(project: Path) -> None:

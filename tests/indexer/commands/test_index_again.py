@@ -83,7 +83,7 @@ def test_what_a_running_program_adds_is_read_by_the_next_run(endless: subprocess
     assert sent == list(range(1, len(sent) + 1)) and len(sent) >= printed
     with Index.open(Path(".framedex/index.db")) as index:
         (capture,) = index.captures()
-        assert capture.calls == len(index.calls(CallFilter()))
+        assert capture.calls == len(index.calls.find(CallFilter()))
 
 
 @pytest.mark.parametrize("how", ["as it was", "rebuilt"])
@@ -230,7 +230,7 @@ def _read_until(process: subprocess.Popen[str], size: int) -> int:
 def _sent() -> list[int]:
     """The sizes of the arrays whose sending is in the index, in order."""
     with Index.open(Path(".framedex/index.db")) as index:
-        calls = index.calls(CallFilter(function="PJRT_Client_BufferFromHostBuffer"))
+        calls = index.calls.find(CallFilter(function="PJRT_Client_BufferFromHostBuffer"))
     return [call.arguments["dims"][0] for call in calls]
 
 

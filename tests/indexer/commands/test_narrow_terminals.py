@@ -23,7 +23,7 @@ NOT_A_TERMINAL = Terminal(colors=False, links=False)
 
 @pytest.fixture
 def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).trace(1)
+    found = project.ingest(project.library.parent).calls.trace(1)
     assert found is not None
     return found
 

@@ -61,7 +61,7 @@ def source_map(tree: Path, tmp_path: Path) -> Path:
 
 def convert(index_path: Path) -> Location | None:
     with Index.open(index_path) as index:
-        return index.find_functions("glue::convert")[0].location
+        return index.functions.named("glue::convert")[0].location
 
 
 def test_a_checkout_is_exported_under_its_commit_and_address(tree: Path, tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_a_source_folder_wins_over_a_map_for_the_same_file(project: Project, sou
     run("--index", project.index, "sources", "import", source_map)
     with project.ingest(tree) as index:
         here = Location(str(tree / "glue" / "glue.cc"), 2, How.DEFINITION)
-        assert index.find_functions("glue::convert")[0].location == here
+        assert index.functions.named("glue::convert")[0].location == here
     (tree / "glue" / "glue.cc").unlink()
     with Store(project.index) as store:
         find_sources(store, Silence())

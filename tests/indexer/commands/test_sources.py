@@ -83,7 +83,7 @@ def test_a_folder_is_added_listed_with_its_mismatch_and_removed(elsewhere: Proje
     document = _json("sources")
     assert document["roots"] == []
     with Index.open(elsewhere.index) as index:
-        assert index.source_health().roots == ()
+        assert index.sources.health().roots == ()
 
 
 def test_a_folder_that_is_not_there_is_refused(elsewhere: Project) -> None:
@@ -165,7 +165,7 @@ def test_frames_whose_files_are_not_here_have_the_public_url_of_their_line(elsew
     frames = _json("trace", "1")["frames"]
     assert url in [frame["location"]["url"] for frame in frames if frame["location"]]
     with Index.open(elsewhere.index) as index:
-        lines = index.python_lines(index.calls(CallFilter()))
+        lines = index.calls.python_lines(index.calls.find(CallFilter()))
     assert all(line.location.url for line in lines.values())
 
 
@@ -179,7 +179,7 @@ def test_a_frame_of_xla_has_its_url_by_its_path_in_debug_information(elsewhere: 
             metadata=elsewhere.capture.metadata,
         )
         with project.ingest(capture=capture) as index:
-            frames = [frame for call in index.calls(CallFilter()) for frame in index.trace(call.id).frames]  # type: ignore[union-attr]
+            frames = [frame for call in index.calls.find(CallFilter()) for frame in index.calls.trace(call.id).frames]  # type: ignore[union-attr]
         urls = {frame.location.url for frame in frames if frame.function.name == "runtime::allocate" and frame.location}
         assert urls == {f"https://github.com/openxla/xla/blob/{XLA}/xla/pjrt/runtime.cc#L11"}
 

@@ -21,7 +21,7 @@ HOSTILE = "\x1b]8;;http://evil\x07name\n\u202e\r\x9b2J"
 
 @pytest.fixture
 def trace(project: Project) -> Trace:
-    found = project.ingest(project.library.parent).trace(1)
+    found = project.ingest(project.library.parent).calls.trace(1)
     assert found is not None
     return found
 

@@ -34,12 +34,12 @@ class Compiled:
 
     def compilations(self) -> dict[str, list[CallRow]]:
         """The calls that compiled, by the function that asked for it: smaller programs are of earlier functions."""
-        calls = self.index.calls(CallFilter(function=COMPILE))
+        calls = self.index.calls.find(CallFilter(function=COMPILE))
         ordered = iter(sorted(calls, key=_size))
         return {name: [next(ordered) for _ in range(1 if name == "here" else 3)] for name in FUNCTIONS}
 
     def trace(self, call: CallRow) -> Trace:
-        found = self.index.trace(call.id)
+        found = self.index.calls.trace(call.id)
         assert found is not None
         return found
 
@@ -91,9 +91,9 @@ def test_a_link_that_is_no_candidate_never_leads_to_a_thread_that_did_not_ask(co
     asked = {
         str(call.objects["executable"]): name
         for name, calls in compiled.compilations().items()
-        for call in compiled.index.named(calls)
+        for call in compiled.index.calls.named(calls)
     }
-    for call in compiled.index.named(compiled.index.calls(CallFilter())):
+    for call in compiled.index.calls.named(compiled.index.calls.find(CallFilter())):
         for made in asked.keys() & {value for value in call.objects.values() if isinstance(value, str)}:
             for dispatch in compiled.trace(call).dispatched:
                 if dispatch.how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
@@ -101,7 +101,7 @@ def test_a_link_that_is_no_candidate_never_leads_to_a_thread_that_did_not_ask(co
 
 
 def test_no_stack_gets_frames_of_another_thread(compiled: Compiled) -> None:
-    for call in compiled.index.calls(CallFilter()):
+    for call in compiled.index.calls.find(CallFilter()):
         found = compiled.trace(call)
         if found.dispatched:
             told = all(dispatch.how is LinkHow.TOLD for dispatch in found.dispatched)
@@ -109,7 +109,7 @@ def test_no_stack_gets_frames_of_another_thread(compiled: Compiled) -> None:
 
 
 def test_the_place_that_jax_tells_is_shown_and_is_on_the_stack(compiled: Compiled) -> None:
-    for call in compiled.index.calls(CallFilter(function="PJRT_LoadedExecutable_Execute")):
+    for call in compiled.index.calls.find(CallFilter(function="PJRT_LoadedExecutable_Execute")):
         found = compiled.trace(call)
         (dispatch,) = found.dispatched
         assert dispatch.how is LinkHow.TOLD
@@ -134,11 +134,11 @@ def test_a_capture_that_is_read_again_has_each_link_once(compiled: Compiled, tmp
         for signature in ("some", "more"):
             add_capture(store, capture, Namer(), signature)
     again = Index.open(tmp_path / "index.db")
-    links = [len(again.trace(call.id).dispatched) for call in again.calls(CallFilter())]  # type: ignore[union-attr]
-    assert links == [len(compiled.trace(call).dispatched) for call in compiled.index.calls(CallFilter())]
+    links = [len(again.calls.trace(call.id).dispatched) for call in again.calls.find(CallFilter())]  # type: ignore[union-attr]
+    assert links == [len(compiled.trace(call).dispatched) for call in compiled.index.calls.find(CallFilter())]
     for text in ("program(number)(", "program(3)(x)"):
         place = str(SOURCE), _line(text)
-        assert again.linked_calls(*place) == compiled.index.linked_calls(*place)
+        assert again.line(*place).linked_calls() == compiled.index.line(*place).linked_calls()
 
 
 def test_the_line_that_asked_is_told_with_how_it_is_known(compiled: Compiled) -> None:

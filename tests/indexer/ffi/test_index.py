@@ -111,38 +111,38 @@ def test_every_line_of_a_sites_stack_answers_for_its_runs(calls: IndexedRun) -> 
         (totals,) = calls.target("rms_norm_forward").sites
         for frame in totals.site.frames:
             if frame.location is not None:
-                summary = index.line_summary(frame.location.path, frame.location.line)
+                summary = index.line(frame.location.path, frame.location.line).summary()
                 assert summary is not None
                 assert "rms_norm_forward" in [name for name, _, _ in summary.boundaries]
 
 
 def test_a_run_counts_once_for_a_line_that_both_of_its_stacks_pass(calls: IndexedRun) -> None:
     with calls.open() as index:
-        summary = index.line_summary(str(calls.program), calls.run.result["rms_norm"])
+        summary = index.line(str(calls.program), calls.run.result["rms_norm"]).summary()
     assert summary is not None
     assert {name: count for name, count, _ in summary.boundaries}["rms_norm"] == 1
 
 
 def test_callers_and_callees_cross_from_python_into_the_handler_and_back(calls: IndexedRun) -> None:
     with calls.open() as index:
-        (handler,) = [each for each in index.find_functions("RmsNorm") if each.name == "RmsNorm"]
-        (caller,) = [edge for edge in index.callers(handler.id) if edge.caller.language == "python"]
+        (handler,) = [each for each in index.functions.named("RmsNorm") if each.name == "RmsNorm"]
+        (caller,) = [edge for edge in index.functions.callers(handler.id) if edge.caller.language == "python"]
         assert caller.caller.name == "rms_norm"
         assert [site.line for site in caller.sites] == [line_of(EXAMPLE, 'jax.ffi.ffi_call("rms_norm", ')]
-        assert "RmsNorm" in [edge.callee.name for edge in index.callees(caller.caller.id)]
+        assert "RmsNorm" in [edge.callee.name for edge in index.functions.callees(caller.caller.id)]
 
 
 def test_what_the_author_wrote_stands_for_the_handler(calls: IndexedRun) -> None:
     with calls.open() as index:
-        found = index.find_functions("(anonymous namespace)::scale_later")
+        found = index.functions.named("(anonymous namespace)::scale_later")
         assert [each.name for each in found] == ["ScaleLater"]
-        assert "scale_later" in [edge.caller.name for edge in index.callers(found[0].id)]
+        assert "scale_later" in [edge.caller.name for edge in index.functions.callers(found[0].id)]
 
 
 def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> None:
     """Given a decorated function that is on walked stacks and on those of sites, then it is one function."""
     with calls.open() as index:
-        found = [each for each in index.find_functions("rms_norm") if each.location and each.name == "rms_norm"]
+        found = [each for each in index.functions.named("rms_norm") if each.location and each.name == "rms_norm"]
     assert len([each for each in found if each.module == str(EXAMPLE)]) == 1
     assert found[0].location is not None
     assert found[0].location.line == line_of(EXAMPLE, "def rms_norm(") - 1, "it begins with its decorator"
@@ -150,9 +150,9 @@ def test_a_function_is_one_whether_it_was_walked_or_told(calls: IndexedRun) -> N
 
 def test_the_trace_of_a_run_has_its_origin(calls: IndexedRun) -> None:
     with calls.open() as index:
-        call = index.latest_call("rms_norm_backward")
+        call = index.calls.latest("rms_norm_backward")
         assert call is not None
-        trace = index.trace(call.id)
+        trace = index.calls.trace(call.id)
     assert trace is not None and trace.origin is not None
     assert trace.frames[-1].function.name == "RmsNormBackward"
     assert trace.origin.how is Join.EXACT
@@ -161,9 +161,9 @@ def test_the_trace_of_a_run_has_its_origin(calls: IndexedRun) -> None:
 
 def test_an_instantiation_is_joined_as_well(calls: IndexedRun) -> None:
     with calls.open() as index:
-        call = index.latest_call("counter.instantiate")
+        call = index.calls.latest("counter.instantiate")
         assert call is not None
-        trace = index.trace(call.id)
+        trace = index.calls.trace(call.id)
     assert trace is not None and trace.origin is not None
     assert places(trace.origin.sites[0])[0][0] == EXAMPLE.name
 
@@ -173,7 +173,7 @@ def test_calls_that_differ_only_in_their_line_are_told_apart() -> None:
     lines, _ = run.run.result["in one program"]
     with run.open() as index:
         for line in lines:
-            summary = index.line_summary(str(run.program), line)
+            summary = index.line(str(run.program), line).summary()
             assert summary is not None
             assert [count for name, count, _ in summary.boundaries if name == "rms_norm"] == [1]
 
@@ -186,13 +186,13 @@ def test_an_ambiguous_run_shows_its_candidates_and_counts_for_no_line(tmp_path: 
     with Store(path) as store:
         add_capture(store, _with_open_instance(run.run, first, second), Namer())
     with Index.open(path) as index:
-        (target,) = [each for each in index.ffi_targets(1) if each.name == "rms_norm"]
+        (target,) = [each for each in index.capture(1).ffi_targets() if each.name == "rms_norm"]
         candidates = [totals for totals in target.sites if totals.how is Join.AMBIGUOUS]
         assert {places(totals.site)[0][1] for totals in candidates} == {first, second}
         call = candidates[0].latest_call
         assert call is not None
         for line, runs in ((first, None), (second, 2)):
-            summary = index.line_summary(str(run.program), line)
+            summary = index.line(str(run.program), line).summary()
             boundaries = {} if summary is None else {name: count for name, count, _ in summary.boundaries}
             assert boundaries.get("rms_norm") == runs
     text = CliRunner().invoke(cli, ["--index", str(path), "trace", str(call)]).stdout
@@ -224,9 +224,9 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
     assert not ran.sites, "the process that runs the program has met no ffi_call"
     index_path = make_index(tmp_path, *ran.captures)
     with Index.open(index_path) as index:
-        call = index.latest_call("rms_norm")
+        call = index.calls.latest("rms_norm")
         assert call is not None
-        alone = index.trace(call.id)
+        alone = index.calls.trace(call.id)
     assert alone is not None and alone.origin is not None
     assert alone.origin.how is Join.EXACT
     assert alone.origin.sites[0].from_metadata, "all that is known is what the compiled program tells"
@@ -234,9 +234,9 @@ def test_a_site_of_another_process_is_found_in_its_capture(tmp_path: Path) -> No
 
     make_index(tmp_path, *saved.captures)
     with Index.open(index_path) as index:
-        together = index.trace(call.id)
+        together = index.calls.trace(call.id)
         program = Path(__file__).parents[2] / "programs" / "ffi_saved.py"
-        summary = index.line_summary(str(program), line)
+        summary = index.line(str(program), line).summary()
     assert together is not None and together.origin is not None
     assert ("ffi_saved.py", line) in places(together.origin.sites[0])
     assert "_flatten_fun_nokwargs" in [frame.function.name for frame in together.origin.sites[0].frames]

@@ -36,9 +36,9 @@ def everything(frame: FrameRow) -> bool:
 
 def test_the_way_outward_is_that_of_the_nodes_that_it_is_asked_for(roads: Roads) -> None:
     with Index.open(roads.index) as index:
-        (get,) = index.roads_outward(str(roads.library), 8, everything)
-        further = index.roads_outward(str(roads.library), 2, everything, within=get.nodes)
-        every = index.roads_outward(str(roads.library), 2, everything)
+        (get,) = index.line(str(roads.library), 8).roads_outward(everything)
+        further = index.line(str(roads.library), 2).roads_outward(everything, within=get.nodes)
+        every = index.line(str(roads.library), 2).roads_outward(everything)
 
     assert (get.target.function.name, get.calls) == ("wrapper", 2)
     assert [road.target.location and road.target.location.line for road in further] == [3, 2]
@@ -51,8 +51,8 @@ def test_the_way_outward_is_that_of_the_nodes_that_it_is_asked_for(roads: Roads)
 
 def test_program_lines_are_the_origins_most_calls_first(recording: Recording) -> None:
     with Index.open(recording.index) as index:
-        lines = index.program_lines(str(recording.client), recording.client_definition)
-        outermost = index.program_lines(str(recording.demo), 11)
+        lines = index.line(str(recording.client), recording.client_definition).program_lines()
+        outermost = index.line(str(recording.demo), 11).program_lines()
 
     assert [Path(line.location.path).name for line in lines] == ["library.py"]
     assert outermost == []
@@ -60,8 +60,8 @@ def test_program_lines_are_the_origins_most_calls_first(recording: Recording) ->
 
 def test_the_ends_of_a_line_come_with_their_innermost_frames(recording: Recording) -> None:
     with Index.open(recording.index) as index:
-        ends = index.boundary_ends(str(recording.demo), recording.main_calls_both)
-        narrowed = index.boundary_ends(str(recording.demo), recording.main_calls_make_input, capture=1)
+        ends = index.line(str(recording.demo), recording.main_calls_both).ends()
+        narrowed = index.line(str(recording.demo), recording.main_calls_make_input, 1).ends()
 
     assert [(end.function, end.calls, end.frames[0].function.name) for end in ends] == [
         ("PJRT_Client_BufferFromHostBuffer", 4, "PJRT_Client_BufferFromHostBuffer"),
@@ -75,10 +75,10 @@ def test_the_ends_of_a_line_come_with_their_innermost_frames(recording: Recordin
 def test_one_capture_is_told_apart_from_the_others(recording: Recording) -> None:
     demo, line = str(recording.demo), recording.main_calls_make_input
     with Index.open(recording.index) as index:
-        both = index.line_summary(demo, line)
-        each = [index.line_summary(demo, line, capture) for capture in (1, 2)]
-        hits = [index.stacks_of_capture(capture, demo, line) for capture in (1, 2)]
-        nothing = index.line_summary(demo, recording.nothing_recorded, 1)
+        both = index.line(demo, line).summary()
+        each = [index.line(demo, line, capture).summary() for capture in (1, 2)]
+        hits = [index.line(demo, line, capture).stacks() for capture in (1, 2)]
+        nothing = index.line(demo, recording.nothing_recorded, 1).summary()
 
     assert both is not None
     assert [summary and summary.calls for summary in (both, *each)] == [10, 3, 7]
@@ -92,19 +92,19 @@ def test_one_capture_is_told_apart_from_the_others(recording: Recording) -> None
 def test_a_road_of_another_capture_is_not_offered(recording: Recording) -> None:
     demo, line = str(recording.demo), recording.main_calls_make_input
     with Index.open(recording.index) as index:
-        known = index.roads_inward(demo, line, everything, capture=2)
-        unknown = index.roads_inward(demo, line, everything, capture=3)
-        outward = index.roads_outward(demo, line, everything, capture=3)
+        known = index.line(demo, line, 2).roads_inward(everything)
+        unknown = index.line(demo, line, 3).roads_inward(everything)
+        outward = index.line(demo, line, 3).roads_outward(everything)
 
     assert (len(known), unknown, outward) == (1, [], [])
 
 
 def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
     with Index.open(recording.index) as index:
-        lines = index.line_marks(str(recording.demo), 1, 8)
-        functions = dict(index.recorded_functions_in(str(recording.demo)))
-        main = index.function_mark(functions[7])
-        missing = index.function_mark(10**6)
+        lines = index.file(str(recording.demo)).marks(1, 8)
+        functions = dict(index.file(str(recording.demo)).functions())
+        main = index.functions.mark(functions[7])
+        missing = index.functions.mark(10**6)
 
     assert [(mark.line, mark.calls, mark.duration) for mark in lines] == [(5, 14, 28_000), (8, 10, 20_000)]
     assert sorted(functions) == [1, 3, 7]
@@ -116,8 +116,8 @@ def test_marks_are_of_lines_and_of_functions(recording: Recording) -> None:
 
 def test_a_stack_is_given_whole(recording: Recording) -> None:
     with Index.open(recording.index) as index:
-        (hit, *_) = index.stacks_through(str(recording.demo), recording.main_calls_make_input)
-        (chain,) = index.stack_chains(hit.stack)
+        (hit, *_) = index.line(str(recording.demo), recording.main_calls_make_input).stacks()
+        (chain,) = index.calls.chains_of_stack(hit.stack)
 
     assert chain[hit.position].id == hit.frame.id
     assert chain[0].function.name == "<module>"
@@ -125,33 +125,36 @@ def test_a_stack_is_given_whole(recording: Recording) -> None:
 
 
 QUESTIONS: dict[str, Callable[[Index, Recording], object]] = {
-    "hover": lambda index, it: index.line_summary(str(it.demo), 9),
-    "callers": lambda index, it: index.program_lines(str(it.client), 4),
-    "linked": lambda index, it: index.linked_calls(str(it.demo), 9),
-    "neighbours": lambda index, it: (index.inward(str(it.demo), 9), index.inward_readable(str(it.demo), 9)),
-    "definition": lambda index, it: index.roads_inward(str(it.demo), 9, everything),
-    "declaration": lambda index, it: index.roads_outward(str(it.client), 4, everything),
-    "implementation": lambda index, it: index.boundary_ends(str(it.demo), 9),
-    "stacks": lambda index, it: index.stacks_through(str(it.demo), 9),
-    "calls": lambda index, it: (index.calls_with_stacks([1, 2], 9), index.calls_with_stacks([1, 2], 9, 1)),
-    "whole stack": lambda index, it: index.stack_chains(1),
-    "prepare": lambda index, it: index.functions_at(str(it.demo), 9),
-    "incoming": lambda index, it: (index.callers(3), index.direct_callers(3)),
-    "outgoing": lambda index, it: (index.callees(2), index.direct_callees(2)),
-    "static": lambda index, it: index.static_callees(str(it.demo), 7),
-    "lenses": lambda index, it: [index.function_mark(each) for _, each in index.recorded_functions_in(str(it.demo))],
-    "hints": lambda index, it: index.line_marks(str(it.demo), 1, 20),
-    "troubles": lambda index, it: index.file_troubles(str(it.demo)),
-    "pages of calls": lambda index, it: (
-        index.calls_of_boundary(1, 1),
-        index.calls_of_boundary(1, 1, longest_first=True),
+    "hover": lambda index, it: index.line(str(it.demo), 9).summary(),
+    "callers": lambda index, it: index.line(str(it.client), 4).program_lines(),
+    "linked": lambda index, it: index.line(str(it.demo), 9).linked_calls(),
+    "neighbours": lambda index, it: (
+        index.line(str(it.demo), 9).inward(),
+        index.line(str(it.demo), 9).inward_readable(),
     ),
-    "frames": lambda index, it: (index.trace(1), index.frame(1)),
+    "definition": lambda index, it: index.line(str(it.demo), 9).roads_inward(everything),
+    "declaration": lambda index, it: index.line(str(it.client), 4).roads_outward(everything),
+    "implementation": lambda index, it: index.line(str(it.demo), 9).ends(),
+    "stacks": lambda index, it: index.line(str(it.demo), 9).stacks(),
+    "calls": lambda index, it: (index.calls.with_stacks([1, 2], 9), index.calls.with_stacks([1, 2], 9, 1)),
+    "whole stack": lambda index, it: index.calls.chains_of_stack(1),
+    "prepare": lambda index, it: index.line(str(it.demo), 9).functions(),
+    "incoming": lambda index, it: (index.functions.callers(3), index.functions.direct_callers(3)),
+    "outgoing": lambda index, it: (index.functions.callees(2), index.functions.direct_callees(2)),
+    "static": lambda index, it: index.line(str(it.demo), 7).static_callees(),
+    "lenses": lambda index, it: [index.functions.mark(each) for _, each in index.file(str(it.demo)).functions()],
+    "hints": lambda index, it: index.file(str(it.demo)).marks(1, 20),
+    "troubles": lambda index, it: index.file(str(it.demo)).troubles(),
+    "pages of calls": lambda index, it: (
+        index.capture(1).calls(1),
+        index.capture(1).calls(1, longest_first=True),
+    ),
+    "frames": lambda index, it: (index.calls.trace(1), index.frame(1)),
     "of a capture": lambda index, it: (
-        index.line_summary(str(it.demo), 9, 1),
-        index.stacks_of_capture(1, str(it.demo), 9),
-        index.roads_inward(str(it.demo), 9, everything, capture=1),
-        index.boundary_ends(str(it.demo), 9, 1),
+        index.line(str(it.demo), 9, 1).summary(),
+        index.line(str(it.demo), 9, 1).stacks(),
+        index.line(str(it.demo), 9, 1).roads_inward(everything),
+        index.line(str(it.demo), 9, 1).ends(),
     ),
 }
 

@@ -24,7 +24,7 @@ def below(graph: FlameGraph, *path: str) -> dict[str, tuple[int, int]]:
 
 
 def test_functions_stand_below_their_callers_with_calls_and_time(project: Project) -> None:
-    graph = project.ingest().flame_graph(1)
+    graph = project.ingest().capture(1).flame_graph()
 
     assert (graph.calls, graph.duration) == (4, 2_100)
     assert below(graph) == {"<module>": (3, 2_100), UNMERGED: (1, 0)}
@@ -36,7 +36,7 @@ def test_functions_stand_below_their_callers_with_calls_and_time(project: Projec
 
 
 def test_a_node_leads_to_the_frame_that_took_most_time(project: Project) -> None:
-    graph = project.ingest().flame_graph(1)
+    graph = project.ingest().capture(1).flame_graph()
 
     (main,) = (node for node in graph.nodes if node.name == "main")
     assert main.location is not None
@@ -44,7 +44,7 @@ def test_a_node_leads_to_the_frame_that_took_most_time(project: Project) -> None
 
 
 def test_what_could_not_be_merged_stands_apart(project: Project) -> None:
-    graph = project.ingest().flame_graph(1)
+    graph = project.ingest().capture(1).flame_graph()
 
     assert below(graph, UNMERGED, "glue::convert", PUT) == {"PJRT_Error_Destroy": (1, 0)}
     assert [node.kind for node in graph.nodes if node.parent == -1] == [FlameKind.PYTHON, FlameKind.UNMERGED]
@@ -52,8 +52,8 @@ def test_what_could_not_be_merged_stands_apart(project: Project) -> None:
 
 def test_a_boundary_function_alone(project: Project) -> None:
     index = project.ingest()
-    (destroy,) = (each.id for each in index.boundary_totals(1) if each.function == "PJRT_Error_Destroy")
-    graph = index.flame_graph(1, destroy)
+    (destroy,) = (each.id for each in index.capture(1).boundaries() if each.function == "PJRT_Error_Destroy")
+    graph = index.capture(1).flame_graph(destroy)
 
     assert (graph.calls, graph.duration) == (1, 0)
     assert below(graph) == {UNMERGED: (1, 0)}
@@ -61,10 +61,10 @@ def test_a_boundary_function_alone(project: Project) -> None:
 
 @pytest.mark.parametrize("most", [0, 1, 4, 100])
 def test_small_functions_are_merged_and_nothing_is_lost(project: Project, most: int) -> None:
-    graph = project.ingest().flame_graph(1, most=most)
+    graph = project.ingest().capture(1).flame_graph(most=most)
 
     told_apart = [node for node in graph.nodes if node.kind is not FlameKind.OTHERS]
-    assert len(told_apart) + graph.merged == len(project.ingest().flame_graph(1).nodes)
+    assert len(told_apart) + graph.merged == len(project.ingest().capture(1).flame_graph().nodes)
     assert len(told_apart) <= most
     calls: dict[int, int] = defaultdict(int)
     for number, node in enumerate(graph.nodes):
@@ -81,10 +81,10 @@ def test_time_inside_another_call_counts_once(project: Project) -> None:
         duration=np.array([5_000, 700, 900, 100], np.int64),  # the second and third inside the first
     )
     index = project.ingest(capture=project.again("nested", calls=calls))
-    assert index.flame_graph(1).duration == 5_100
-    (put,) = (each for each in index.boundary_totals(1) if each.function == PUT)
-    assert index.flame_graph(1, put.id).duration == put.duration == 6_600
+    assert index.capture(1).flame_graph().duration == 5_100
+    (put,) = (each for each in index.capture(1).boundaries() if each.function == PUT)
+    assert index.capture(1).flame_graph(put.id).duration == put.duration == 6_600
 
 
 def test_no_such_capture_is_an_empty_graph(project: Project) -> None:
-    assert project.ingest().flame_graph(9) == FlameGraph(0, 0, 0, 0, ())
+    assert project.ingest().capture(9).flame_graph() == FlameGraph(0, 0, 0, 0, ())

@@ -62,7 +62,7 @@ def test_a_function_without_calls_is_not_among_those_a_name_may_mean(project: Pr
     known = (*project.capture.functions, Function("pjrt", "PJRT_Client_BufferFromHostBuffer_Again"))
 
     with project.ingest(capture=replace(project.capture, functions=known)) as index:
-        found = index.latest_call("FromHost")
+        found = index.calls.latest("FromHost")
 
     assert found is not None and found.id == 3
 
@@ -71,7 +71,7 @@ def test_threads_of_one_name_are_told_apart_and_the_main_one_is_called_so(projec
     threads = (Thread(100, "python"), Thread(101, "python"))
 
     with project.ingest(capture=replace(project.capture, metadata=RUN, threads=threads)) as index:
-        calls = [index.call(number) for number in (1, 4)]
+        calls = [index.calls.get(number) for number in (1, 4)]
 
     assert [(call.thread, call.tid) for call in calls if call] == [("main", 100), ("python (101)", 101)]
 

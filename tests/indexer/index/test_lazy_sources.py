@@ -132,7 +132,7 @@ def test_what_could_not_be_read_is_counted(project: Project, tree: Path) -> None
         find_sources(store, Silence())
 
     with Index.open(project.index) as index:
-        health = index.source_health()
+        health = index.sources.health()
 
     assert health.roots == (str(tree),)
     problems = {problem.message: problem for problem in health.problems}
@@ -162,7 +162,7 @@ class _InterruptBefore(Silence):
 
 def _convert(project: Project) -> Location | None:
     with Index.open(project.index) as index:
-        (function,) = index.find_functions("glue::convert")
+        (function,) = index.functions.named("glue::convert")
         return function.location
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from framedex.errors import FramedexError
 from framedex.index import Index, Store
-from framedex.index.write.records import FrameRecord
+from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer
 from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role
 from framedex.plaintext import restore
@@ -21,7 +21,7 @@ BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 
 
 def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None:
-    calls = project.ingest().calls(CallFilter())
+    calls = project.ingest().calls.find(CallFilter())
 
     assert [call.start for call in calls] == [1_000, 2_000, 3_000, 2_000_000_000]
     assert calls[0].arguments == {"type": "F32", "dims": [2, 3], "bytes": 24}
@@ -47,8 +47,8 @@ def test_calls_come_by_start_time_with_their_arguments(project: Project) -> None
 def test_a_filter_keeps_only_what_it_names(project: Project, wanted: CallFilter, starts: list[int]) -> None:
     index = project.ingest()
 
-    assert [call.start for call in index.calls(wanted)] == starts
-    assert index.count_calls(wanted) == len(starts)
+    assert [call.start for call in index.calls.find(wanted)] == starts
+    assert index.calls.count(wanted) == len(starts)
 
 
 def test_a_limit_keeps_the_latest_calls_of_the_latest_capture(project: Project) -> None:
@@ -56,33 +56,33 @@ def test_a_limit_keeps_the_latest_calls_of_the_latest_capture(project: Project) 
     project.ingest().close()
     index = project.ingest(capture=project.again("earlier", metadata=earlier))
 
-    assert [(call.capture, call.start) for call in index.calls(CallFilter(), limit=2)] == [
+    assert [(call.capture, call.start) for call in index.calls.find(CallFilter(), limit=2)] == [
         (1, 3_000),
         (1, 2_000_000_000),
     ]
-    assert [call.capture for call in index.calls(CallFilter(), limit=5)] == [2, 1, 1, 1, 1]
+    assert [call.capture for call in index.calls.find(CallFilter(), limit=5)] == [2, 1, 1, 1, 1]
 
 
 def test_the_latest_call_of_a_function_is_found_by_a_part_of_its_name(project: Project) -> None:
     index = project.ingest()
 
-    found = index.latest_call("fromhostbuffer")
+    found = index.calls.latest("fromhostbuffer")
 
     assert found is not None
     assert (found.function, found.start) == (BOUNDARY, 3_000)
-    assert index.latest_call("Nothing") is None
+    assert index.calls.latest("Nothing") is None
 
 
 def test_a_part_that_fits_several_names_is_refused_with_the_names(project: Project) -> None:
     with pytest.raises(FramedexError) as raised:
-        project.ingest().latest_call("PJRT")
+        project.ingest().calls.latest("PJRT")
 
     assert BOUNDARY in raised.value.message
     assert "PJRT_Error_Destroy" in raised.value.message
 
 
 def test_a_trace_crosses_from_python_into_inlined_native_code(project: Project) -> None:
-    trace = project.ingest(project.library.parent).trace(1)
+    trace = project.ingest(project.library.parent).calls.trace(1)
 
     assert trace is not None
     shown = [(frame.function.language, frame.function.name, frame.inlined) for frame in trace.frames]
@@ -98,7 +98,7 @@ def test_a_trace_crosses_from_python_into_inlined_native_code(project: Project) 
 
 
 def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> None:
-    trace = project.ingest().trace(4)
+    trace = project.ingest().calls.trace(4)
 
     assert trace is not None
     assert trace.outcome is MergeOutcome.NO_HOST
@@ -108,17 +108,17 @@ def test_an_unmerged_stack_is_two_stacks_with_the_reason(project: Project) -> No
 
 def test_the_trace_of_a_stack_is_that_of_its_latest_call(project: Project) -> None:
     index = project.ingest()
-    first = index.call(1)
+    first = index.calls.get(1)
 
     assert first is not None
-    trace = index.stack_trace(first.stack)
+    trace = index.calls.trace_of_stack(first.stack)
     assert trace is not None
     assert trace.call.start == 2_000
 
 
 def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project: Project) -> None:
     index = project.ingest()
-    summary = index.line_summary(str(project.program), project.line("transfer(2)"))
+    summary = index.line(str(project.program), project.line("transfer(2)")).summary()
 
     assert summary is not None
     assert (summary.calls, summary.total_duration) == (2, 900)
@@ -126,12 +126,12 @@ def test_a_line_tells_its_calls_where_they_went_and_where_they_came_from(project
     assert [(function.name, calls) for function, calls in summary.callers] == [("<module>", 2)]
     assert {"type": "F32", "dims": [2, 3], "bytes": 24} in summary.arguments
     assert summary.hows == (How.EXACT,)
-    assert index.line_summary(str(project.program), 3) is None
-    assert index.line_summary("/no/such/file.py", 3) is None
+    assert index.line(str(project.program), 3).summary() is None
+    assert index.line("/no/such/file.py", 3).summary() is None
 
 
 def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
-    lines = project.ingest().recorded_lines(str(project.program))
+    lines = project.ingest().file(str(project.program)).recorded_lines()
 
     assert lines == {
         project.line("# start"): 4,
@@ -143,43 +143,43 @@ def test_recorded_lines_count_the_calls_through_each(project: Project) -> None:
 
 
 def test_the_stacks_through_a_line_come_with_most_calls_first(project: Project) -> None:
-    hits = project.ingest().stacks_through(str(project.program), project.line("return put"))
+    hits = project.ingest().line(str(project.program), project.line("return put")).stacks()
 
     assert [(hit.function, hit.calls) for hit in hits] == [(BOUNDARY, 2), ("PJRT_Error_Destroy", 1), (BOUNDARY, 1)]
     assert all(hit.frame.function.name == "transfer" and hit.position == 2 for hit in hits)
-    assert len(project.ingest(capture=project.again("second")).stacks_through(str(project.program), limit=2)) == 2
+    assert len(project.ingest(capture=project.again("second")).file(str(project.program)).stacks(limit=2)) == 2
 
 
 def test_one_frame_inward_crosses_the_border(project: Project) -> None:
     index = project.ingest(project.library.parent)
     put = str(project.program), project.line("return value")
 
-    inward = index.inward(*put)
+    inward = index.line(*put).inward()
     assert [(step.target.function.name, step.calls) for step in inward] == [("glue::convert", 3)]
 
 
 def test_callers_and_callees_carry_counts_and_the_callers_lines(project: Project) -> None:
     index = project.ingest()
-    (transfer,) = index.find_functions("transfer")
+    (transfer,) = index.functions.named("transfer")
 
-    (edge,) = index.callers(transfer.id)
+    (edge,) = index.functions.callers(transfer.id)
     assert (edge.caller.name, edge.calls) == ("main", 4)
     assert sorted(site.line for site in edge.sites) == [project.line("transfer(1)"), project.line("transfer(2)")]
-    assert [edge.callee.name for edge in index.callees(transfer.id)] == ["put"]
+    assert [edge.callee.name for edge in index.functions.callees(transfer.id)] == ["put"]
 
 
 def test_a_function_is_found_by_its_short_name_and_by_a_part(project: Project) -> None:
     index = project.ingest()
 
-    assert [function.name for function in index.find_functions("convert")] == ["glue::convert"]
-    assert [function.name for function in index.find_functions("UNTIME::ALL")] == ["runtime::allocate"]
-    assert index.find_functions("no such function") == []
+    assert [function.name for function in index.functions.named("convert")] == ["glue::convert"]
+    assert [function.name for function in index.functions.named("UNTIME::ALL")] == ["runtime::allocate"]
+    assert index.functions.named("no such function") == []
 
 
 def test_a_line_without_frames_belongs_to_the_function_around_it(project: Project) -> None:
     index = project.ingest()
 
-    found = index.functions_at(str(project.program), project.line("def main"))
+    found = index.line(str(project.program), project.line("def main")).functions()
 
     assert [function.name for function in found][:1] == ["main"]
     assert found[0].end_line == project.line("transfer(2)")
@@ -191,10 +191,10 @@ def test_recursion_counts_a_call_once(project: Project) -> None:
     again = (*first.frames[:5], *first.frames[3:])
     index = project.ingest(capture=project.again("recursive", stacks=(type(first)(again), *project.capture.stacks[1:])))
 
-    assert index.recorded_lines(str(project.program))[project.line("return put")] == 4
-    (transfer,) = index.find_functions("transfer")
-    assert {edge.caller.name: edge.calls for edge in index.callers(transfer.id)} == {"main": 4, "put": 2}
-    hits = index.stacks_through(str(project.program), project.line("return put"))
+    assert index.file(str(project.program)).recorded_lines()[project.line("return put")] == 4
+    (transfer,) = index.functions.named("transfer")
+    assert {edge.caller.name: edge.calls for edge in index.functions.callers(transfer.id)} == {"main": 4, "put": 2}
+    hits = index.line(str(project.program), project.line("return put")).stacks()
     assert sum(hit.calls for hit in hits) == 4
 
 
@@ -202,8 +202,8 @@ def test_the_same_run_twice_doubles_the_counts_and_shares_the_stacks(project: Pr
     project.ingest().close()
     index = project.ingest(capture=project.again("second"))
 
-    assert index.recorded_lines(str(project.program))[project.line("return put")] == 8
-    assert len({call.stack for call in index.calls(CallFilter())}) == 3
+    assert index.file(str(project.program)).recorded_lines()[project.line("return put")] == 8
+    assert len({call.stack for call in index.calls.find(CallFilter())}) == 3
     assert [capture.calls for capture in index.captures()] == [4, 4]
 
 
@@ -222,15 +222,15 @@ def test_the_latest_is_what_began_last_in_whatever_order_captures_are_read(
         index = project.ingest(capture=captures[name])
     line = project.line("return put")
 
-    summary = index.line_summary(str(project.program), line)
-    hits = index.stacks_through(str(project.program), line)
+    summary = index.line(str(project.program), line).summary()
+    hits = index.line(str(project.program), line).stacks()
 
     assert summary is not None and Path(summary.latest_capture.path).name == "later"
     for hit in hits:
-        trace = index.stack_trace(hit.stack)
+        trace = index.calls.trace_of_stack(hit.stack)
         assert trace is not None and Path(trace.capture.path).name == "later"
         assert trace.call.id == hit.latest_call
-        found = index.latest_call(hit.function)
+        found = index.calls.latest(hit.function)
         assert found is not None and found.capture == trace.capture.id
 
 
@@ -248,22 +248,22 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
     with Store(project.index) as store:
         frames, _ = Namer().name_frames(project.capture)
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
-        store.add_capture(project.capture, project.capture.path, 1.0, "demo", hidden, ())
+        store.add_capture(CaptureRecord(project.capture, 1.0, "demo", hidden))
     index = Index.open(project.index)
-    (put,) = index.find_functions("put")
-    (convert,) = index.find_functions("glue::convert")
+    (put,) = index.functions.named("put")
+    (convert,) = index.functions.named("glue::convert")
 
-    (edge,) = index.callees(put.id)
+    (edge,) = index.functions.callees(put.id)
     assert (edge.callee.name, edge.calls) == (BOUNDARY, 3)
     assert [site.line for site in edge.sites] == [project.line("return value")]
-    assert [edge.callee.name for edge in index.direct_callees(put.id)] == ["glue::convert"]
-    assert [edge.caller.name for edge in index.callers(convert.id)] == ["put"]
+    assert [edge.callee.name for edge in index.functions.direct_callees(put.id)] == ["glue::convert"]
+    assert [edge.caller.name for edge in index.functions.callers(convert.id)] == ["put"]
     here = str(project.program), project.line("return value")
-    assert [step.target.function.name for step in index.inward(*here)] == ["glue::convert"]
-    (step,) = index.inward_readable(*here)
+    assert [step.target.function.name for step in index.line(*here).inward()] == ["glue::convert"]
+    (step,) = index.line(*here).inward_readable()
     assert step.target.function.name == BOUNDARY
     assert step.target.location is not None
-    back = index.outward_readable(step.target.location.path, step.target.location.line)
+    back = index.line(step.target.location.path, step.target.location.line).outward_readable()
     assert [step.target.function.name for step in back] == ["put"]
 
 
@@ -280,7 +280,7 @@ def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project
     arguments[0] = '{"dims": [7]}'
     index = project.ingest(capture=project.again("shapes", calls=replace(calls, arguments=tuple(arguments))))
 
-    summary = index.line_summary(str(project.program), project.line("return put"))
+    summary = index.line(str(project.program), project.line("return put")).summary()
 
     assert summary is not None
     assert summary.arguments[0] == {"dims": [7]}
@@ -302,11 +302,11 @@ def test_names_that_are_no_text_and_addresses_beyond_all_modules_are_kept(projec
     )
     index = project.ingest(capture=capture)
 
-    trace = index.trace(1)
+    trace = index.calls.trace(1)
     assert trace is not None
     assert trace.frames[-1].offset == 0xFFFFFFFFFF600001
     assert trace.frames[0].location is not None
     assert restore(trace.frames[0].location.path) == f"/{odd}/x.py"
     assert len(parse_trace(format_trace(trace))) == 4
-    assert index.recorded_lines(f"/{odd}/x.py")
-    assert index.calls(CallFilter(thread=odd))
+    assert index.file(f"/{odd}/x.py").recorded_lines()
+    assert index.calls.find(CallFilter(thread=odd))

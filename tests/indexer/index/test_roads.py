@@ -27,7 +27,7 @@ def names(roads: list[Road]) -> list[tuple[str, int]]:
 
 def test_roads_come_longest_first_with_what_they_carry(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        roads = index.roads_inward(str(recorded.library), 2, everything)
+        roads = index.line(str(recorded.library), 2).roads_inward(everything)
 
     assert names(roads) == [("initialise", 11), ("get", 8), ("put", 5)]
     assert [road.longest for road in roads] == [9000, 100, 50]
@@ -37,8 +37,8 @@ def test_roads_come_longest_first_with_what_they_carry(recorded: Roads) -> None:
 
 def test_a_road_goes_on_within_its_own_stacks(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        (road,) = index.roads_inward(str(recorded.demo), 2, everything)
-        further = index.roads_inward(str(recorded.library), 2, everything, within=road.nodes)
+        (road,) = index.line(str(recorded.demo), 2).roads_inward(everything)
+        further = index.line(str(recorded.library), 2).roads_inward(everything, within=road.nodes)
 
     assert names(further) == [("get", 8)]
     assert [road.calls for road in further] == [1]
@@ -46,7 +46,9 @@ def test_a_road_goes_on_within_its_own_stacks(recorded: Roads) -> None:
 
 def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        roads = index.roads_inward(str(recorded.demo), 2, lambda frame: frame.function.name not in ("wrapper", "get"))
+        roads = index.line(str(recorded.demo), 2).roads_inward(
+            lambda frame: frame.function.name not in ("wrapper", "get")
+        )
 
     assert names(roads) == [("runtime::ToHostBuffer", 40)]
     assert not roads[0].goes_on
@@ -54,13 +56,13 @@ def test_frames_that_are_not_wanted_are_passed_over(recorded: Roads) -> None:
 
 def test_a_line_without_recorded_calls_has_no_roads(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        assert index.roads_inward(str(recorded.library), 1, everything) == []
+        assert index.line(str(recorded.library), 1).roads_inward(everything) == []
 
 
 def test_a_file_is_recorded_if_calls_passed_through_it(recorded: Roads) -> None:
     with Index.open(recorded.index) as index:
-        assert index.is_recorded(str(recorded.library))
-        assert not index.is_recorded(str(recorded.project / "other.py"))
+        assert index.file(str(recorded.library)).is_recorded()
+        assert not index.file(str(recorded.project / "other.py")).is_recorded()
 
 
 def test_callees_beyond_the_places_that_are_followed_come_after_them(
@@ -68,7 +70,7 @@ def test_callees_beyond_the_places_that_are_followed_come_after_them(
 ) -> None:
     monkeypatch.setattr(following, "MOST_FOLLOWED", 1)
     with Index.open(recorded.index) as index:
-        roads = index.roads_inward(str(recorded.library), 2, everything)
+        roads = index.line(str(recorded.library), 2).roads_inward(everything)
 
     # The first line of the program made the client and put; `get` came from others.
     assert names(roads) == [("initialise", 11), ("put", 5), ("get", 8)]

@@ -50,7 +50,7 @@ def _names(found: list[FoundSymbol]) -> list[str]:
 
 
 def test_the_whole_name_comes_first_then_its_beginning_then_a_word_then_any_part(index: Index) -> None:
-    names = _names(index.find_symbols("Buffer"))
+    names = _names(index.names.symbols("Buffer"))
 
     assert names[0] == "store::Buffer"
     order = [names.index(f"store::{name}") for name in ("buffer", "BufferPool", "Buffer::CopyBuffer")]
@@ -59,27 +59,27 @@ def test_the_whole_name_comes_first_then_its_beginning_then_a_word_then_any_part
 
 
 def test_case_does_not_matter_but_decides_between_equals(index: Index) -> None:
-    assert _names(index.find_symbols("buffer"))[0] == "store::buffer"
-    assert _names(index.find_symbols("COPYBUFFER")) == ["store::Buffer::CopyBuffer"]
+    assert _names(index.names.symbols("buffer"))[0] == "store::buffer"
+    assert _names(index.names.symbols("COPYBUFFER")) == ["store::Buffer::CopyBuffer"]
 
 
 def test_a_scope_narrows_what_is_found(index: Index) -> None:
-    assert _names(index.find_symbols("Pool::Gro")) == ["store::BufferPool::Grow"]
-    assert _names(index.find_symbols("store::Pool::Gro")) == ["store::BufferPool::Grow"]
-    assert _names(index.find_symbols("Pool::store::Gro")) == []
+    assert _names(index.names.symbols("Pool::Gro")) == ["store::BufferPool::Grow"]
+    assert _names(index.names.symbols("store::Pool::Gro")) == ["store::BufferPool::Grow"]
+    assert _names(index.names.symbols("Pool::store::Gro")) == []
 
 
 def test_two_characters_find_what_begins_with_them(index: Index) -> None:
-    assert _names(index.find_symbols("gr")) == ["store::BufferPool::Grow", "other::Grow"]
+    assert _names(index.names.symbols("gr")) == ["store::BufferPool::Grow", "other::Grow"]
 
 
 @pytest.mark.parametrize("text", ["", "::", " ", '"', "%", "zz", "no such name", "\ud800"])
 def test_what_nothing_is_named_finds_nothing(index: Index, text: str) -> None:
-    assert index.find_symbols(text) == []
+    assert index.names.symbols(text) == []
 
 
 def test_a_recorded_function_is_found_once_with_its_place(index: Index, tree: Path) -> None:
-    (symbol,) = index.find_symbols("convert")
+    (symbol,) = index.names.symbols("convert")
 
     assert symbol.function is not None
     assert symbol.location is not None
@@ -87,22 +87,22 @@ def test_a_recorded_function_is_found_once_with_its_place(index: Index, tree: Pa
 
 
 def test_a_recorded_function_precedes_one_that_fits_as_well(index: Index) -> None:
-    recorded = [symbol.function is not None for symbol in index.find_symbols("tr")]
+    recorded = [symbol.function is not None for symbol in index.names.symbols("tr")]
 
     assert recorded
     assert recorded == sorted(recorded, reverse=True)
 
 
 def test_a_boundary_function_is_found_with_its_latest_call(index: Index) -> None:
-    found = [symbol for symbol in index.find_symbols("BufferFromHost") if symbol.kind == "boundary"]
+    found = [symbol for symbol in index.names.symbols("BufferFromHost") if symbol.kind == "boundary"]
 
     assert [symbol.name for symbol in found] == ["PJRT_Client_BufferFromHostBuffer"]
     assert found[0].call is not None
-    assert index.call(found[0].call) is not None
+    assert index.calls.get(found[0].call) is not None
 
 
 def test_the_limit_keeps_the_best(index: Index) -> None:
-    assert _names(index.find_symbols("Buffer", 1)) == ["store::Buffer"]
+    assert _names(index.names.symbols("Buffer", 1)) == ["store::Buffer"]
 
 
 def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tree: Path) -> None:
@@ -111,13 +111,13 @@ def test_a_changed_file_changes_what_is_found(project: Project, index: Index, tr
     with Store(project.index) as store:
         find_sources(store, Silence())
 
-    assert index.find_symbols("CopyBuffer") == []
-    assert _names(index.find_symbols("shrink")) == ["store::Shrink"]
+    assert index.names.symbols("CopyBuffer") == []
+    assert _names(index.names.symbols("shrink")) == ["store::Shrink"]
 
 
 def test_an_index_that_is_made_anew_finds_the_same(project: Project, index: Index) -> None:
-    before = _names(index.find_symbols("Grow"))
+    before = _names(index.names.symbols("Grow"))
 
     rebuild_index(project.index, [], [], Silence())
 
-    assert _names(index.find_symbols("Grow")) == before
+    assert _names(index.names.symbols("Grow")) == before

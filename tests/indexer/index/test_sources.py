@@ -31,8 +31,8 @@ def test_definitions_found_later_attach_to_frames_already_indexed(project: Proje
 
     with Index.open(project.index) as index:
         assert _convert(index) == Location(str(tree / "glue.cc"), 2, How.DEFINITION)
-        assert index.recorded_lines(str(tree / "glue.cc")) == {2: 4}
-        assert index.line_summary(str(tree / "glue.cc"), 2) is not None
+        assert index.file(str(tree / "glue.cc")).recorded_lines() == {2: 4}
+        assert index.line(str(tree / "glue.cc"), 2).summary() is not None
 
 
 def test_a_root_is_remembered_and_a_changed_file_moves_its_frames(project: Project, tree: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_root_is_remembered_and_a_changed_file_moves_its_frames(project: Proje
     assert report.parsed == 1
     with Index.open(project.index) as index:
         assert _convert(index) == Location(str(tree / "glue.cc"), 4, How.DEFINITION)
-        assert index.recorded_lines(str(tree / "glue.cc")) == {4: 4}
+        assert index.file(str(tree / "glue.cc")).recorded_lines() == {4: 4}
 
 
 def test_nothing_changed_means_nothing_is_read(project: Project, tree: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_removed_file_takes_its_places_with_it(project: Project, tree: Path) -
     assert report.removed == 1
     with Index.open(project.index) as index:
         assert _convert(index) is None
-        assert index.recorded_lines(str(tree / "glue.cc")) == {}
+        assert index.file(str(tree / "glue.cc")).recorded_lines() == {}
 
 
 def test_a_missing_root_is_said_and_keeps_what_was_read_from_it(project: Project, tree: Path) -> None:
@@ -82,7 +82,7 @@ def test_two_definitions_that_fit_are_both_shown(project: Project, tree: Path) -
     (tree / "glue.cc").rename(tree / "some.cc")
 
     with project.ingest(tree) as index:
-        trace = index.trace(1)
+        trace = index.calls.trace(1)
 
     assert trace is not None
     frame = trace.frames[4]
@@ -94,8 +94,8 @@ def test_two_definitions_that_fit_are_both_shown(project: Project, tree: Path) -
 def test_files_that_frames_point_to_are_read_without_a_root(project: Project) -> None:
     """Given no source folder, then functions of the program still know where they end."""
     with project.ingest() as index:
-        (main,) = index.find_functions("main")
-        (allocate,) = index.find_functions("allocate")
+        (main,) = index.functions.named("main")
+        (allocate,) = index.functions.named("allocate")
 
     assert main.end_line == project.line("transfer(2)")
     assert allocate.location is not None
@@ -128,7 +128,7 @@ def test_a_library_that_changed_since_keeps_module_and_offset_and_says_why(proje
 
     with project.ingest(capture=project.again("changed", modules=modules)) as index:
         (capture,) = index.captures()
-        trace = index.trace(1)
+        trace = index.calls.trace(1)
 
     assert any(str(library) in problem and "changed" in problem for problem in capture.problems)
     assert trace is not None
@@ -150,8 +150,8 @@ def test_a_library_that_is_gone_is_said_too(project: Project) -> None:
 
 
 def _convert(index: Index) -> Location | None:
-    (function,) = index.find_functions("glue::convert")
-    trace = index.trace(1)
+    (function,) = index.functions.named("glue::convert")
+    trace = index.calls.trace(1)
     assert trace is not None
     assert trace.frames[4].location == function.location, "a frame without debug lines is where its function is"
     return function.location

@@ -14,13 +14,13 @@ from tests.indexer.recorded import PROGRAM, STRIPPED_SOURCE, Project
 
 
 def places(index: Index, name: str) -> list[Location | None]:
-    trace = index.trace(1)
+    trace = index.calls.trace(1)
     assert trace is not None
     return [frame.location for frame in trace.frames if frame.function.name == name]
 
 
 def function(index: Index, name: str) -> FunctionRow:
-    return index.find_functions(name)[0]
+    return index.functions.named(name)[0]
 
 
 def edit(path: Path, text: str) -> None:
@@ -49,7 +49,7 @@ def test_lines_move_with_the_text_where_git_has_the_old_one(tracked: Project) ->
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
         assert places(index, "transfer") == [Location(str(tracked.program), 4, How.EXACT, None, Stale.MOVED, 2)]
-        (put,) = (found for found in index.functions_at(str(tracked.program), 8) if found.name == "put")
+        (put,) = (found for found in index.line(str(tracked.program), 8).functions() if found.name == "put")
         assert put.location == Location(str(tracked.program), 7, How.EXACT, None, Stale.MOVED, 5)
 
 
@@ -100,16 +100,16 @@ def test_lines_are_about_the_state_that_was_recorded_last(tracked: Project) -> N
 def test_questions_about_a_line_mean_the_line_as_it_is_now(tracked: Project) -> None:
     path = str(tracked.program)
     with tracked.ingest() as index:
-        before = index.line_summary(path, 2)
+        before = index.line(path, 2).summary()
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
-        after = index.line_summary(path, 4)
+        after = index.line(path, 4).summary()
         assert before is not None and after is not None
         assert (after.line, after.calls, after.boundaries) == (4, before.calls, before.boundaries)
-        assert index.line_summary(path, 1) is None and index.line_summary(path, 2) is None
-        assert index.recorded_lines(path).keys() == {4, 8, 12, 13, 16}
-        assert [hit.frame.location and hit.frame.location.line for hit in index.stacks_through(path, 4)] == [4, 4, 4]
-        assert {step.target.function.name for step in index.inward(path, 4)} == {"put"}
+        assert index.line(path, 1).summary() is None and index.line(path, 2).summary() is None
+        assert index.file(path).recorded_lines().keys() == {4, 8, 12, 13, 16}
+        assert [hit.frame.location and hit.frame.location.line for hit in index.line(path, 4).stacks()] == [4, 4, 4]
+        assert {step.target.function.name for step in index.line(path, 4).inward()} == {"put"}
 
 
 def test_definitions_move_from_where_they_were_indexed(project: Project) -> None:
@@ -129,10 +129,10 @@ def test_definitions_move_from_where_they_were_indexed(project: Project) -> None
 def test_the_doctor_counts_stale_files_and_says_what_to_do(tracked: Project) -> None:
     with tracked.ingest() as index:
         here = (str(tracked.program),)
-        assert all(problem.examples != here for problem in index.source_health().problems)
+        assert all(problem.examples != here for problem in index.sources.health().problems)
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
-        read, recorded = (each.message for each in index.source_health().problems if each.examples == here)
+        read, recorded = (each.message for each in index.sources.health().problems if each.examples == here)
         assert "`framedex index` reads it again" in read
         assert "git tells where its lines are now" in recorded
 
@@ -141,23 +141,23 @@ def test_marks_of_lines_and_functions_are_where_these_are_now(tracked: Project) 
     """Given lines added above and one line changed, marks move with the text and the changed line has none."""
     path = str(tracked.program)
     with tracked.ingest() as index:
-        lines = [mark.line for mark in index.line_marks(path, 1, 99)]
-        functions = dict(index.recorded_functions_in(path))
+        lines = [mark.line for mark in index.file(path).marks(1, 99)]
+        functions = dict(index.file(path).functions())
         edit(tracked.program, "import os\n\n" + PROGRAM.replace("return put(value)", "return put(value + 1)"))
 
         assert 2 in lines
-        assert [mark.line for mark in index.line_marks(path, 1, 99)] == [line + 2 for line in lines if line != 2]
-        assert [mark.line for mark in index.line_marks(path, 5, 99)] == [line + 2 for line in lines if line > 2]
-        assert dict(index.recorded_functions_in(path)) == {line + 2: each for line, each in functions.items()}
+        assert [mark.line for mark in index.file(path).marks(1, 99)] == [line + 2 for line in lines if line != 2]
+        assert [mark.line for mark in index.file(path).marks(5, 99)] == [line + 2 for line in lines if line > 2]
+        assert dict(index.file(path).functions()) == {line + 2: each for line, each in functions.items()}
 
 
 def test_calls_in_the_source_are_where_they_are_now(tracked: Project) -> None:
     path = str(tracked.program)
     with tracked.ingest(tracked.folder) as index:
-        (before,) = index.static_callees(path, 1)
+        (before,) = index.line(path, 1).static_callees()
         edit(tracked.program, "import os\n\n" + PROGRAM)
 
-        (after,) = index.static_callees(path, 3)
+        (after,) = index.line(path, 3).static_callees()
         assert after.line == before.line + 2
         ((_, then, _),), ((_, now, last),) = before.targets, after.targets
         assert (now.line, last) == (then.line + 2, now.line + 1)

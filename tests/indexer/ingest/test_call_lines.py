@@ -137,7 +137,7 @@ def frames_of(index: object) -> list[FrameRow]:
     from framedex.model import CallFilter
 
     assert isinstance(index, Index)
-    traces = [index.trace(call.id) for call in index.calls(CallFilter(), 100)]
+    traces = [index.calls.trace(call.id) for call in index.calls.find(CallFilter(), 100)]
     frames = {trace.frames[0].offset: trace.frames[0] for trace in traces if trace}
     return [frames[offset] for offset in sorted(frames)]
 

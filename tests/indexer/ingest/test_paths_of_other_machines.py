@@ -36,7 +36,7 @@ def _index(project: Project, roots: Sequence[Path], rules: Sequence[PathRule] = 
 
 def _frames(project: Project) -> dict[str, FrameRow]:
     with Index.open(project.index) as index:
-        trace = index.trace(1)
+        trace = index.calls.trace(1)
     assert trace is not None
     return {frame.function.name: frame for frame in trace.frames}
 
@@ -63,9 +63,9 @@ def test_a_rule_leads_to_the_file_and_its_lines_stay_exact(project: Project, tmp
     assert allocate is not None
     assert (allocate.path, allocate.line, allocate.how) == (str(source), ALLOCATE, How.EXACT)
     with Index.open(project.index) as index:
-        assert index.recorded_lines(str(source))[ALLOCATE] == 3
-        assert index.stacks_through(str(source), ALLOCATE)
-        assert index.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
+        assert index.file(str(source)).recorded_lines()[ALLOCATE] == 3
+        assert index.line(str(source), ALLOCATE).stacks()
+        assert index.names.recorded_files(f"{BUILD}/runtime.cc".lstrip("/")) == [str(source)]
 
 
 def test_without_a_rule_the_only_file_with_the_longest_tail_is_it(project: Project, tmp_path: Path) -> None:

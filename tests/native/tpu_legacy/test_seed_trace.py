@@ -106,8 +106,8 @@ def recorded(run_legacy: RunLegacy, tmp_path_factory: pytest.TempPathFactory) ->
     with Store(folder / "index.db") as store:
         add_capture(store, read_capture(done.capture), Namer())
     with Index.open(folder / "index.db") as index:
-        allocations = index.calls(CallFilter(function="TpuExecutor_Allocate"))
-        traces = [trace for call in allocations if (trace := index.trace(call.id))]
+        allocations = index.calls.find(CallFilter(function="TpuExecutor_Allocate"))
+        traces = [trace for call in allocations if (trace := index.calls.trace(call.id))]
     return Recorded(traces, calls_of(done.capture), _native.count_records(os.fsencode(done.capture)))
 
 

@@ -1,40 +1,20 @@
-"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document.
-
-The index is imported by the functions that open one: it takes half of a second that `framedex open` has no use for.
-"""
+"""What every verb says and where: errors and notes to stderr, results to stdout, as text or as one JSON document."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from framedex.commands.output.layout import fit_line
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, standard_output
-from framedex.commands.reading.files import working_folder
 from framedex.errors import FramedexError
-from framedex.indexplace import check_index_place
 from framedex.plaintext import visible
-from framedex.settings import Settings
-
-if TYPE_CHECKING:
-    from framedex.index import Index
-    from framedex.index.ask.name.name_lookup import NameLookup
-    from framedex.index.file.database import Patience
-    from framedex.model import CaptureRow
-
-INDEX_FOLDER = ".framedex"
-
-INDEX = "framedex.index"
-"""Where a verb's context keeps the path of the index that it asks: what it cannot make sense of may be damage there."""
-
-_PATIENCE = 3600.0  # seconds: a rebuild of a large project may take many minutes, and Ctrl-C is always there
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -71,109 +51,3 @@ def print_lines(lines: Iterable[Line]) -> None:
 def print_json(document: Any) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(document, indent=2), standard_output())
-
-
-def check_capture_id(captures: Sequence[CaptureRow], capture: int | None) -> None:
-    """Raise FramedexError for the id of a capture that is not there."""
-    if capture is not None and all(row.id != capture for row in captures):
-        raise FramedexError(f"There is no capture {capture} in the index.", "`framedex captures` lists them.")
-
-
-def chosen_capture(index: Index, capture: int | None) -> CaptureRow:
-    """The capture with this id, else the latest one with calls. Raises FramedexError where there is none."""
-    captures = index.captures()
-    check_capture_id(captures, capture)
-    fitting = [row for row in captures if row.id == capture or (capture is None and row.calls)]
-    if not fitting:
-        raise FramedexError(
-            "The index holds no calls.", "Record a program with `framedex run SCRIPT`, then run `framedex index`."
-        )
-    return fitting[-1]
-
-
-def note_what_is_missing(*captures: CaptureRow) -> None:
-    """Note which of these captures stopped before their programs did, were changed since, or cannot be read whole."""
-    from framedex.missing import doubts, stopped_early
-
-    for capture in captures:
-        if capture.stops:
-            note(f"Capture {capture.id} is not whole. {stopped_early(capture.stops)}")
-        if doubts(capture.problems):
-            note(f"Capture {capture.id} is not whole, or not as it was recorded: `framedex captures` says why.")
-
-
-def settings_here() -> tuple[Settings, list[str]]:
-    """The settings that apply in the working folder, and what is wrong with them; none where it has been deleted."""
-    try:
-        return Settings.load(working_folder())
-    except FramedexError:
-        return Settings(), []
-
-
-def load_settings_here() -> Settings:
-    """The settings that apply in the working folder, if there is one; what is wrong with them is noted."""
-    settings, problems = settings_here()
-    for problem in problems:
-        note(problem)
-    return settings
-
-
-def known_index(given: Path | None, settings: Settings) -> Path | None:
-    """Where the index is: given with --index, else set, else the nearest one; None where there is none.
-
-    Raises FramedexError where it is to be looked for from a working folder that has been deleted.
-    """
-    from framedex.index import find_index
-
-    found = given or settings.index or find_index(working_folder())
-    context = click.get_current_context(silent=True)
-    if context is not None and found is not None:
-        context.meta[INDEX] = found
-    return found
-
-
-def index_path_here(given: Path | None, settings: Settings) -> Path:
-    """Where to write the index: the known one, else below this folder.
-
-    Raises FramedexError as `known_index` does, and where links lead out of the project.
-    """
-    path = known_index(given, settings) or working_folder() / INDEX_FOLDER / "index.db"
-    return checked_index_place(path, given, settings)
-
-
-def checked_index_place(path: Path, given: Path | None, settings: Settings) -> Path:
-    """The path of an index, to write it. Raises FramedexError where links lead one that nobody named elsewhere."""
-    if path not in (given, settings.index):
-        check_index_place(path)
-    return path
-
-
-def open_index(path: Path | None) -> Index:
-    """The known index (`path` is that given with --index). Raises FramedexError where there is none."""
-    from framedex.index import Index
-
-    settings = load_settings_here()
-    found = known_index(path, settings)
-    if found is None:
-        raise FramedexError(
-            "There is no index here or in a folder above (.framedex/index.db).",
-            "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
-        )
-    index = Index.open(found, links=settings.links)
-    note_if_changed(index)
-    return index
-
-
-def note_if_changed(index: NameLookup) -> None:
-    """Note that something else than framedex has changed an index, whose answers may be wrong then."""
-    from framedex.index.file.database import changed_by_others
-
-    if index.was_changed:
-        print_error(changed_by_others(index.path))
-
-
-def patience() -> Patience:
-    """How long a verb that writes waits for another one, of which it tells."""
-    from framedex.index.file.database import Patience
-
-    return Patience(_PATIENCE, lambda: note("Another process writes this index; waiting for it to finish."))

@@ -1,16 +1,11 @@
-"""Files on the command line: `FILE:LINE:COL`, and output that is written whole or not at all."""
+"""Files on the command line: `FILE:LINE:COL`, and what relative paths count from."""
 
 from __future__ import annotations
 
-import os
 import re
 import socket
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 from urllib.parse import unquote
 
 from framedex.errors import FramedexError
@@ -101,38 +96,3 @@ def working_folder() -> Path:
 def absolute(path: Path) -> Path:
     """A path that begins at the root. Raises FramedexError where it counts from a deleted working folder."""
     return path if path.is_absolute() else working_folder() / path
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a text file so that it is there whole or not at all. Raises FramedexError where it cannot be written."""
-    with written_whole(path) as file:
-        file.write(text.encode())
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write that is there once the block ends well, and not at all otherwise: a context manager.
-
-    Raises FramedexError where it cannot be written.
-    """
-    try:
-        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise FramedexError(
-            f"{path} could not be written: {error.strerror or error}.", "Choose another place with -o."
-        ) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -10,7 +10,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from framedex.commands.output.console import known_index, load_settings_here, note_if_changed, print_error
+from framedex.commands.output.console import print_error
+from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.interchange.placing.resolve import Binaries, Resolver

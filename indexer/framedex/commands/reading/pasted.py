@@ -14,8 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framedex.commands.output.console import known_index, load_settings_here, note, note_if_changed, print_error
+from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.files import Place, noted_if_short, parse_place, place_itself
+from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
@@ -27,7 +28,7 @@ from framedex.whereabouts.files import is_here, is_of_a_process
 from framedex.whereabouts.rules import HOW_TO_MAP
 
 if TYPE_CHECKING:
-    from framedex.index import NameLookup
+    from framedex.index import Index
     from framedex.interchange import TextFrame
     from framedex.interchange.placing.resolve import Resolver
 
@@ -40,7 +41,7 @@ _MOST_SIMILAR = 8
 class Finder:
     """Looks for files and frames with the settings and the index of this folder."""
 
-    def __init__(self, settings: Settings, index: NameLookup | None) -> None:
+    def __init__(self, settings: Settings, index: Index | None) -> None:
         self._settings = settings
         self._where = whereabouts(settings, "-", index)
         self._index = index
@@ -50,13 +51,13 @@ class Finder:
     @contextmanager
     def here(cls, index_path: Path | None) -> Iterator[Finder]:
         """A finder, for as long as the block lasts. An index that cannot be read is noted, and done without."""
-        from framedex.index import NameLookup
+        from framedex.index import Index
 
         settings = load_settings_here()
-        index: NameLookup | None = None
+        index: Index | None = None
         try:
             path = known_index(index_path, settings)
-            index = NameLookup.open(path, links=settings.links) if path is not None else None
+            index = Index.open(path, links=settings.links) if path is not None else None
             if index is not None:
                 note_if_changed(index)
         except FramedexError as error:
@@ -164,7 +165,7 @@ class Finder:
         assert self._index is not None
         with Index.open(self._index.path, links=self._settings.links) as index:
             name = _PARAMETERS.sub("", name)
-            found = index.find_symbols(name, _MOST_SIMILAR) if name else []
+            found = index.names.symbols(name, _MOST_SIMILAR) if name else []
         if of_that_name := [each for each in found if _has_last_part(each.name, name)]:
             found = [each for each in of_that_name if each.kind != "declaration"] or of_that_name
         return _here(dict.fromkeys(each.location for each in found if each.location is not None))

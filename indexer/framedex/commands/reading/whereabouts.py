@@ -11,10 +11,10 @@ from framedex.settings import Settings
 from framedex.whereabouts.precedence import Whereabouts
 
 if TYPE_CHECKING:
-    from framedex.index import NameLookup
+    from framedex.index import Index
 
 
-def whereabouts(settings: Settings, file: str, index: NameLookup | None) -> Whereabouts:
+def whereabouts(settings: Settings, file: str, index: Index | None) -> Whereabouts:
     """What finds them by the settings and an index: relative ones begin beside the text's file, or here for stdin."""
     try:
         folders = [absolute(Path() if file == "-" else Path(file).parent)]

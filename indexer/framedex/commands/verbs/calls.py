@@ -9,21 +9,14 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import (
-    check_capture_id,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import calls_document
 from framedex.commands.output.render_calls import Below, call_lines, python_line
 from framedex.commands.output.render_trace import dispatch_lines, folded_frames
 from framedex.commands.output.repetition import Run, runs, singly
 from framedex.commands.output.terminal import Line, Terminal
 from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
 from framedex.index import Index
 from framedex.model import CallFilter, CallRow
 
@@ -56,11 +49,11 @@ def calls(
     with open_index(index_path) as index:
         captures = index.captures()
         check_capture_id(captures, wanted.capture)
-        found = index.calls(wanted, limit or None)
-        total = index.count_calls(wanted)
+        found = index.calls.find(wanted, limit or None)
+        total = index.calls.count(wanted)
         if as_json:
-            lines = index.python_lines(found) if stack else None
-            print_json(calls_document(index.named(found), total, lines))
+            lines = index.calls.python_lines(found) if stack else None
+            print_json(calls_document(index.calls.named(found), total, lines))
             return
         shown = _named(index, list(runs(found)) if group else singly(found))
         width = Terminal.of_stdout().width
@@ -75,18 +68,18 @@ def calls(
 
 
 def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
-    named = iter(index.named([call for run in shown for call in run.calls]))
+    named = iter(index.calls.named([call for run in shown for call in run.calls]))
     return [replace(run, calls=tuple(islice(named, len(run.calls)))) for run in shown]
 
 
 def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:
     """What to print below a call: a line of Python, or every frame of the stack."""
     if stack == "line":
-        lines = index.python_lines(call for run in shown for call in run.calls)
+        lines = index.calls.python_lines(call for run in shown for call in run.calls)
         return lambda call: (python_line(lines.get(call.id), _INDENT),)
 
     def frames(call: CallRow) -> Iterable[Line]:
-        trace = index.trace(call.id)
+        trace = index.calls.trace(call.id)
         assert trace is not None
         for section in trace.own_sections():
             yield from folded_frames(section.frames, width)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import captures_document
 from framedex.commands.output.render_answers import capture_lines
+from framedex.commands.reading.known import open_index
 
 
 @click.command()

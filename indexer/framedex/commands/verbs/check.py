@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from framedex.commands.output.console import chosen_capture, json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import check_document
 from framedex.commands.output.render_check import check_lines
+from framedex.commands.reading.known import chosen_capture, open_index
 from framedex.model import Severity
 from framedex.objects import ViolationKind
 
@@ -36,7 +37,7 @@ def check(
     destroyed or were used wrongly. Findings that are the same are shown once, with a call for `framedex trace`.
     """
     with open_index(ctx.obj) as index:
-        found = index.check(chosen_capture(index, capture))
+        found = index.capture(chosen_capture(index, capture).id).check()
     findings = [each for each in found.findings if each.kind not in ignore and (not only or each.kind in only)]
     if as_json:
         print_json(check_document(found, findings))

@@ -12,7 +12,7 @@ import click
 from framedex import words
 from framedex.commands.output.console import json_option, print_json, print_lines
 from framedex.commands.output.terminal import Line, text_line
-from framedex.commands.reading.files import write_whole
+from framedex.commands.output.whole_files import write_whole
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.projects import (

@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 from framedex import words
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
 from framedex.commands.output.render_answers import problem_lines
 from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.reading.known import open_index
 from framedex.index.file.values import storable
 from framedex.missing import all_problems
 from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
@@ -27,8 +28,8 @@ def doctor(index_path: Path | None, as_json: bool) -> None:
     """Tell how complete the index is, and what could not be read: captures, binaries, source files."""
     with open_index(index_path) as index:
         captures = [capture for capture in index.captures() if capture.stops or capture.problems]
-        sources = index.source_health()
-        read = index.read_sources()
+        sources = index.sources.health()
+        read = index.sources.files()
     sources = replace(sources, problems=(*_not_read(sources.roots, read), *sources.problems))
     if as_json:
         print_json({"captures": [capture_document(capture) for capture in captures], "sources": asdict(sources)})

@@ -7,19 +7,11 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import (
-    check_capture_id,
-    chosen_capture,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import ffi_document
 from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_ffi import target_details, target_lines
+from framedex.commands.reading.known import check_capture_id, chosen_capture, note_what_is_missing, open_index
 from framedex.errors import FramedexError
 from framedex.ffi.model import FfiTarget
 from framedex.index import Index
@@ -40,7 +32,7 @@ def ffi(index_path: Path | None, target: str | None, show_all: bool, capture: in
     """
     with open_index(index_path) as index:
         chosen = _capture(index, capture)
-        targets = index.ffi_targets(chosen.id)
+        targets = index.capture(chosen.id).ffi_targets()
     shown = _meant(targets, target) if target is not None else _used(targets, show_all)
     if as_json:
         print_json(ffi_document(chosen, shown))
@@ -62,7 +54,7 @@ def _capture(index: Index, capture: int | None) -> CaptureRow:
     """The capture with this id, else the latest one with something of FFI, else the latest."""
     captures = index.captures()
     check_capture_id(captures, capture)
-    with_uses = index.ffi_captures()
+    with_uses = index.ffi.captures()
     wanted = capture if capture is not None else next(reversed(with_uses), None)
     found = next((row for row in captures if row.id == wanted), None)
     return found or chosen_capture(index, None)

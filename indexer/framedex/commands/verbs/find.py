@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.terminal import Line, Span, place_line
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.model import FoundSymbol
 from framedex.plaintext import printable
@@ -29,7 +30,7 @@ def find(index_path: Path | None, text: str, limit: int, as_json: bool) -> None:
     if not text.strip():
         raise FramedexError("Nothing has an empty name.", "Give a part of a name: `framedex find BufferFromHost`.")
     with open_index(index_path) as index:
-        found = index.find_symbols(text, limit + 1)
+        found = index.names.symbols(text, limit + 1)
     shown = found[:limit]
     if as_json:
         print_json({"symbols": [asdict(symbol) for symbol in shown]})

@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import (
-    INDEX_FOLDER,
-    index_path_here,
-    json_option,
-    load_settings_here,
-    note,
-    patience,
-    print_error,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_error, print_json, print_lines
 from framedex.commands.output.documents import index_document
 from framedex.commands.output.render_index import report_lines
 from framedex.commands.reading.files import absolute, working_folder
+from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here, patience
 from framedex.errors import FramedexError
 from framedex.settings import Settings
 

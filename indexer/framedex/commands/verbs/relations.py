@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
 from framedex.commands.output.render_answers import relation_lines
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import Edge, FunctionRow
@@ -32,7 +33,7 @@ def callers(index_path: Path | None, name: str, show_all: bool, as_json: bool) -
     NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
     """
     with open_index(index_path) as index:
-        groups = _groups(index, name, index.direct_callers if show_all else index.callers)
+        groups = _groups(index, name, index.functions.direct_callers if show_all else index.functions.callers)
     if as_json:
         print_json(callers_document(groups))
         return
@@ -51,7 +52,7 @@ def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -
     NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
     """
     with open_index(index_path) as index:
-        groups = _groups(index, name, index.direct_callees if show_all else index.callees)
+        groups = _groups(index, name, index.functions.direct_callees if show_all else index.functions.callees)
     if as_json:
         print_json(callees_document(groups))
         return
@@ -61,7 +62,7 @@ def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -
 
 def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:
     """Each function that the name fits with its edges, most calls first. Raises FramedexError where it fits none."""
-    functions = index.find_functions(name)
+    functions = index.functions.named(name)
     if not functions:
         raise FramedexError(
             f"No function like '{name}' is on a recorded stack.", "`framedex trace ID` shows the functions of a stack."

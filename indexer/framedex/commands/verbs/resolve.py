@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import note, print_error, settings_here
+from framedex.commands.output.console import note, print_error
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
+from framedex.commands.reading.known import settings_here
 from framedex.commands.reading.logs import NO_INDEX, opened_resolver, resolver_by, standard_input, unreadable
 from framedex.errors import FramedexError
 from framedex.interchange.model import TextFrame

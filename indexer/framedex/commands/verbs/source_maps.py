@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import click
 
 from framedex import words
-from framedex.commands.output.console import (
+from framedex.commands.output.console import print_lines
+from framedex.commands.output.terminal import text_line
+from framedex.commands.output.whole_files import written_whole
+from framedex.commands.reading.known import (
     checked_index_place,
     index_path_here,
     known_index,
     load_settings_here,
     patience,
-    print_lines,
 )
-from framedex.commands.output.terminal import text_line
-from framedex.commands.reading.files import written_whole
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable

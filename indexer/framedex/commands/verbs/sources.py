@@ -11,19 +11,15 @@ from typing import Any
 import click
 
 from framedex import words
-from framedex.commands.output.console import (
+from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.reading.known import (
     checked_index_place,
     index_path_here,
-    json_option,
     load_settings_here,
-    note,
     open_index,
-    print_json,
-    print_lines,
     settings_here,
 )
-from framedex.commands.output.terminal import Line, Span, text_line
-from framedex.commands.verbs.source_maps import export_sources, import_sources
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
 from framedex.model import SourceMapInfo
@@ -53,9 +49,9 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     with open_index(ctx.obj) as index:
-        builds = index.builds()
-        states = [state_of_root(root, builds) for root in index.source_roots()]
-        maps = index.source_maps()
+        builds = index.sources.builds()
+        states = [state_of_root(root, builds) for root in index.sources.roots()]
+        maps = index.sources.maps()
     missing = without_root(states, builds)
     if as_json:
         print_json(_document(states, missing) | {"maps": [asdict(each) for each in maps]})
@@ -65,10 +61,6 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
-
-
-sources.add_command(export_sources)
-sources.add_command(import_sources)
 
 
 @sources.command()
@@ -102,8 +94,8 @@ def remove(ctx: click.Context, folders: tuple[Path, ...]) -> None:
     from framedex.index import Store
 
     with open_index(ctx.obj) as index:
-        path, known = index.path, {root.path for root in index.source_roots()}
-        components = {each.component for each in index.source_maps()}
+        path, known = index.path, {root.path for root in index.sources.roots()}
+        components = {each.component for each in index.sources.maps()}
     maps = [str(folder) for folder in folders if str(folder) in components and not folder.exists()]
     chosen = {folder: _known_root(folder, known) for folder in folders if str(folder) not in maps}
     settings, _ = settings_here()

@@ -9,18 +9,11 @@ from typing import Any
 
 import click
 
-from framedex.commands.output.console import (
-    chosen_capture,
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import capture_heading, totals_lines
 from framedex.commands.reading.filters import filter_options
+from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
 from framedex.model import CallFilter, FunctionTotals
 
 _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
@@ -51,7 +44,7 @@ def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: b
     with open_index(index_path) as index:
         capture = chosen_capture(index, wanted.capture)
         wanted = replace(wanted, capture=capture.id)
-        found = sorted(index.function_totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
+        found = sorted(index.calls.totals(wanted, by_thread=by_thread), key=_ORDERS[sort])
     if as_json:
         print_json(summary_document(capture, found))
         return

@@ -9,18 +9,12 @@ from pathlib import Path, PurePath
 import click
 
 from framedex import words
-from framedex.commands.output.console import (
-    json_option,
-    note,
-    note_what_is_missing,
-    open_index,
-    print_json,
-    print_lines,
-)
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
 from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, stack_lines
 from framedex.commands.output.terminal import Line, Terminal
-from framedex.commands.reading.files import write_whole
+from framedex.commands.output.whole_files import write_whole
+from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FrameRow, Role, Stale, Trace
@@ -72,12 +66,12 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
 def _find(index: Index, call: str) -> Trace:
     """The trace meant by a call id or a function's name. Raises FramedexError where there is none."""
     if call.isascii() and call.isdigit():
-        found = index.trace(int(call)) if len(call) < 19 else None
+        found = index.calls.trace(int(call)) if len(call) < 19 else None
         if found is None:
             raise FramedexError(f"There is no call {call} in the index.", "`framedex calls` lists the calls.")
         return found
-    latest = index.latest_call(call)
-    found = index.trace(latest.id) if latest else None
+    latest = index.calls.latest(call)
+    found = index.calls.trace(latest.id) if latest else None
     if found is None:
         raise FramedexError(
             f"No recorded call of a function like '{call}'.",

@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from framedex.commands.output.console import json_option, note, open_index, print_json, print_lines
+from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.reading.files import parse_place
+from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
 from framedex.plaintext import printable, restore
 from framedex.whereabouts.files import is_here_as_typed
+
+if TYPE_CHECKING:
+    from framedex.index.ask.line.line import Line
 
 Caller = tuple[FunctionRow, Location | None]
 
@@ -34,14 +39,15 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
     wanted = parse_place(place)
     with open_index(index_path) as index:
         path = _recorded_path(index, wanted.path)
-        counts = index.recorded_lines(path) if wanted.line is None else {}
-        summary = None if wanted.line is None else index.line_summary(path, wanted.line)
-        callers = _callers(index, path, wanted.line)
-        hits = index.stacks_through(path, wanted.line, limit)
-        lines = counts if wanted.line is None else [wanted.line]
-        stale = Stale.UNKNOWN if _is_changed(hits or index.stacks_through(path, limit=1)) else None
-        places = {line: index.published(Location(path, line, How.EXACT, stale=stale)) for line in lines}
-        linked = [] if wanted.line is None else index.linked_calls(path, wanted.line)
+        file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
+        counts = file.recorded_lines() if line is None else {}
+        summary = None if line is None else line.summary()
+        callers = {} if line is None else _callers(line)
+        hits = file.stacks(limit) if line is None else line.stacks(limit)
+        stale = Stale.UNKNOWN if _is_changed(hits or file.stacks(limit=1)) else None
+        shown = counts if line is None else [line.line]
+        places = {each: index.published(Location(path, each, How.EXACT, stale=stale)) for each in shown}
+        linked = [] if line is None else line.linked_calls()
     if as_json:
         print_json(where_document(path, wanted.line, counts, summary, callers, hits, linked))
         return
@@ -58,10 +64,10 @@ def _is_changed(hits: Sequence[StackHit]) -> bool:
     return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
 
 
-def _callers(index: Index, path: str, line: int | None) -> dict[Caller, int]:
+def _callers(line: Line) -> dict[Caller, int]:
     """The next functions outward with source, each with the line from which it called, and how many calls did."""
     found: dict[Caller, int] = {}
-    for step in index.outward_readable(path, line) if line is not None else ():
+    for step in line.outward_readable():
         caller = step.target.function, step.target.location
         found[caller] = found.get(caller, 0) + step.calls
     return dict(sorted(found.items(), key=lambda item: -item[1]))
@@ -74,9 +80,9 @@ def _recorded_path(index: Index, path: Path) -> str:
     """
     for name in dict.fromkeys((str(path), restore(str(path)))):
         absolute = _real(name)
-        if index.recorded_lines(absolute):
+        if index.file(absolute).recorded_lines():
             return absolute
-        found = index.recorded_files(name.lstrip("./"))
+        found = index.names.recorded_files(name.lstrip("./"))
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
             raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
@@ -85,7 +91,7 @@ def _recorded_path(index: Index, path: Path) -> str:
     if is_here_as_typed(str(path)):
         return _real(str(path))
     name, _, line = str(path).rpartition(":")
-    if name and (is_here_as_typed(name) or index.recorded_files(restore(name).lstrip("./"))):
+    if name and (is_here_as_typed(name) or index.names.recorded_files(restore(name).lstrip("./"))):
         raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
     raise FramedexError(
         f"There is no file {path}, here or in the recordings.",

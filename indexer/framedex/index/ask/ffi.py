@@ -19,19 +19,12 @@ from framedex.ffi.model import (
     RunTotals,
     Signature,
 )
-from framedex.index.ask.line.pythonlines import is_installed
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.read.rows import (
-    IN_JSON,
-    Reader,
-    Row,
-    arguments,
-    chain,
-    file_id,
-    frames_by_id,
-    placeholders,
-)
-from framedex.model import FfiSite, FrameRow, How, Join, Location, Origin, PythonLine
+from framedex.index.file.conventions import IN_JSON, Row, placeholders
+from framedex.index.read.asked import AskedCapture, AskedLine
+from framedex.index.read.installed import is_installed
+from framedex.index.read.rows import Reader, arguments, chain, frames_by_id, functions_by_id
+from framedex.model import FfiSite, FrameRow, FunctionRow, How, Join, Location, Origin, PythonLine
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4
@@ -39,6 +32,32 @@ _RECENT = 2_000
 
 _RUN_COLUMNS = "x.target, x.stage, c.id, c.stack, c.duration, c.error, c.arguments, r.join_id"
 _RUN_TABLES = "ffi_functions x JOIN calls c ON c.boundary = x.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
+
+
+@dataclass(frozen=True, slots=True)
+class Ffi:
+    """FFI in all captures together."""
+
+    reader: Reader
+
+    def captures(self) -> list[int]:
+        """The captures in which FFI targets were run or missing, oldest first."""
+        rows = self.reader.rows(
+            "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems) OR EXISTS (SELECT 1 FROM calls c"
+            " WHERE c.id BETWEEN p.first_call AND p.last_call AND c.boundary IN (SELECT boundary FROM ffi_functions))"
+            " ORDER BY started, id"
+        )
+        return [capture for (capture,) in rows]
+
+    def handlers_made_from(self, functions: Iterable[int]) -> list[FunctionRow]:
+        """The registered functions of the FFI handlers that were made from any of these functions."""
+        rows = self.reader.rows(
+            "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
+            f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
+            placeholders(list(functions)),
+        )
+        found = functions_by_id(self.reader, [function for (function,) in rows])
+        return [found[function] for (function,) in rows]
 
 
 def origin(reader: Reader, call_id: int) -> Origin | None:
@@ -52,8 +71,12 @@ def origin(reader: Reader, call_id: int) -> Origin | None:
     return Origin(Join(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
 
 
-def targets(reader: Reader, capture: int) -> list[FfiTarget]:
-    """The targets of a capture that were registered, called or missing: by time in their runs, then by name."""
+def targets(asked: AskedCapture) -> list[FfiTarget]:
+    """The FFI targets of the capture with their handlers, sites and runs, and what went wrong with them.
+
+    Those that took longest come first, then those that failed; those that were only registered come last.
+    """
+    reader, capture = asked.reader, asked.capture
     span = reader.row("SELECT first_call, last_call FROM captures WHERE id = ?", capture)
     first, last = span if span is not None and span[0] is not None else (0, -1)
     rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE c.id BETWEEN ? AND ?", first, last)
@@ -65,25 +88,20 @@ def targets(reader: Reader, capture: int) -> list[FfiTarget]:
     return sorted(found, key=lambda target: (-target.totals.total, not target.troubles, target.name))
 
 
-def captures_with_uses(reader: Reader) -> list[int]:
-    """The captures in which targets were run or missing, oldest first."""
-    rows = reader.rows(
-        "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems) OR EXISTS (SELECT 1 FROM calls c"
-        " WHERE c.id BETWEEN p.first_call AND p.last_call AND c.boundary IN (SELECT boundary FROM ffi_functions))"
-        " ORDER BY started, id"
-    )
-    return [capture for (capture,) in rows]
+def uses_at(line: AskedLine) -> list[FfiUse]:
+    """The FFI targets that are called at the line, or whose handlers' source it is in."""
+    return list(line.reader.memory.recall(("FFI uses", line.path, line.line), lambda: _uses_at(line)))
 
 
-def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
-    """The targets that a line has to do with: it is the line of an `ffi_call`, or in the source of a handler."""
+def _uses_at(line: AskedLine) -> list[FfiUse]:
+    reader = line.reader
     called = reader.rows(
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
         " WHERE fr.file = ? AND fr.line = ?",
-        file_id(reader, path),
-        line,
+        line.id,
+        line.then,
     )
-    here = placeholders([function.id for function in functions_at(reader, path, line)])
+    here = placeholders([function.id for function in functions_at(line)])
     handled = reader.rows(
         # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
@@ -95,16 +113,6 @@ def uses_at(reader: Reader, path: str, line: int) -> list[FfiUse]:
     )
     names = dict.fromkeys(name for (name,) in [*called, *handled])
     return [_use(reader, name) for name in names]
-
-
-def handlers_made_from(reader: Reader, functions: Iterable[int]) -> list[int]:
-    """The functions by which handlers are registered that were made from any of these functions."""
-    rows = reader.rows(
-        "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
-        f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
-        placeholders(list(functions)),
-    )
-    return [function for (function,) in rows]
 
 
 @dataclass(frozen=True, slots=True)

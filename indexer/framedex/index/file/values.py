@@ -1,6 +1,8 @@
-"""Values that Python has and SQLite has not: undecodable text, and addresses beyond 63 bits."""
+"""Values that Python has and SQLite has not: undecodable text, addresses beyond 63 bits, and places."""
 
 from __future__ import annotations
+
+from framedex.model import How, Location
 
 _WORD = 1 << 64
 
@@ -23,3 +25,8 @@ def signed(address: int) -> int:
 def unsigned(stored: int) -> int:
     """The address that was stored with `signed`."""
     return stored % _WORD
+
+
+def location(path: str | None, line: int | None, how: str | None) -> Location | None:
+    """A place as it was recorded or indexed, from its columns; None where they are NULL."""
+    return None if path is None or not line or how is None else Location(path, line, How(how))

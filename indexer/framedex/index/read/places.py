@@ -5,16 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.model import FileState, How, Location, Stale
+from framedex.model import FileState, Location, Stale
 
 if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change, Changes
     from framedex.sources.moving import LineMap
-
-
-def location(path: str | None, line: int | None, how: str | None) -> Location | None:
-    """A place as it was recorded or indexed, from its columns; None where they are NULL."""
-    return None if path is None or not line or how is None else Location(path, line, How(how))
 
 
 def state_of(modified: int | None, size: int | None, blob: str | None) -> FileState | None:

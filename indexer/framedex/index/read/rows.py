@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from framedex.index.file.conventions import IN_JSON, Row
 from framedex.index.file.database import translated
-from framedex.index.file.values import storable, unsigned
+from framedex.index.file.values import location, storable, unsigned
 from framedex.index.read.memory import Memory
-from framedex.index.read.places import Places, location, state_of
+from framedex.index.read.places import Places, state_of
 from framedex.index.read.urls import Urls
 from framedex.model import (
     CallRow,
@@ -32,8 +33,6 @@ from framedex.model import (
     StopReason,
     Stops,
 )
-
-Row = tuple[Any, ...]
 
 
 def place_columns(table: str) -> str:
@@ -65,12 +64,6 @@ CALL_TABLES = (
 )
 
 CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops"
-
-# Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read.
-LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
-
-# For lists of ids bound as one JSON parameter: any number of them, and one prepared statement.
-IN_JSON = "IN (SELECT value FROM json_each(?))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +264,3 @@ def file_id(reader: Reader, path: str) -> int | None:
     """The id of a path, or None where no frame and no definition is in it."""
     row = reader.memory.recall(("file", path), lambda: reader.row("SELECT id FROM files WHERE path = ?", path))
     return None if row is None else int(row[0])
-
-
-def placeholders(values: Sequence[object]) -> str:
-    """The list of ids as the JSON parameter that `IN_JSON` takes."""
-    return json.dumps(list(values))

@@ -15,9 +15,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.ask.line.lines import SAMPLES
-from framedex.index.ask.line.roads import MAKES_CLIENT
-from framedex.index.read.rows import IN_JSON, LATEST_FIRST
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAKES_CLIENT, SAMPLES
 from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]

@@ -14,9 +14,9 @@ from dataclasses import asdict
 
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
-from framedex.index.ask.name.search import add_recorded_names
 from framedex.index.file.values import storable
 from framedex.index.write.interning import Chains, Tree, frame_ids, stack_ids
+from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FfiRecords, FrameRecord
 from framedex.model import Capture, Join, MergeOutcome
 

@@ -7,8 +7,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from framedex.index.ask.name.search import add_recorded_names
 from framedex.index.file.values import signed
+from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.model import BinaryId, Location, MergeOutcome
 

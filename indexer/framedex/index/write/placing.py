@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from framedex.index.read.rows import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, placeholders
 from framedex.index.write import aggregates
 from framedex.index.write.interning import file_ids, place
 from framedex.index.write.records import FramePlacement, Placement

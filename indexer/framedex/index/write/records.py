@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from framedex.dispatch import CallLink
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
-from framedex.model import BinaryId, Language, Location, Role
+from framedex.model import BinaryId, Capture, Language, Location, Role
+from framedex.objects import Lifetimes
+from framedex.releases import Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,31 @@ class FfiRecords:
     joins: FfiJoins = field(default_factory=FfiJoins)
     sites: tuple[SiteRecord, ...] = ()
     handlers: tuple[HandlerRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureRecord:
+    """A capture with all that is known of it.
+
+    `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
+    `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
+    nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
+    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `links` say what had calls
+    made, `ffi` is what handlers were run for, `builds` are the components that were recorded.
+    """
+
+    capture: Capture
+    started: float
+    command: str
+    frames: Sequence[Sequence[FrameRecord]]
+    problems: Sequence[str] = ()
+    identity: str = ""
+    signature: str = ""
+    lifetimes: Lifetimes | None = None
+    links: Sequence[CallLink] = ()
+    ffi: FfiRecords = field(default_factory=FfiRecords)
+    builds: Sequence[Build] = ()
+    began: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from framedex.index.ask.name.search import SEARCHED, add_names, drop_unused_names
+from framedex.index.file.conventions import IN_JSON, SEARCHED, placeholders
 from framedex.index.file.values import storable
-from framedex.index.read.rows import IN_JSON, placeholders
 from framedex.index.write.interning import file_ids
+from framedex.index.write.names import add_names, drop_unused_names
 from framedex.model import GENERATING, ExtractedFile
 
 

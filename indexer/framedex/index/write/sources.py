@@ -8,13 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from framedex.index.ask.name.lookup import DEFINITIONS_NAMED, definition
-from framedex.index.ask.source import source_maps
+from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, Row, definition, known_maps, placeholders
 from framedex.index.file.database import translated
-from framedex.index.file.values import storable, unsigned
-from framedex.index.read.places import location
-from framedex.index.read.rows import IN_JSON, Row, placeholders
-from framedex.index.write import placing
+from framedex.index.file.values import location, storable, unsigned
+from framedex.index.write import placing, source_maps
 from framedex.index.write.records import (
     FramePlacement,
     FunctionRecord,
@@ -135,7 +132,7 @@ class SourceTables:
     def maps(self) -> list[SourceMapInfo]:
         """The source maps whose definitions are known."""
         with translated(self.path):
-            return source_maps.source_maps(self.connection)
+            return known_maps(self.connection)
 
     def replace_map(
         self, info: SourceMapInfo, origin: str, modified: int, size: int

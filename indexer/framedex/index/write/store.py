@@ -14,12 +14,8 @@ from types import TracebackType
 
 import numpy as np
 
-from framedex.dispatch import CallLink
 from framedex.ffi.joins import BOUNDARY
-from framedex.index.ask.call.links import add_links, forget_links
-from framedex.index.ask.call.objects import add_objects, forget_objects
-from framedex.index.ask.line.lines import SAMPLES
-from framedex.index.ask.name.search import add_recorded_names
+from framedex.index.file.conventions import SAMPLES, Row
 from framedex.index.file.database import (
     Patience,
     check_version,
@@ -34,17 +30,17 @@ from framedex.index.file.log_space import check_room, is_written_back, remove_in
 from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.values import storable
-from framedex.index.read.rows import Row
 from framedex.index.write import aggregates, sources
 from framedex.index.write.ffi import FfiWriter, forget_runs
 from framedex.index.write.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
-from framedex.index.write.records import FfiRecords, FrameRecord, KnownCapture
+from framedex.index.write.links import add_links, forget_links
+from framedex.index.write.names import add_recorded_names
+from framedex.index.write.objects import add_objects, forget_objects
+from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.index.write.totals import Totals
 from framedex.index.write.versions import remember_versions
 from framedex.model import Capture, Language, Thread
 from framedex.nesting import enclosing_calls
-from framedex.objects import Lifetimes
-from framedex.releases import Build
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
 
@@ -244,49 +240,30 @@ class Store:
             python = self._connection.execute(query, (Language.PYTHON.value,)).fetchone()[0:3:2]
         return Totals(*native, *python)
 
-    def add_capture(
-        self,
-        capture: Capture,
-        path: Path,
-        started: float,
-        command: str,
-        frames: Sequence[Sequence[FrameRecord]],
-        problems: Sequence[str],
-        identity: str = "",
-        signature: str = "",
-        lifetimes: Lifetimes | None = None,
-        links: Sequence[CallLink] = (),
-        ffi: FfiRecords | None = None,
-        builds: Sequence[Build] = (),
-        began: int | None = None,
-    ) -> int:
+    def add_capture(self, record: CaptureRecord) -> int:
         """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
 
-        `path` is the absolute path of its folder, `identity` (default: the path) and `signature` are what it is known
-        by; one that is there with the same signature is left alone. `started` is Unix time in seconds. `frames[i]` are
-        the logical frames, outermost first, of the capture's frame `i`. `problems` are all sentences to keep with it;
-        `lifetimes` are the objects that its calls speak of, `links` say what had calls made, `ffi` is what its FFI
-        handlers were run for, `builds` are the components that were recorded. `began` is when the recording did (Unix
-        time in ns), if that is known.
+        One that is there with the same signature is left alone.
         """
-        identity = identity or str(path)
+        capture = record.capture
+        identity = record.identity or str(capture.path)
         with self.transaction():
             known = self.known_capture(identity)
-            if known is not None and known.signature == signature != "":
+            if known is not None and known.signature == record.signature != "":
                 return known.id
             if known is not None:
                 self._forget_calls(known.id)
             row = {
                 "id": None if known is None else known.id,
-                "path": storable(str(path)),
+                "path": storable(str(capture.path)),
                 "identity": storable(identity),
-                "signature": signature,
-                "started": started,
-                "command": storable(command),
+                "signature": record.signature,
+                "started": record.started,
+                "command": storable(record.command),
                 "calls": len(capture.calls),
                 "stacks": len(capture.stacks),
                 "metadata": storable(capture.metadata.text),
-                "problems": json.dumps(list(problems)),
+                "problems": json.dumps(list(record.problems)),
                 "stops": json.dumps(asdict(capture.stops)) if capture.stops else None,
             }
             identifier = self._connection.execute(
@@ -299,27 +276,27 @@ class Store:
                 "INSERT INTO builds(capture, component, version, revision, folder) VALUES (?, ?, ?, ?, ?)",
                 [
                     (identifier, build.component, storable(build.version), build.revision, storable(build.folder))
-                    for build in builds
+                    for build in record.builds
                 ],
             )
-            flat = frame_ids(self._connection, [record for group in frames for record in group])
+            flat = frame_ids(self._connection, [frame for group in record.frames for frame in group])
             position = 0
             ids: list[list[int]] = []
-            for group in frames:
+            for group in record.frames:
                 ids.append(flat[position : position + len(group)])
                 position += len(group)
             tree = Tree(self._connection)
-            writer = FfiWriter(self._connection, tree, identifier, ffi or FfiRecords())
+            writer = FfiWriter(self._connection, tree, identifier, record.ffi)
             is_late = writer.add_sites()
             writer.add_handlers(ids)
             stacks, of_call = self._stacks(capture, ids, tree, writer)
             new = self._add_calls(identifier, capture, stacks[of_call]) if len(capture.calls) else None
             if len(capture.calls):
                 writer.add_runs(capture)
-                if lifetimes is not None:
-                    add_objects(self._connection, identifier, lifetimes)
-            add_links(self._connection, identifier, links, ids)
-            remember_versions(self._connection, {*flat, *writer.frames}, began)
+                if record.lifetimes is not None:
+                    add_objects(self._connection, identifier, record.lifetimes)
+            add_links(self._connection, identifier, record.links, ids)
+            remember_versions(self._connection, {*flat, *writer.frames}, record.began)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
             elif new is not None:
@@ -327,7 +304,7 @@ class Store:
                 aggregates.add_stack_calls(self._connection, identifier, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
-                if links:
+                if record.links:
                     aggregates.rebuild_linked_lines(self._connection)
             return identifier
 

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterable
 
-from framedex.index.read.rows import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, placeholders
 from framedex.model import FileState
 from framedex.sources.changes import file_state
 

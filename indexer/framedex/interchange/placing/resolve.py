@@ -24,7 +24,7 @@ from framedex.whereabouts.precedence import Whereabouts
 
 if TYPE_CHECKING:
     from framedex.binaries import Binary
-    from framedex.index import NameLookup
+    from framedex.index import Index
     from framedex.interchange.placing.versions import Said, Versions
     from framedex.sources.outline import Outlines
 
@@ -80,7 +80,7 @@ class Resolver:
 
     def __init__(
         self,
-        index: NameLookup | None,
+        index: Index | None,
         where: Whereabouts | None = None,
         binaries: Binaries | None = None,
         releases: StatedReleases | None = None,
@@ -186,13 +186,13 @@ class Resolver:
         """Where the binary of a frame is: by its path, else by its build-id, if that is all that is known."""
         if frame.module or not frame.build_id or self._index is None:
             return self._where.itself(frame.module) if frame.module else None
-        return next(filter(is_here, self._index.modules_built(frame.build_id)), None)
+        return next(filter(is_here, self._index.names.modules_built(frame.build_id)), None)
 
     def _is_of_a_stranger(self, frame: TextFrame) -> bool:
         """Whether a frame is of a binary that was not recorded, and its function's name proves nothing about that."""
         if self._index is None or not frame.module or "::" in frame.function or frame.function.startswith("_Z"):
             return False
-        return _file_name(frame.module) not in self._index.module_names()
+        return _file_name(frame.module) not in self._index.names.module_names()
 
     def _by_symbol(self, symbol: str, file_name: str) -> tuple[Location, ...]:
         """The places of a symbol, in files of this name alone where a text says one."""
@@ -202,7 +202,7 @@ class Resolver:
         key = symbol, file_name
         return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
 
-    def _named(self, index: NameLookup, text: str, file_name: str) -> tuple[Location, ...]:
+    def _named(self, index: Index, text: str, file_name: str) -> tuple[Location, ...]:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
         from framedex.interchange.placing.versions import OF_EVERY_PROGRAM
@@ -216,12 +216,12 @@ class Resolver:
         if not symbol:
             return ()
         name = readable(symbol)
-        places = [place for place in index.recorded_places(name) if fits(place.path)] if not is_cut else []
+        places = [place for place in index.names.recorded_places(name) if fits(place.path)] if not is_cut else []
         for is_readable in (is_here, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
         wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
-        definitions = [each for each in index.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
+        definitions = [each for each in index.names.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
         if symbol.partition("(")[0] in OF_EVERY_PROGRAM:
             definitions = []
         for is_readable in (is_here, _is_mapped):

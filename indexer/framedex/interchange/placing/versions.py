@@ -23,7 +23,7 @@ from framedex.whereabouts.files import is_here
 from framedex.whereabouts.tails import common_tail
 
 if TYPE_CHECKING:
-    from framedex.index import NameLookup
+    from framedex.index import Index
     from framedex.sources.history import History
 
 _PACKAGE = re.compile(r".*/(?:site|dist)-packages/[^/]+/")
@@ -52,7 +52,7 @@ class Said(NamedTuple):
 class Versions:
     """Judges and follows places for one text, which is of the `releases` that it has stated so far."""
 
-    def __init__(self, index: NameLookup | None, outlines: Outlines, releases: StatedReleases) -> None:
+    def __init__(self, index: Index | None, outlines: Outlines, releases: StatedReleases) -> None:
         self._index = index
         self._outlines = outlines
         self._releases = releases
@@ -165,7 +165,7 @@ class Versions:
         return found
 
     def _outline(self, path: str) -> Outline | None:
-        known = self._index.definitions_in if self._index is not None else lambda path: None
+        known = self._index.names.definitions_in if self._index is not None else lambda path: None
         if is_local(path):
             return self._outlines.of(path, known)
         definitions = known(path)
@@ -187,7 +187,7 @@ class Versions:
         if self._index is None or not said.function:
             return
         name = said.path.rpartition("/")[2]
-        others = [path for path in self._index.files_named(name) if path not in paths]
+        others = [path for path in self._index.names.files_named(name) if path not in paths]
         shared = [(_common_tail(path, max(paths, key=len)), path) for path in others]
         longest = max((length for length, _ in shared), default=0)
         if longest < 2:

@@ -1,18 +1,18 @@
-"""The objects of the runtime in the index: written with their capture, found by name, and named in the calls."""
+"""The objects of the runtime: found by their names, and named in the calls."""
 
 from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from framedex.errors import FramedexError
+from framedex.index.file.conventions import IN_JSON, Row, placeholders
 from framedex.index.file.values import signed, unsigned
-from framedex.index.read.rows import IN_JSON, Reader, Row, arguments, placeholders
+from framedex.index.read.rows import Reader, arguments
 from framedex.model import CallRow, ObjectRow
-from framedex.objects import Lifetimes, ObjectField, function_named
+from framedex.objects import ObjectField, function_named
 from framedex.objects.table import address_of, elements, functions_with
 
 _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
@@ -32,67 +32,37 @@ _OBJECTS_AT = (
 )
 
 
-def add_objects(connection: sqlite3.Connection, capture_id: int, lifetimes: Lifetimes) -> None:
-    """Add what is known of the objects of a capture whose calls are there already."""
-    base = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM objects").fetchone()[0]
-    first = connection.execute("SELECT first_call FROM captures WHERE id = ?", (capture_id,)).fetchone()[0]
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The objects of the runtime, in all captures."""
 
-    def call_id(row: int | None) -> int | None:
-        return None if row is None else first + row
+    reader: Reader
 
-    connection.executemany(
-        "INSERT INTO objects(id, capture, type, number, address, born, created_call, first_call, last_call,"
-        " deleted_call, destroyed_call, uses, client, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                *(base + place, capture_id, found.type, found.number, signed(found.address), found.born),
-                *map(call_id, (found.created_call, found.first_call, found.last_call)),
-                *map(call_id, (found.deleted_call, found.destroyed_call)),
-                *(found.uses, None if found.owner is None else base + found.owner, found.size),
+    def named(self, name: str, capture: int | None = None) -> ObjectRow:
+        """The object of this name (`buffer#12`) in a capture, by default in the latest one that has it.
+
+        Raises FramedexError where the name is none, or no capture has it.
+        """
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise FramedexError(
+                f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
             )
-            for place, found in enumerate(lifetimes.objects)
-        ),
-    )
-    connection.executemany(
-        "INSERT INTO violations(kind, object, call, earlier_call) VALUES (?, ?, ?, ?)",
-        (
-            (found.kind.value, base + found.object, first + found.call, call_id(found.earlier_call))
-            for found in lifetimes.violations
-        ),
-    )
-
-
-def forget_objects(connection: sqlite3.Connection, capture_id: int) -> None:
-    """Remove the objects of a capture that is read again."""
-    owned = "SELECT id FROM objects WHERE capture = ?"
-    connection.execute(f"DELETE FROM violations WHERE object IN ({owned})", (capture_id,))
-    connection.execute("DELETE FROM objects WHERE capture = ?", (capture_id,))
-
-
-def object_named(reader: Reader, name: str, capture: int | None) -> ObjectRow:
-    """The object of this name in a capture, by default in the latest one that has it.
-
-    Raises FramedexError where the name is none, or no capture has it.
-    """
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise FramedexError(
-            f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
+        row = self.reader.row(
+            f"SELECT {_COLUMNS} FROM {_TABLES} JOIN captures p ON p.id = o.capture"
+            " WHERE o.type = ?1 AND o.number = ?2 AND (?3 IS NULL OR o.capture = ?3)"
+            " ORDER BY p.started DESC, p.id DESC",
+            match["type"],
+            int(match["number"]),
+            capture,
         )
-    row = reader.row(
-        f"SELECT {_COLUMNS} FROM {_TABLES} JOIN captures p ON p.id = o.capture"
-        " WHERE o.type = ?1 AND o.number = ?2 AND (?3 IS NULL OR o.capture = ?3) ORDER BY p.started DESC, p.id DESC",
-        match["type"],
-        int(match["number"]),
-        capture,
-    )
-    if row is None:
-        where = "the index" if capture is None else f"capture {capture}"
-        raise FramedexError(f"There is no {name} in {where}.", "`framedex calls` shows the names of objects.")
-    return object_row(row)
+        if row is None:
+            where = "the index" if capture is None else f"capture {capture}"
+            raise FramedexError(f"There is no {name} in {where}.", "`framedex calls` shows the names of objects.")
+        return _object_row(row)
 
 
-def object_row(row: Row) -> ObjectRow:
+def _object_row(row: Row) -> ObjectRow:
     """An object from its columns."""
     return ObjectRow(
         id=row[0],
@@ -113,7 +83,7 @@ def object_row(row: Row) -> ObjectRow:
 
 def calls_of_object(reader: Reader, name: str, capture: int | None) -> tuple[str, list[object]]:
     """The calls that an object is a value of, as an SQL condition on `calls c` with its parameters."""
-    found = object_named(reader, name, capture)
+    found = Objects(reader).named(name, capture)
     boundaries = {name: identifier for identifier, name in reader.rows("SELECT id, name FROM boundaries")}
     texts = reader.rows("SELECT id, json FROM arguments WHERE instr(json, ?) > 0", f'"{found.address:#x}"')
     conditions, parameters = ["0"], list[object]()

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from framedex.errorcodes import ErrorCode, error_name
-from framedex.index.ask.line.pythonlines import python_lines
+from framedex.index.ask.call.pythonlines import python_lines
+from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader, arguments
 from framedex.missing import doubts, stopped_early
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
@@ -29,8 +30,9 @@ _WHAT_IS_WRONG = {
 }
 
 
-def check_capture(reader: Reader, capture: CaptureRow) -> Check:
+def check_capture(asked: AskedCapture) -> Check:
     """Everything that the capture shows to be wrong, and what could not be judged."""
+    reader, capture = asked.reader, asked.row()
     unjudged = list(_why_objects_are_not_judged(capture))
     found = [*_errors(reader, capture), *_unreturned(reader, capture)]
     if not unjudged:

@@ -13,16 +13,12 @@ from framedex import words
 from framedex.errors import FramedexError
 from framedex.index.ask.call.objects import calls_of_object, name_objects
 from framedex.index.ask.capture.tree import capture_tree
-from framedex.index.read.rows import (
-    CALL_COLUMNS,
-    CALL_TABLES,
-    IN_JSON,
-    Reader,
-    arguments,
-    call_row,
-    placeholders,
-)
+from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.read.asked import AskedCapture
+from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, arguments, call_row
 from framedex.model import BoundaryTotals, CallRow
+
+MOST_CALLS = 50
 
 _NOTHING = (0, -1)
 """An empty range of ids."""
@@ -30,8 +26,12 @@ _NOTHING = (0, -1)
 _OBJECT = re.compile(r"[a-z_]+#\d{1,18}")
 
 
-def boundary_totals(reader: Reader, capture: int, text: str = "") -> list[BoundaryTotals]:
-    """The boundary functions of a capture that were called, most time first; with a text what passes that filter."""
+def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]:
+    """The boundary functions that the capture called, most time first; with a text only the calls that pass it.
+
+    A call passes where its boundary function, an argument, or a function or file of its stack contains the text.
+    """
+    reader, capture = asked.reader, asked.capture
     if text:
         first, last = _calls_of(reader, capture)
         passing = _Passing.of(reader, capture, text)
@@ -54,12 +54,19 @@ def boundary_totals(reader: Reader, capture: int, text: str = "") -> list[Bounda
 
 
 def calls_of_boundary(
-    reader: Reader, capture: int, boundary: int, text: str, *, longest_first: bool, limit: int, offset: int
+    asked: AskedCapture,
+    boundary: int,
+    text: str = "",
+    *,
+    longest_first: bool = False,
+    limit: int = MOST_CALLS,
+    offset: int = 0,
 ) -> list[CallRow]:
-    """A page of the calls of a boundary function (its id) in a capture that pass the filter, by start time.
+    """A page of the calls of a boundary function (`BoundaryTotals.id`) that pass the text, by start time.
 
-    `longest_first` has those first that took longest, which looks at all of them.
+    With `longest_first`, those that took longest come first, which looks at all of them. Their objects are named.
     """
+    reader, capture = asked.reader, asked.capture
     first, last = _calls_of(reader, capture)
     condition, parameters = "", []
     if text:

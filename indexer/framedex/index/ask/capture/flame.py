@@ -12,8 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from framedex.index.ask.capture.tree import CaptureTree, End, capture_tree
+from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FlameGraph, FlameKind, FlameNode, FrameRow, Language, Role
+
+MOST_NODES = 4000
+"""As many as a screen can show, and a page can draw at once."""
 
 LEAST = 0.0005
 """The share of all calls, or of all time, below which functions are merged into `others`."""
@@ -21,12 +25,15 @@ LEAST = 0.0005
 _KINDS = {Language.PYTHON: FlameKind.PYTHON, Language.NATIVE: FlameKind.NATIVE}
 
 
-def flame_graph(reader: Reader, capture: int, boundary: int | None, *, with_glue: bool, most: int) -> FlameGraph:
-    """The flame graph of a capture, of the calls of one `boundary` function (its id) alone if it is given.
+def flame_graph(
+    asked: AskedCapture, boundary: int | None = None, *, with_glue: bool = True, most: int = MOST_NODES
+) -> FlameGraph:
+    """The flame graph of the capture, of the calls of one `boundary` function (its id) alone if it is given.
 
     At most `most` nodes are told apart, those with the largest share of calls or time. Without glue, interpreter and
     glue frames are passed over.
     """
+    reader, capture = asked.reader, asked.capture
     tree = capture_tree(reader, capture)
     ends = [end for end in tree.ends if boundary is None or end.boundary == boundary]
     nested = _nested(reader, capture) if boundary is None else {}

@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 
 from framedex.index.ask.line.narrowing import passages
-from framedex.index.read.rows import IN_JSON, Reader, file_id, frames_by_id
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedLine
+from framedex.index.read.rows import frames_by_id
 from framedex.model import BoundaryEnd
 
 MOST_ENDS = 50
@@ -16,11 +18,11 @@ _DEPTH = 16
 """Frames of a stack, from its end, among which one with source is looked for."""
 
 
-def boundary_ends(reader: Reader, path: str, line: int, capture: int | None) -> list[BoundaryEnd]:
-    """The boundary functions that were reached from a line, that which took longest first."""
-    found = _in_all(reader, path, line) if capture is None else _in_capture(reader, capture, path, line)
+def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
+    """The boundary functions that were reached from the line, that which took longest first."""
+    found = _in_all(line) if line.capture is None else _in_capture(line, line.capture)
     found = sorted(found, key=lambda row: (-row[2], row[0]))[:MOST_ENDS]
-    rows = reader.rows(
+    rows = line.reader.rows(
         "WITH RECURSIVE up(call, node, steps) AS ("
         f" SELECT c.id, s.leaf, 1 FROM calls c JOIN stacks s ON s.id = c.stack WHERE c.id {IN_JSON}"
         " UNION ALL SELECT u.call, n.parent, u.steps + 1 FROM up u JOIN nodes n ON n.id = u.node"
@@ -28,25 +30,25 @@ def boundary_ends(reader: Reader, path: str, line: int, capture: int | None) -> 
         ") SELECT u.call, n.frame FROM up u JOIN nodes n ON n.id = u.node ORDER BY u.call, u.steps",
         json.dumps([call for *_, call in found]),
     )
-    frames = frames_by_id(reader, {frame for _, frame in rows})
+    frames = frames_by_id(line.reader, {frame for _, frame in rows})
     return [
         BoundaryEnd(name, calls, duration, latest, tuple(frames[frame] for call, frame in rows if call == latest))
         for name, calls, duration, latest in found
     ]
 
 
-def _in_all(reader: Reader, path: str, line: int) -> Sequence[tuple[str, int, int, int]]:
-    return reader.rows(
+def _in_all(line: AskedLine) -> Sequence[tuple[str, int, int, int]]:
+    return line.reader.rows(
         "SELECT b.name, l.calls, l.duration, l.latest_call FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
         " WHERE l.file = ? AND l.line = ?",
-        file_id(reader, path),
-        line,
+        line.id,
+        line.then,
     )
 
 
-def _in_capture(reader: Reader, capture: int, path: str, line: int) -> Sequence[tuple[str, int, int, int]]:
+def _in_capture(line: AskedLine, capture: int) -> Sequence[tuple[str, int, int, int]]:
     ends: dict[tuple[str, str], tuple[str, int, int, int]] = {}
-    for each in passages(reader, capture, path, line):
+    for each in passages(line, capture):
         _, calls, duration, latest = ends.get((each.function, each.boundary), ("", 0, 0, 0))
         ends[each.function, each.boundary] = (
             each.function,

@@ -7,16 +7,12 @@ these questions read the tree below the line, and the deeper the line is, the le
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from framedex.index.read.rows import CAPTURE_COLUMNS, IN_JSON, Reader, arguments, capture_row, file_id, frames_by_id
-from framedex.model import How, LineSummary, StackHit
-
-_SAMPLED = 64
-"""Calls that are looked at for argument objects worth showing, the longest first."""
-
-_SHOWN = 4
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedLine
+from framedex.index.read.rows import Reader
 
 _STACKS_BELOW = (
     "WITH RECURSIVE below(start, node) AS ("
@@ -54,17 +50,17 @@ class Passage:
     latest_call: int
 
 
-def passages(reader: Reader, capture: int, path: str, line: int) -> list[Passage]:
-    """What of a capture passed a line, most calls first; where recursion passes it again, the innermost pass."""
-    starts = reader.rows(
+def passages(line: AskedLine, capture: int) -> list[Passage]:
+    """What of a capture passed the line, most calls first; where recursion passes it again, the innermost pass."""
+    starts = line.reader.rows(
         "SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE fr.file = ? AND fr.line = ?"
         " ORDER BY n.depth DESC",
-        file_id(reader, path),
-        line,
+        line.id,
+        line.then,
     )
     order = {node: position for position, (node,) in enumerate(starts)}
     found: dict[tuple[int, str, str], Passage] = {}
-    for row in sorted(reader.rows(_STACKS_BELOW, json.dumps(list(order)), capture), key=lambda row: order[row[0]]):
+    for row in sorted(line.reader.rows(_STACKS_BELOW, json.dumps(list(order)), capture), key=lambda row: order[row[0]]):
         passage = Passage(*row)
         found.setdefault((passage.stack, passage.function, passage.boundary), passage)
     return sorted(found.values(), key=lambda passage: (-passage.calls, passage.stack, passage.function))
@@ -73,72 +69,3 @@ def passages(reader: Reader, capture: int, path: str, line: int) -> list[Passage
 def nodes_in(reader: Reader, capture: int, nodes: Iterable[int]) -> set[int]:
     """Those of the nodes that stacks of the capture pass or end at."""
     return {node for node in nodes if reader.row(_ANY_STACK_BELOW, node, capture)}
-
-
-def stacks_through(reader: Reader, capture: int, path: str, line: int, limit: int) -> list[StackHit]:
-    """The stacks of a capture that pass a line, most calls first."""
-    found = passages(reader, capture, path, line)[:limit]
-    starts = {
-        node: (frame, depth)
-        for node, frame, depth in reader.rows(
-            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", json.dumps([each.start for each in found])
-        )
-    }
-    frames = frames_by_id(reader, {frame for frame, _ in starts.values()})
-    return [
-        StackHit(
-            function=each.function,
-            boundary=each.boundary,
-            stack=each.stack,
-            latest_call=each.latest_call,
-            calls=each.calls,
-            total_duration=each.duration,
-            frame=frames[starts[each.start][0]],
-            position=starts[each.start][1],
-        )
-        for each in found
-    ]
-
-
-def line_summary(reader: Reader, capture: int, path: str, line: int) -> LineSummary | None:
-    """What one capture recorded through a line, or None where it recorded nothing there."""
-    found = passages(reader, capture, path, line)
-    row = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", capture)
-    if not found or row is None:
-        return None
-    boundaries: dict[str, list[int]] = {}
-    for each in found:
-        totals = boundaries.setdefault(each.function, [0, 0])
-        totals[0] += each.calls
-        totals[1] += each.duration
-    hows = reader.rows(
-        "SELECT DISTINCT fr.how FROM nodes n JOIN frames fr ON fr.id = n.frame"
-        f" WHERE n.id {IN_JSON} AND fr.how IS NOT NULL",
-        json.dumps(list({each.start for each in found})),
-    )
-    return LineSummary(
-        path=path,
-        line=line,
-        calls=sum(each.calls for each in found),
-        total_duration=sum(each.duration for each in found),
-        boundaries=tuple(
-            (name, calls, duration)
-            for name, (calls, duration) in sorted(boundaries.items(), key=lambda item: (-item[1][0], item[0]))
-        ),
-        callers=(),
-        arguments=tuple(_samples(reader, found)),
-        hows=tuple(sorted(How(how) for (how,) in hows)),
-        latest_capture=capture_row(row),
-        latest_call=max(each.latest_call for each in found),
-    )
-
-
-def _samples(reader: Reader, found: Collection[Passage]) -> list[dict[str, object]]:
-    longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
-    rows = reader.rows(
-        "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
-        f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        json.dumps([each.latest_call for each in longest]),
-        _SHOWN,
-    )
-    return [arguments(text) for (text,) in rows]

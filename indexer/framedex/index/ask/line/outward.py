@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Sequence
 
-from framedex.index.ask.line.pythonlines import lines_of_nodes
-from framedex.index.ask.line.standing import Standing, standing_on
-from framedex.index.read.rows import IN_JSON, Reader, frames_by_id
+from framedex.index.ask.call.pythonlines import lines_of_nodes
+from framedex.index.ask.line.standing import MOST_STANDING, Standing, standing_on
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedLine
+from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, PythonLine, Road
 
 _READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
@@ -15,15 +17,14 @@ _JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.func
 
 
 def roads_outward(
-    reader: Reader,
-    path: str,
-    line: int,
-    wanted: Callable[[FrameRow], bool],
-    within: Sequence[int] | None,
-    capture: int | None,
+    line: AskedLine, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[Road]:
-    """The nearest frames outward of a line that are `wanted`, most calls first; `nodes` are theirs."""
-    starts = standing_on(reader, path, line, within, capture)
+    """The roads by which stacks came to the line from the nearest frames that are `wanted`, most calls first.
+
+    A road's `nodes` are those of the frame outward; `within` is as for `roads_inward`.
+    """
+    reader = line.reader
+    starts = standing_on(line, within)
     found: list[tuple[Standing, int, int, bool]] = []
     front = {start.node: [start] for start in starts}
     frames = frames_by_id(reader, {start.frame for start in starts})
@@ -60,13 +61,14 @@ def roads_outward(
     )
 
 
-def program_lines(reader: Reader, path: str, line: int, capture: int | None, limit: int) -> list[PythonLine]:
-    """For each way in which stacks came to a line, what took longest first: the line of Python outward of it.
+def program_lines(line: AskedLine, limit: int = MOST_STANDING) -> list[PythonLine]:
+    """The lines of Python from which stacks came to the line, what took longest first; a line is no origin of itself.
 
-    That is the innermost of the program itself, else the innermost of all; ways without Python have none.
+    Each way in which stacks came gives the innermost line of the program itself, else the innermost line of Python, if
+    it has any. At most `limit` ways are looked at.
     """
-    parents = [start.parent for start in standing_on(reader, path, line, None, capture, limit) if start.parent]
-    lines = lines_of_nodes(reader, parents)
+    parents = [start.parent for start in standing_on(line, limit=limit) if start.parent]
+    lines = lines_of_nodes(line.reader, parents)
     return list(dict.fromkeys(lines[parent] for parent in parents if parent in lines))
 
 

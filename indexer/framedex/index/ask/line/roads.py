@@ -1,6 +1,6 @@
 """Following recorded stacks inward, place by place, without leaving them.
 
-`lines.inward_readable` says where a line led in all that was recorded; the roads here also say by which stacks, so that
+`steps.inward_readable` says where a line led in all that was recorded; the roads here also say by which stacks, so that
 whoever goes on from a place can stay on the stacks that brought them there.
 """
 
@@ -10,14 +10,13 @@ import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from framedex.index.ask.line.lines import inward_readable
 from framedex.index.ask.line.narrowing import nodes_in
 from framedex.index.ask.line.standing import standing_on
-from framedex.index.read.rows import IN_JSON, Reader, frames_by_id
+from framedex.index.ask.line.steps import inward_readable
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedLine
+from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, Road
-
-MAKES_CLIENT = ("PJRT_Plugin_Initialize", "PJRT_Client_Create")
-"""What is called once per process and plug-in before anything else can be (pjrt_c_api.h)."""
 
 MOST_FOLLOWED = 24
 """Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
@@ -28,16 +27,15 @@ _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id 
 
 
 def roads_inward(
-    reader: Reader,
-    path: str,
-    line: int,
-    wanted: Callable[[FrameRow], bool],
-    within: Sequence[int] | None,
-    capture: int | None = None,
+    line: AskedLine, wanted: Callable[[FrameRow], bool], within: Sequence[int] | None = None
 ) -> list[Road]:
-    """The roads from a line to the nearest frames with source that are `wanted`, the longest first."""
+    """The roads from the line to the nearest frames with source that are `wanted`, the longest first.
+
+    `within` is the `nodes` of a road: only the stacks that came to the line by it.
+    """
+    reader, capture = line.reader, line.capture
     found: list[_Arrival] = []
-    starts = standing_on(reader, path, line, within, capture, MOST_FOLLOWED)
+    starts = standing_on(line, within, MOST_FOLLOWED)
     front = {start.node: start.frame for start in starts}
     frames: dict[int, FrameRow] = {}
     shown: dict[int, bool] = {}
@@ -54,7 +52,7 @@ def roads_inward(
     frames |= frames_by_id(reader, {arrival.origin for arrival in found} - frames.keys())
     others: list[Road] = []
     if len(starts) >= MOST_FOLLOWED and within is None and capture is None:
-        others = _beside(reader, path, line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
+        others = _beside(line, {(arrival.origin, arrival.frame) for arrival in found}, wanted)
     roads: dict[tuple[int, int], list[_Arrival]] = {}
     for arrival in found:
         roads.setdefault((arrival.origin, arrival.frame), []).append(arrival)
@@ -75,13 +73,11 @@ class _Arrival:
     goes_on: bool
 
 
-def _beside(
-    reader: Reader, path: str, line: int, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]
-) -> list[Road]:
+def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]) -> list[Road]:
     """The roads from a line on which more nodes stand than are followed, but for the known ones; without nodes."""
     return [
         Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
-        for step in inward_readable(reader, path, line)
+        for step in inward_readable(line)
         if (step.origin.id, step.target.id) not in known and wanted(step.target)
     ]
 

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from framedex.index.ask.line.narrowing import nodes_in
-from framedex.index.read.rows import IN_JSON, Reader, file_id
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedLine
 
 MOST_STANDING = 100
 """Nodes of a line that are followed: thousands stand on the lines that every call goes through."""
@@ -30,27 +31,20 @@ class Standing:
     longest: int
 
 
-def standing_on(
-    reader: Reader,
-    path: str,
-    line: int,
-    within: Collection[int] | None = None,
-    capture: int | None = None,
-    limit: int = MOST_STANDING,
-) -> list[Standing]:
-    """The nodes on a line, at most `limit`, those first below which a stack took longest.
+def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: int = MOST_STANDING) -> list[Standing]:
+    """The nodes on the line, at most `limit`, those first below which a stack took longest.
 
-    Of those `within` if that is given, and of those that the capture passed.
+    With `within`, only nodes out of that; with a capture, only nodes that it passed.
     """
-    if capture is None:
-        return _longest(reader, path, line, within, limit)
-    found = _longest(reader, path, line, within, _MOST_SIFTED)
-    kept = nodes_in(reader, capture, [each.node for each in found])
+    if line.capture is None:
+        return _longest(line, within, limit)
+    found = _longest(line, within, _MOST_SIFTED)
+    kept = nodes_in(line.reader, line.capture, [each.node for each in found])
     return [each for each in found if each.node in kept][:limit]
 
 
-def _longest(reader: Reader, path: str, line: int, within: Collection[int] | None, limit: int) -> list[Standing]:
-    file = file_id(reader, path)
+def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> list[Standing]:
+    reader, file, then = line.reader, line.id, line.then
     if within is None:
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
@@ -58,7 +52,7 @@ def _longest(reader: Reader, path: str, line: int, within: Collection[int] | Non
             " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
             " WHERE fr.file = ?1 AND fr.line = ?2 ORDER BY n.longest DESC, n.id LIMIT ?3",
             file,
-            line,
+            then,
             limit,
         )
     else:
@@ -67,7 +61,7 @@ def _longest(reader: Reader, path: str, line: int, within: Collection[int] | Non
             f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line = ? ORDER BY n.longest DESC, n.id LIMIT ?",
             json.dumps(list(within)),
             file,
-            line,
+            then,
             limit,
         )
     return [Standing(*row) for row in rows]

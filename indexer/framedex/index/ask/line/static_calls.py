@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.places import state_of
-from framedex.index.read.rows import IN_JSON, Reader, file_id, placeholders
+from framedex.index.read.rows import Reader
 from framedex.model import How, Location, StaticCall
-from framedex.sources.names import short_name
-from framedex.sources.sites import call_sites
 
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
@@ -18,17 +18,21 @@ _MOST_TARGETS = 5
 """Definitions of one name beyond which nobody can tell which is meant."""
 
 
-def static_callees(reader: Reader, path: str, line: int) -> list[StaticCall]:
-    """The calls written in the definition that begins on a line, once for each name, in the order of the text.
+def static_callees(line: AskedLine) -> list[StaticCall]:
+    """The calls written in the definition that begins on the line, once for each name, in the order of the text.
 
     Names of which there is no definition, or more than a few in the language of the file, are left out.
     """
-    moved = _lines_since_read(reader, path)
-    row = reader.row(
+    # With the readers of binaries, which other questions do without.
+    from framedex.sources.names import short_name
+    from framedex.sources.sites import call_sites
+
+    moved = _lines_since_read(line)
+    row = line.reader.row(
         "SELECT c.sites, s.language FROM definitions d JOIN call_sites c ON c.definition = d.id"
         " JOIN source_files s ON s.file = d.file WHERE d.file = ? AND d.line = ? ORDER BY d.end_line LIMIT 1",
-        file_id(reader, path),
-        line if moved is None else moved.backward(line).line,
+        line.id,
+        line.line if moved is None else moved.backward(line.line).line,
     )
     if row is None:
         return []
@@ -37,7 +41,7 @@ def static_callees(reader: Reader, path: str, line: int) -> list[StaticCall]:
     for site in call_sites(text):
         now = site.line if moved is None else moved.forward(site.line).line
         first.setdefault(short_name(site.callee), (now, site.callee))
-    targets = _definitions(reader, list(first), language)
+    targets = _definitions(line.reader, list(first), language)
     return [
         StaticCall(site_line, callee, tuple(targets[short]))
         for short, (site_line, callee) in first.items()
@@ -62,8 +66,12 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
     return found
 
 
-def _lines_since_read(reader: Reader, path: str) -> LineMap | None:
+def _lines_since_read(file: AskedFile) -> LineMap | None:
     """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
-    state = reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file_id(reader, path))
+    state = file.reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file.id)
     then = None if state is None else state_of(*state)
-    return None if then is None or reader.is_unchanged(path, then) else reader.places.lines_since(path, then)
+    return (
+        None
+        if then is None or file.reader.is_unchanged(file.path, then)
+        else file.reader.places.lines_since(file.path, then)
+    )

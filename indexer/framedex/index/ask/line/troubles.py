@@ -5,36 +5,39 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from framedex.index.ask.line.lines import change_since, lines_since
-from framedex.index.read.rows import Reader, file_id
+from framedex.index.read.asked import AskedFile
+from framedex.index.read.rows import Reader
 from framedex.model import FileTrouble, Join
 from framedex.words import clock, count
 
 _MOST_SITES = 50
 
 
-def file_troubles(reader: Reader, path: str) -> list[FileTrouble]:
-    """The troubles of a file, those of the whole file first; none where nothing was recorded in it."""
-    file = file_id(reader, path)
-    first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", file)
+def file_troubles(file: AskedFile) -> list[FileTrouble]:
+    """What is wrong with the data about the file, first what concerns all of it; nothing where nothing was recorded.
+
+    That is: changed since it was recorded, calls into binaries without symbols, `ffi_call`s that cannot be told apart.
+    """
+    reader, number = file.reader, file.id
+    first = reader.row("SELECT min(line) FROM line_calls WHERE file = ?", number)
     if first is None or first[0] is None:
         return []
-    recorded = [*_without_symbols(reader, file), *_ambiguous_sites(reader, file)]
-    moved = lines_since(reader, path)
+    recorded = [*_without_symbols(reader, number), *_ambiguous_sites(reader, number)]
+    moved = file.moved_lines()
     if moved is not None:
         recorded = [replace(trouble, line=moved.forward(trouble.line).line) for trouble in recorded]
-    return [*_stale(reader, file, path), *recorded]
+    return [*_stale(file), *recorded]
 
 
-def _stale(reader: Reader, file: int | None, path: str) -> list[FileTrouble]:
+def _stale(file: AskedFile) -> list[FileTrouble]:
     """Whether the file has changed since it was recorded, so that its lines have moved."""
-    row = reader.row(
+    row = file.reader.row(
         "SELECT max(p.started) FROM line_calls l JOIN calls c ON c.id = l.latest_call"
         " JOIN captures p ON p.id = c.capture WHERE l.file = ?",
-        file,
+        file.id,
     )
-    change = change_since(reader, path)
-    file_now = reader.memory.file(path)
+    change = file.change()
+    file_now = file.reader.memory.file(file.path)
     if row is None or row[0] is None or change is None or file_now is None:
         return []
     now = "lines may have moved" if change.lines is None else "lines are shown where git finds them now"

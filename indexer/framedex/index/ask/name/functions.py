@@ -1,89 +1,134 @@
-"""Questions about functions: where they are, and who called whom."""
+"""Questions about functions: where they are, what calls through them came to, and who called whom."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import (
     FUNCTION_COLUMNS,
     FUNCTION_TABLES,
     Reader,
-    file_id,
     function_rows,
     functions_by_id,
     place_columns,
     place_tables,
 )
 from framedex.index.read.urls import Urls
-from framedex.model import Edge, FunctionRow, Location, Role
+from framedex.model import Edge, FunctionMark, FunctionRow, Location, Role
 
 _MOST = 1000
 
 
-def function(reader: Reader, function_id: int) -> FunctionRow | None:
-    """The function with this id."""
-    row = reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
-    return None if row is None else function_rows(reader, [row])[0]
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The functions that were recorded, by their ids."""
 
+    reader: Reader
 
-def find_functions(reader: Reader, name: str) -> list[FunctionRow]:
-    """The called functions of exactly this name, else of this short name, else whose name contains it.
+    def get(self, function_id: int) -> FunctionRow | None:
+        """The function with this id."""
+        row = self.reader.row(f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id = ?", function_id)
+        return None if row is None else function_rows(self.reader, [row])[0]
 
-    Those with most calls come first. What the author of an FFI handler wrote stands for the handler that it became.
-    """
-    for condition in ("n.name = ?", "n.short_name = ?", "instr(lower(n.name), lower(?)) > 0"):
-        rows = reader.rows(
-            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.calls > 0 AND fn.id IN ("
-            f" SELECT n.id FROM functions n WHERE {condition}"
-            " UNION SELECT fr.function FROM functions n JOIN frames m ON m.function = n.id"
-            f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}"
-            ") ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
-            name,
-            name,
-            _MOST,
+    def named(self, name: str) -> list[FunctionRow]:
+        """The called functions of exactly this name, else of this short name, else whose name contains it.
+
+        Those with most calls come first. What the author of an FFI handler wrote stands for the handler that it became.
+        """
+        for condition in ("n.name = ?", "n.short_name = ?", "instr(lower(n.name), lower(?)) > 0"):
+            rows = self.reader.rows(
+                f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.calls > 0 AND fn.id IN ("
+                f" SELECT n.id FROM functions n WHERE {condition}"
+                " UNION SELECT fr.function FROM functions n JOIN frames m ON m.function = n.id"
+                f" JOIN ffi_handlers h ON h.implementation = m.id JOIN frames fr ON fr.id = h.frame WHERE {condition}"
+                ") ORDER BY fn.calls DESC, fn.name, fn.id LIMIT ?",
+                name,
+                name,
+                _MOST,
+            )
+            if rows:
+                return function_rows(self.reader, rows)
+        return []
+
+    def callers(self, function_id: int) -> list[Edge]:
+        """The functions that called this one, past interpreter and glue frames, most calls first.
+
+        For a function that is interpreter or glue itself: its direct callers.
+        """
+        kept = self.reader.memory.recall(
+            ("callers", function_id),
+            lambda: _edges(self.reader, _kind(self.reader, function_id), "callee", function_id),
         )
-        if rows:
-            return function_rows(reader, rows)
-    return []
+        return list(kept)
+
+    def callees(self, function_id: int) -> list[Edge]:
+        """The functions that this one called, past interpreter and glue frames, most calls first.
+
+        For a function that is interpreter or glue itself: its direct callees.
+        """
+        kept = self.reader.memory.recall(
+            ("callees", function_id),
+            lambda: _edges(self.reader, _kind(self.reader, function_id), "caller", function_id),
+        )
+        return list(kept)
+
+    def direct_callers(self, function_id: int) -> list[Edge]:
+        """The functions one frame outward, most calls first."""
+        return _edges(self.reader, "", "callee", function_id)
+
+    def direct_callees(self, function_id: int) -> list[Edge]:
+        """The functions one frame inward, most calls first."""
+        return _edges(self.reader, "", "caller", function_id)
+
+    def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
+        """The ids of the functions one frame outward, and of those one frame inward."""
+        callers = self.reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
+        callees = self.reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
+        return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
+
+    def mark(self, function_id: int) -> FunctionMark | None:
+        """What the calls through a function came to; None where there is no such function.
+
+        The duration is None where the totals of its lines are not those of the function: a line shared with another
+        function counts for both, and a stack that recursion brings through several lines counts on each.
+        """
+        function = self.reader.row("SELECT name, calls FROM functions WHERE id = ?", function_id)
+        if function is None:
+            return None
+        rows = self.reader.rows(
+            "SELECT b.name, sum(l.calls), sum(l.duration) AS total"
+            " FROM (SELECT DISTINCT file, line FROM frames WHERE function = ? AND file IS NOT NULL) fr"
+            " CROSS JOIN line_calls l ON l.file = fr.file AND l.line = fr.line JOIN boundaries b ON b.id = l.boundary"
+            " GROUP BY b.id ORDER BY total DESC, b.name",
+            function_id,
+        )
+        name, calls = function
+        is_whole = sum(of_boundary for _, of_boundary, _ in rows) == calls
+        return FunctionMark(
+            name=name,
+            calls=calls,
+            duration=sum(duration for _, _, duration in rows) if is_whole else None,
+            boundaries=tuple(boundary for boundary, _, _ in rows),
+        )
 
 
-def functions_at(reader: Reader, path: str, line: int) -> list[FunctionRow]:
+def functions_at(line: AskedLine) -> list[FunctionRow]:
     """The recorded functions whose extent or recorded lines cover the line, the innermost first."""
-    rows = reader.rows(
+    return list(line.reader.memory.recall(("functions at", line.path, line.line), lambda: _functions_at(line)))
+
+
+def _functions_at(line: AskedLine) -> list[FunctionRow]:
+    rows = line.reader.rows(
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
         " SELECT id FROM functions WHERE file = ?1 AND line <= ?2 AND end_line >= ?2"
         " UNION SELECT id FROM functions WHERE file = ?1 AND line = ?2"
         " UNION SELECT function FROM frames WHERE file = ?1 AND line = ?2"
         ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC",
-        file_id(reader, path),
-        line,
+        line.id,
+        line.nearest_then,
     )
-    return function_rows(reader, rows)
-
-
-def callers(reader: Reader, function_id: int) -> list[Edge]:
-    """The functions that called this one, most calls first, past interpreter and glue frames unless it is one."""
-    return _edges(reader, _kind(reader, function_id), "callee", function_id)
-
-
-def callees(reader: Reader, function_id: int) -> list[Edge]:
-    """The functions that this one called, most calls first, past interpreter and glue frames unless it is one."""
-    return _edges(reader, _kind(reader, function_id), "caller", function_id)
-
-
-def direct_callers(reader: Reader, function_id: int) -> list[Edge]:
-    """The functions one frame outward, most calls first."""
-    return _edges(reader, "", "callee", function_id)
-
-
-def direct_callees(reader: Reader, function_id: int) -> list[Edge]:
-    """The functions one frame inward, most calls first."""
-    return _edges(reader, "", "caller", function_id)
-
-
-def direct_neighbours(reader: Reader, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
-    """The ids of the functions one frame outward, and of those one frame inward."""
-    callers = reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
-    callees = reader.rows("SELECT callee FROM edges WHERE caller = ?", function_id)
-    return frozenset(caller for (caller,) in callers), frozenset(callee for (callee,) in callees)
+    return function_rows(line.reader, rows)
 
 
 def _kind(reader: Reader, function_id: int) -> str:

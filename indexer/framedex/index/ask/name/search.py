@@ -6,60 +6,19 @@ Only names are searched, each once, and the best of them looked up: a tree has t
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from framedex.index.read.rows import (
-    FUNCTION_COLUMNS,
-    FUNCTION_TABLES,
-    IN_JSON,
-    Reader,
-    function_rows,
-    functions_by_id,
-    placeholders,
-)
+from framedex.index.file.conventions import IN_JSON, SEARCHED, placeholders
+from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
 from framedex.model import FoundSymbol, How, Location
-
-SEARCHED = ("function", "method", "class", "declaration", "macro", "message", "enum", "service", "record")
-"""The kinds of definitions that are found. Lambdas, and what runs when a file is loaded, have no names of their own."""
 
 _MOST_NAMES = 256  # of one kind that are ranked
 _MOST_SCOPED = 100  # whose definitions are looked through for a scope
 _LEAST_FOR_PARTS = 3  # characters: the index of parts is one of trigrams
 _SEPARATOR = re.compile(r"::|[.:\s]+")
 _AFTER_ALL = chr(0x10FFFF)
-
-
-def add_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Make the short names of definitions known to the search."""
-    _add(connection, "INSERT OR IGNORE INTO names(name, is_recorded) VALUES (?, 0)", set(names))
-
-
-def add_recorded_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """The same for functions, boundary functions and FFI targets that were recorded."""
-    query = (
-        "INSERT INTO names(name, is_recorded) VALUES (?, 1)"
-        " ON CONFLICT DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
-    )
-    _add(connection, query, set(names))
-
-
-def _add(connection: sqlite3.Connection, query: str, names: set[str]) -> None:
-    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM names").fetchone()
-    connection.executemany(query, [(name,) for name in names])
-    # At once: a trigger for each name takes three times as long.
-    connection.execute("INSERT INTO name_parts(rowid, name) SELECT id, name FROM names WHERE id > ?", (last,))
-
-
-def drop_unused_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Forget those of the short names that no definition and nothing recorded has any more."""
-    connection.executemany(
-        "DELETE FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1 AND NOT is_recorded"
-        " AND NOT EXISTS (SELECT 1 FROM definitions WHERE short_name = ?1)",
-        [(name,) for name in names],
-    )
 
 
 def find_symbols(reader: Reader, text: str, limit: int) -> list[FoundSymbol]:

@@ -1,40 +1,64 @@
-"""How well the source trees are known: what was read, and what was wrong with it."""
+"""Questions about sources: which are read and how well, and which releases the recorded code was of."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 
-from framedex.index.ask.source.source_maps import source_maps
+from framedex.index.file.conventions import known_maps
 from framedex.index.read.rows import Reader
-from framedex.model import FileState, SourceHealth, SourceProblem, SourceTotals
+from framedex.index.read.urls import builds
+from framedex.model import FileState, SourceHealth, SourceMapInfo, SourceProblem, SourceRoot, SourceTotals
+from framedex.releases import Build
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
 
 
-def source_health(reader: Reader) -> SourceHealth:
-    """The state of all source files in the index."""
-    roots = reader.rows("SELECT path FROM source_roots ORDER BY id")
-    macros = reader.rows("SELECT count(*) FROM macros")[0][0]
-    maps = tuple(source_maps(reader.connection))
-    return SourceHealth(tuple(path for (path,) in roots), _totals(reader), macros, _problems(reader), maps)
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The source trees and source maps that the index knows."""
 
+    reader: Reader
 
-def read_sources(reader: Reader) -> frozenset[str]:
-    """The paths of the source files of this machine that were read."""
-    query = "SELECT f.path FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
-    return frozenset(path for (path,) in reader.rows(query))
+    def health(self) -> SourceHealth:
+        """How well the source trees are known."""
+        roots = self.reader.rows("SELECT path FROM source_roots ORDER BY id")
+        macros = self.reader.rows("SELECT count(*) FROM macros")[0][0]
+        return SourceHealth(
+            tuple(path for (path,) in roots), _totals(self.reader), macros, _problems(self.reader), tuple(self.maps())
+        )
 
+    def roots(self) -> list[SourceRoot]:
+        """The source folders in the order in which they were added, each with how many of its files were read."""
+        rows = self.reader.rows(
+            "SELECT r.path, count(s.file) FROM source_roots r LEFT JOIN source_files s ON s.root = r.id"
+            " GROUP BY r.id ORDER BY r.id"
+        )
+        return [SourceRoot(path, files) for path, files in rows]
 
-def knows_source(reader: Reader, path: str) -> bool:
-    """Whether a source file is in the index, or would be if it was there when its tree was read."""
-    row = reader.row(
-        "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
-        " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
-        path,
-    )
-    return row is not None
+    def files(self) -> frozenset[str]:
+        """The paths of the source files of this machine that were read."""
+        query = "SELECT f.path FROM source_files s JOIN files f ON f.id = s.file WHERE s.map IS NULL"
+        return frozenset(path for (path,) in self.reader.rows(query))
+
+    def maps(self) -> list[SourceMapInfo]:
+        """The source maps whose definitions are known."""
+        return known_maps(self.reader.connection)
+
+    def builds(self) -> list[Build]:
+        """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
+        return builds(self.reader)
+
+    def knows(self, path: str) -> bool:
+        """Whether a source file is in the index or below a source root: worth reading again when it changes."""
+        row = self.reader.row(
+            "SELECT 1 FROM source_files WHERE file = (SELECT id FROM files WHERE path = ?1)"
+            " UNION ALL SELECT 1 FROM source_roots WHERE substr(?1, 1, length(path) + 1) = path || '/' LIMIT 1",
+            path,
+        )
+        return row is not None
 
 
 def _totals(reader: Reader) -> tuple[SourceTotals, ...]:

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from framedex.index.ask.call.links import linked_nodes
-from framedex.index.read.rows import IN_JSON, Reader, place_columns, place_tables, placeholders
+from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.read.installed import is_installed
+from framedex.index.read.rows import Reader, place_columns, place_tables
 from framedex.index.read.urls import Urls
 from framedex.model import PythonLine
-
-# Where installed packages and the standard library are, and what is in no file at all.
-_INSTALLED = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3\.|^<")
-
-
-def is_installed(path: str) -> bool:
-    """Whether a Python file is of an installed package or the standard library, or none at all."""
-    return _INSTALLED.search(path) is not None
 
 
 def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonLine]:

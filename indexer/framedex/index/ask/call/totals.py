@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.ask.call.calls import call_ranges, conditions
+from framedex.index.ask.call.filters import call_ranges, conditions
 from framedex.index.read.rows import Reader
 from framedex.model import CallFilter, FunctionTotals
 

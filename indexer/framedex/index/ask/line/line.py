@@ -1,0 +1,47 @@
+"""Every question that can be asked of a line, and of a file: each is answered in a module of its own."""
+
+from __future__ import annotations
+
+from framedex.index.ask import ffi
+from framedex.index.ask.line import linked, outward, recorded, roads, since, static_calls, steps
+from framedex.index.ask.line.ends import boundary_ends
+from framedex.index.ask.line.stacks import longest_stacks_of_line, stacks_of_file, stacks_of_line
+from framedex.index.ask.line.summary import line_summary
+from framedex.index.ask.line.troubles import file_troubles
+from framedex.index.ask.name.functions import functions_at
+from framedex.index.read.asked import AskedFile, AskedLine
+
+
+class Line(AskedLine):
+    """A line of a file as it is now.
+
+    With a `capture`, its `summary`, `stacks`, `ends`, `program_lines` and roads are of that capture alone; all other
+    questions are answered of all captures together.
+    """
+
+    summary = line_summary
+    since_recorded = since.since_recorded
+    stacks = stacks_of_line
+    longest_stacks = longest_stacks_of_line
+    ends = boundary_ends
+    inward = steps.inward
+    inward_readable = steps.inward_readable
+    outward_readable = steps.outward_readable
+    roads_inward = roads.roads_inward
+    roads_outward = outward.roads_outward
+    program_lines = outward.program_lines
+    linked_calls = linked.linked_calls
+    functions = functions_at
+    ffi_uses = ffi.uses_at
+    static_callees = static_calls.static_callees
+
+
+class File(AskedFile):
+    """A file, with what all captures together recorded in it."""
+
+    recorded_lines = recorded.recorded_lines
+    is_recorded = recorded.is_recorded
+    marks = recorded.line_marks
+    functions = recorded.recorded_functions
+    stacks = stacks_of_file
+    troubles = file_troubles

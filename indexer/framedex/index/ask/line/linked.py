@@ -1,0 +1,21 @@
+"""The calls on threads without Python that a line had made."""
+
+from __future__ import annotations
+
+from framedex.index.read.asked import AskedLine
+from framedex.model import LinkedCalls, LinkHow
+
+
+def linked_calls(line: AskedLine) -> list[LinkedCalls]:
+    """The calls on threads without Python that were dispatched from the line, most calls first.
+
+    Not those of candidates: they were dispatched from one of several places.
+    """
+    rows = line.reader.rows(
+        "SELECT b.name, b.boundary, l.how, l.calls, l.duration, l.latest_call FROM line_links l"
+        " JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line = ?"
+        " ORDER BY l.calls DESC, b.name",
+        line.id,
+        line.then,
+    )
+    return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]

@@ -1,0 +1,88 @@
+"""What was recorded in a file: which lines and functions calls passed through, and what those came to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from framedex.index.read.asked import AskedFile
+from framedex.model import LineMark
+
+if TYPE_CHECKING:
+    from framedex.sources.moving import LineMap
+
+
+def recorded_lines(file: AskedFile) -> dict[int, int]:
+    """The lines of the file that calls passed through, with the number of those calls."""
+    moved = file.moved_lines()
+    rows = file.reader.rows("SELECT line, sum(calls) FROM line_calls WHERE file = ? GROUP BY line", file.id)
+    if moved is None:
+        return dict(rows)
+    counts: Counter[int] = Counter()
+    for line, calls in rows:
+        counts[moved.forward(line).line] += calls
+    return dict(counts)
+
+
+def is_recorded(file: AskedFile) -> bool:
+    """Whether calls passed through any line of the file, or an FFI handler was made from a function in it."""
+    query = (
+        "SELECT 1 FROM line_calls WHERE file = ?1 UNION ALL"
+        " SELECT 1 FROM ffi_handlers h JOIN frames fr ON fr.id = h.implementation"
+        " JOIN functions fn ON fn.id = fr.function WHERE fn.file = ?1 LIMIT 1"
+    )
+    found = file.reader.memory.recall(("is recorded", file.path), lambda: file.reader.row(query, file.id))
+    return found is not None
+
+
+def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
+    """The lines of the file, from `first` to `last`, that calls passed through, with what these came to.
+
+    All as the file is now; lines that are not there any more are left out.
+    """
+    moved = file.moved_lines()
+    if moved is not None:
+        first, last = moved.backward(first).line, moved.backward(last).line
+    rows = file.reader.rows(
+        "SELECT l.line, l.calls, l.duration, b.name FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
+        " WHERE l.file = ? AND l.line BETWEEN ? AND ? ORDER BY l.line, l.duration DESC, l.calls DESC, b.name",
+        file.id,
+        first,
+        last,
+    )
+    of_line: dict[int, list[tuple[int, int, str]]] = {}
+    for then, *totals in rows:
+        line = then if moved is None else _now(moved, then)
+        if line is None:
+            continue
+        of_line.setdefault(line, []).append((totals[0], totals[1], totals[2]))
+    return [
+        LineMark(
+            line=line,
+            calls=sum(calls for calls, _, _ in of_boundary),
+            duration=sum(duration for _, duration, _ in of_boundary),
+            boundaries=tuple(name for _, _, name in of_boundary),
+        )
+        for line, of_boundary in of_line.items()
+    ]
+
+
+def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
+    """The first lines of the functions of the file that were on recorded stacks, each with the id of one on it.
+
+    Of several on one line (instances of a template), that with most calls. The lines are those of the file as it is
+    now; functions whose line is not there any more are left out.
+    """
+    rows = file.reader.rows(
+        "SELECT line, id, max(calls) FROM functions WHERE file = ? AND calls > 0 AND role = 'code'"
+        " GROUP BY line ORDER BY line",
+        file.id,
+    )
+    moved = file.moved_lines()
+    lines = [(line if moved is None else _now(moved, line), function) for line, function, _ in rows]
+    return [(line, function) for line, function in lines if line is not None]
+
+
+def _now(moved: LineMap, line: int) -> int | None:
+    now = moved.forward(line)
+    return None if now.is_gone else now.line

@@ -1,0 +1,22 @@
+"""What has become of a line since its file was recorded."""
+
+from __future__ import annotations
+
+from framedex.index.read.asked import AskedLine
+from framedex.model import How, Location, Stale
+
+
+def since_recorded(line: AskedLine) -> Location:
+    """The line as a place: `stale` and `moved_from` tell what has become of it since its file was last recorded.
+
+    A line that was not there then has neither.
+    """
+    change = line.change()
+    if change is None:
+        return Location(line.path, line.line, How.EXACT)
+    if change.lines is None:
+        return Location(line.path, line.line, How.EXACT, stale=Stale.UNKNOWN)
+    then = change.lines.backward(line.line)
+    if then.is_gone or then.line == line.line:
+        return Location(line.path, line.line, How.EXACT)
+    return Location(line.path, line.line, How.EXACT, stale=Stale.MOVED, moved_from=then.line)

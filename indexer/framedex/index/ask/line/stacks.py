@@ -1,0 +1,149 @@
+"""The stacks through a line or a file, in the order in which a person wants to see them."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from framedex.index.ask.line.narrowing import passages
+from framedex.index.ask.line.standing import standing_on
+from framedex.index.file.conventions import IN_JSON
+from framedex.index.read.asked import AskedFile, AskedLine
+from framedex.index.read.rows import Reader, frames_by_id
+from framedex.model import StackHit
+
+MOST_STACKS = 50
+
+
+def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
+    """The stacks that pass any line of the file, most calls first."""
+    return _busiest(file, None, limit)
+
+
+def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
+    """The stacks that pass the line, most calls first."""
+    return _busiest(line, line.then, limit) if line.capture is None else _of_capture(line, line.capture, limit)
+
+
+def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
+    """The stacks that pass the line, with what they were called with: what took longest in all captures together first.
+
+    A stack comes once for each boundary function that was called with it.
+    """
+    everything = replace(line, capture=None)
+    starts = sorted(standing_on(everything, limit=limit), key=lambda start: -start.depth)
+    branches = [(start.longest, _Branch(start.node, start.frame, start.depth)) for start in starts]
+    return _hits(line.reader, _best_first(line.reader, branches, "longest", lambda leaf: leaf.duration), limit)
+
+
+def _busiest(file: AskedFile, line: int | None, limit: int) -> list[StackHit]:
+    rows = file.reader.rows(
+        "SELECT n.busiest, n.id, n.frame, n.depth FROM nodes n JOIN frames fr ON fr.id = n.frame"
+        " WHERE fr.file = ?1 AND (?2 IS NULL OR fr.line = ?2) ORDER BY n.depth DESC",
+        file.id,
+        line,
+    )
+    starts = [(busiest, _Branch(*rest)) for busiest, *rest in rows]
+    return _hits(file.reader, _best_first(file.reader, starts, "busiest", lambda leaf: leaf.calls), limit)
+
+
+def _of_capture(line: AskedLine, capture: int, limit: int) -> list[StackHit]:
+    reader, found = line.reader, passages(line, capture)[:limit]
+    starts = {
+        node: (frame, depth)
+        for node, frame, depth in reader.rows(
+            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", json.dumps([each.start for each in found])
+        )
+    }
+    frames = frames_by_id(reader, {frame for frame, _ in starts.values()})
+    return [
+        StackHit(
+            function=each.function,
+            boundary=each.boundary,
+            stack=each.stack,
+            latest_call=each.latest_call,
+            calls=each.calls,
+            total_duration=each.duration,
+            frame=frames[starts[each.start][0]],
+            position=starts[each.start][1],
+        )
+        for each in found
+    ]
+
+
+def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]:
+    found: dict[tuple[int, str, str], _Leaf] = {}
+    for leaf in leaves:
+        # Recursion brings a stack through the line several times; its innermost pass is the one kept.
+        found.setdefault((leaf.stack, leaf.boundary, leaf.function), leaf)
+        if len(found) >= limit:
+            break
+    frames = frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
+    return [
+        StackHit(
+            function=leaf.function,
+            boundary=leaf.boundary,
+            stack=leaf.stack,
+            latest_call=leaf.latest_call,
+            calls=leaf.calls,
+            total_duration=leaf.duration,
+            frame=frames[leaf.start.frame],
+            position=leaf.start.position,
+        )
+        for leaf in found.values()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """A node to look below, and the frame (with its position in the stack) on the line asked for."""
+
+    node: int
+    frame: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """A stack that was met, with the calls of one boundary function."""
+
+    start: _Branch
+    stack: int
+    function: str
+    boundary: str
+    latest_call: int
+    calls: int
+    duration: int
+
+
+def _best_first(
+    reader: Reader, starts: Sequence[tuple[int, _Branch]], most: str, weight: Callable[[_Leaf], int]
+) -> Iterator[_Leaf]:
+    """The stacks below the branches in falling order of a weight, reading only as much of the tree as is asked for.
+
+    `most` is the column of a node that has the greatest weight of a stack below it, so a best-first descent goes
+    straight to the stacks in order.
+    The running number keeps equals in the order they came.
+    """
+    number = count()
+    queue: list[tuple[int, int, _Branch | _Leaf]] = [(-best, next(number), branch) for best, branch in starts]
+    heapq.heapify(queue)
+    while queue:
+        _, _, entry = heapq.heappop(queue)
+        if isinstance(entry, _Leaf):
+            yield entry
+            continue
+        for row in reader.rows(
+            "SELECT s.id, b.name, b.boundary, x.latest_call, x.calls, x.duration"
+            " FROM (SELECT id FROM stacks WHERE leaf = ?1 UNION SELECT id FROM stacks WHERE python_leaf = ?1"
+            " UNION SELECT id FROM stacks WHERE site_leaf = ?1) s"
+            " JOIN stack_calls x ON x.stack = s.id JOIN boundaries b ON b.id = x.boundary",
+            entry.node,
+        ):
+            leaf = _Leaf(entry, *row)
+            heapq.heappush(queue, (-weight(leaf), next(number), leaf))
+        for child, below in reader.rows(f"SELECT id, {most} FROM nodes WHERE parent = ?", entry.node):
+            heapq.heappush(queue, (-below, next(number), _Branch(child, entry.frame, entry.position)))

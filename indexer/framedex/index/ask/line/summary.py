@@ -1,0 +1,110 @@
+"""What was recorded through a line: by all captures together, out of their totals, or by one of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+
+from framedex.index.ask.line.narrowing import Passage, passages
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES
+from framedex.index.read.asked import AskedLine
+from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, arguments, capture_row, functions_by_id
+from framedex.model import How, LineSummary
+
+_SAMPLED = 64
+"""Calls that are looked at for argument objects worth showing, the longest first."""
+
+
+def line_summary(line: AskedLine) -> LineSummary | None:
+    """What was recorded through the line; None where nothing was. Of one capture, no callers are told."""
+    return _of_all(line) if line.capture is None else _of_capture(line, line.capture)
+
+
+def _of_all(line: AskedLine) -> LineSummary | None:
+    reader, file, then = line.reader, line.id, line.then
+    boundaries = reader.rows(
+        "SELECT b.name, l.calls, l.duration FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
+        " WHERE l.file = ? AND l.line = ? ORDER BY l.calls DESC, b.name",
+        file,
+        then,
+    )
+    if not boundaries:
+        return None
+    capture = reader.row(
+        f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
+        f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
+        file,
+        then,
+    )
+    if capture is None:
+        return None
+    callers = reader.rows(
+        "SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN readable_steps s ON s.target = fr.id"
+        " JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line = ? GROUP BY o.function ORDER BY total DESC",
+        file,
+        then,
+    )
+    functions = functions_by_id(reader, [function for function, _ in callers])
+    samples = reader.rows(
+        "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
+        " WHERE s.file = ? AND s.line = ? ORDER BY a.has_shape DESC, a.id LIMIT ?",
+        file,
+        then,
+        SAMPLES,
+    )
+    hows = reader.rows("SELECT DISTINCT how FROM frames WHERE file = ? AND line = ?", file, then)
+    return LineSummary(
+        path=line.path,
+        line=line.line,
+        calls=sum(calls for _, calls, _ in boundaries),
+        total_duration=sum(duration for _, _, duration in boundaries),
+        boundaries=tuple(boundaries),
+        callers=tuple((functions[function], calls) for function, calls in callers),
+        arguments=tuple(arguments(text) for (text,) in samples),
+        hows=tuple(sorted(How(how) for (how,) in hows)),
+        latest_capture=capture_row(capture),
+        latest_call=capture[-1],
+    )
+
+
+def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
+    reader, found = line.reader, passages(line, capture)
+    row = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", capture)
+    if not found or row is None:
+        return None
+    boundaries: dict[str, list[int]] = {}
+    for each in found:
+        totals = boundaries.setdefault(each.function, [0, 0])
+        totals[0] += each.calls
+        totals[1] += each.duration
+    hows = reader.rows(
+        "SELECT DISTINCT fr.how FROM nodes n JOIN frames fr ON fr.id = n.frame"
+        f" WHERE n.id {IN_JSON} AND fr.how IS NOT NULL",
+        json.dumps(list({each.start for each in found})),
+    )
+    return LineSummary(
+        path=line.path,
+        line=line.line,
+        calls=sum(each.calls for each in found),
+        total_duration=sum(each.duration for each in found),
+        boundaries=tuple(
+            (name, calls, duration)
+            for name, (calls, duration) in sorted(boundaries.items(), key=lambda item: (-item[1][0], item[0]))
+        ),
+        callers=(),
+        arguments=tuple(_samples(reader, found)),
+        hows=tuple(sorted(How(how) for (how,) in hows)),
+        latest_capture=capture_row(row),
+        latest_call=max(each.latest_call for each in found),
+    )
+
+
+def _samples(reader: Reader, found: Collection[Passage]) -> list[dict[str, object]]:
+    longest = sorted(found, key=lambda each: -each.duration)[:_SAMPLED]
+    rows = reader.rows(
+        "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
+        f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
+        json.dumps([each.latest_call for each in longest]),
+        SAMPLES,
+    )
+    return [arguments(text) for (text,) in rows]

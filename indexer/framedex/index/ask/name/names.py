@@ -1,0 +1,116 @@
+"""Questions that begin with what a text says of a frame: a symbol, a path of another machine, a build-id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, definition, placeholders
+from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, frames_by_id, function_rows
+from framedex.model import Definition, FoundSymbol, How, Location
+
+_MOST_FUNCTIONS = 16
+_MOST_DEFINITIONS = 2_000
+_MOST_SYMBOLS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is known by its name alone, as texts and people name it."""
+
+    reader: Reader
+
+    def recorded_places(self, name: str) -> list[Location]:
+        """Where the recorded C++ functions of exactly this readable name are, most calls first; none twice.
+
+        Of functions whose definitions are not known, the first line of each file that was recorded of them.
+        """
+        rows = self.reader.rows(
+            f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.name = ? AND fn.language = 'native'"
+            " ORDER BY fn.calls DESC, fn.id LIMIT ?",
+            name,
+            _MOST_FUNCTIONS,
+        )
+        functions = function_rows(self.reader, rows)
+        defined = [function.location for function in functions if function.location is not None]
+        if defined or not functions:
+            return list(dict.fromkeys(defined))
+        first = self.reader.rows(
+            f"SELECT id, min(line) FROM frames WHERE function {IN_JSON} AND how = 'exact' GROUP BY file",
+            placeholders([function.id for function in functions]),
+        )
+        lines = (frame.location for frame in frames_by_id(self.reader, [frame for frame, _ in first]).values())
+        return [replace(line, how=How.DEFINITION) for line in lines if line is not None]
+
+    def definitions_named(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
+        """The (path, definition) pairs with this short name in the source files of a language, by path and line."""
+        rows = self.reader.rows(f"{DEFINITIONS_NAMED} LIMIT ?3", short_name, language, _MOST_DEFINITIONS)
+        return [(path, definition(*columns)) for path, *columns in rows]
+
+    def definitions_in(self, path: str) -> tuple[int, int, bool, list[tuple[str, Definition]]] | None:
+        """A source file as it was read: (mtime in ns, size, whether the grammar could read all of it, definitions).
+
+        The definitions come with their short names, by line. None where the file was not read as source.
+        """
+        query = (
+            "SELECT s.file, s.modified, s.size, s.errors FROM source_files s"
+            " JOIN files f ON f.id = s.file WHERE f.path = ?"
+        )
+        file = self.reader.row(query, path)
+        if file is None:
+            return None
+        identifier, modified, size, errors = file
+        rows = self.reader.rows(
+            "SELECT short_name, name, kind, parameters, line, end_line, is_const FROM definitions WHERE file = ?"
+            " ORDER BY line",
+            identifier,
+        )
+        return modified, size, not errors, [(short, definition(*columns)) for short, *columns in rows]
+
+    def files_named(self, name: str) -> list[str]:
+        """The files of this name, in any folder, that frames point to or that were read as source."""
+        return self.reader.memory.recall("files by name", lambda: _files_by_name(self.reader)).get(name, [])[
+            :_MOST_DEFINITIONS
+        ]
+
+    def module_names(self) -> frozenset[str]:
+        """The file names of the binaries that were recorded."""
+        return self.reader.memory.recall(
+            "names of modules",
+            lambda: frozenset(path.rpartition("/")[2] for (path,) in self.reader.rows("SELECT path FROM modules")),
+        )
+
+    def modules_built(self, build_id: str) -> list[str]:
+        """The paths at which binaries were recorded whose build-id (hex) begins with this one, latest first."""
+        query = "SELECT path FROM modules WHERE substr(build_id, 1, length(?1)) = ?1 ORDER BY id DESC"
+        return [path for (path,) in self.reader.rows(query, build_id)]
+
+    def recorded_files(self, ending: str = "") -> list[str]:
+        """The files with recorded lines whose path, here or as recorded, ends with these whole components.
+
+        All of them for an empty text.
+        """
+        fits = "(?1 = '' OR {0} = ?1 OR substr({0}, -length(?1) - 1) = '/' || ?1)"
+        rows = self.reader.rows(
+            f"SELECT path FROM files WHERE id IN (SELECT file FROM line_calls) AND {fits.format('path')}"
+            " UNION SELECT f.path FROM files r JOIN frames fr ON fr.recorded_file = r.id JOIN files f ON f.id = fr.file"
+            f" WHERE f.id IN (SELECT file FROM line_calls) AND {fits.format('r.path')} ORDER BY path",
+            ending,
+        )
+        return [path for (path,) in rows]
+
+    def symbols(self, text: str, limit: int = _MOST_SYMBOLS) -> list[FoundSymbol]:
+        """What was recorded or is defined in the sources under a name that contains `text`, best first.
+
+        `A::b` and `A.b` ask for names with `b` inside something whose name has `A`. Case does not matter.
+        """
+        from framedex.index.ask.name.search import find_symbols
+
+        return find_symbols(self.reader, text, limit)
+
+
+def _files_by_name(reader: Reader) -> dict[str, list[str]]:
+    """All files by their last component: a log asks for thousands, and the table has no index of them."""
+    found: dict[str, list[str]] = {}
+    for (path,) in reader.rows("SELECT path FROM files ORDER BY path"):
+        found.setdefault(path.rpartition("/")[2], []).append(path)
+    return found

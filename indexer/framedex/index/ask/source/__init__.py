@@ -1,1 +1,0 @@
-"""Questions about source trees."""

@@ -1,0 +1,594 @@
+-- The tables of the index, and the views (`..._readable`) meant for people who open it with the tools they know.
+--
+-- A call points to a stack; a stack to the leaf of a path in the tree of nodes, and where it is the run of an FFI
+-- handler also to the handler below the Python stack of its `ffi_call`; a node to a frame; a frame to a function and a
+-- place in a file. Lines are 1-based: of the file's state in `version`, else as the file was indexed. Addresses are
+-- 64 bits, stored signed.
+--
+-- With every change that an older framedex could not read, raise `VERSION` in version.py. Each statement begins with
+-- CREATE at the beginning of a line. Comments are left out of what the database keeps.
+
+
+-- Files, captures and what they are of
+
+-- Every path that frames or definitions are in, once: of this machine; recorded on another; or of a source map
+-- (`jax:jax/_src/api.py`), which is no file here.
+CREATE TABLE files(
+    id INTEGER PRIMARY KEY,
+    path TEXT
+);
+CREATE UNIQUE INDEX idx_files_path ON files (path);
+
+-- The states of files that exact lines are about.
+CREATE TABLE file_versions(
+    id INTEGER PRIMARY KEY,
+    file INTEGER REFERENCES files(id),
+    modified INTEGER,  -- ns since 1970
+    size INTEGER,  -- bytes
+    blob TEXT  -- its content, as git names it; empty: it had changed before anybody looked
+);
+CREATE UNIQUE INDEX idx_file_versions_file_blob ON file_versions (file, blob);
+
+-- The recordings. A capture that is read again when it has grown keeps its id.
+CREATE TABLE captures(
+    id INTEGER PRIMARY KEY,
+    path TEXT,  -- where it was last seen
+    identity TEXT,  -- what it is, wherever it lies
+    signature TEXT,  -- of its content when it was read: it may have grown since
+    started REAL,  -- s since 1970
+    command TEXT,
+    calls INTEGER,  -- how many
+    stacks INTEGER,  -- how many
+    first_call INTEGER,  -- the ids of a capture's calls are one range, in order of start
+    last_call INTEGER,
+    metadata TEXT,  -- JSON: what the recorder wrote of the run
+    problems TEXT,  -- JSON: sentences
+    stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
+);
+CREATE UNIQUE INDEX idx_captures_identity ON captures (identity);
+
+-- The threads of a capture that made calls.
+CREATE TABLE threads(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    tid INTEGER,  -- the system's id
+    name TEXT,
+    label TEXT  -- what tells it from the others, which may have the same name
+);
+CREATE INDEX idx_threads_capture ON threads (capture);
+
+-- The binaries that native frames are in.
+CREATE TABLE modules(
+    id INTEGER PRIMARY KEY,
+    path TEXT,
+    build_id TEXT,  -- hex; empty where it has none
+    fingerprint TEXT  -- of samples of its content; empty where none was taken
+);
+CREATE UNIQUE INDEX idx_modules_path_build_id_fingerprint ON modules (path, build_id, fingerprint);
+
+-- The components whose code was recorded.
+CREATE TABLE builds(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    component TEXT,  -- xla, jax, jaxlib, cpython
+    version TEXT,  -- of the release that it came in
+    revision TEXT,  -- the commit or tag of its repository, empty if unknown
+    folder TEXT  -- where it was installed when it was recorded
+);
+CREATE INDEX idx_builds_capture ON builds (capture);
+
+
+-- What stacks are made of
+
+-- What runs in frames. Native: as the binary names it; Python: a code object.
+CREATE TABLE functions(
+    id INTEGER PRIMARY KEY,
+    language TEXT,  -- native, python
+    role TEXT,  -- code, or what readers may hide: interpreter, glue
+    name TEXT,  -- readable
+    short_name TEXT,  -- its last component
+    symbol TEXT,  -- empty where no symbol covers the address
+    mangled TEXT,  -- as in the binary
+    module TEXT,  -- the binary's path, or the Python file as recorded
+    unit TEXT,  -- the translation unit: static functions of one name are several functions
+    first_line INTEGER,  -- of a Python code object; 0 for native functions
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    how TEXT,  -- how file and line are known (model.How): NULL where they are not
+    -- the state of the file that an exact line is about; NULL for lines found in indexed sources
+    version INTEGER REFERENCES file_versions(id),
+    end_line INTEGER,
+    recorded_file INTEGER REFERENCES files(id),  -- of a Python code object, as recorded: `file` may be another one here
+    calls INTEGER  -- whose stacks have it
+);
+CREATE UNIQUE INDEX idx_functions_module_name_symbol_unit_first_line
+    ON functions (module, name, symbol, unit, first_line);
+CREATE INDEX idx_functions_short_name ON functions (short_name);
+CREATE INDEX idx_functions_name ON functions (name);
+CREATE INDEX idx_functions_file_line ON functions (file, line);
+
+-- A function at one place in it. One recorded frame is several of these where functions were inlined.
+CREATE TABLE frames(
+    id INTEGER PRIMARY KEY,
+    function INTEGER REFERENCES functions(id),
+    module INTEGER REFERENCES modules(id),  -- NULL for Python frames
+    offset INTEGER,  -- native: the return address from the module's base; Python: the instruction's byte offset
+    depth INTEGER,  -- 0: the physical function; inlined ones count inwards from it
+    inlined INTEGER,  -- whether its code is inside another function's
+    is_returning INTEGER,  -- a Python frame that has ended, while what it held is being destroyed
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    how TEXT,  -- as for functions
+    version INTEGER REFERENCES file_versions(id),  -- as for functions
+    -- what debug information or the code object say; `file` and `line` are what it is here
+    recorded_file INTEGER REFERENCES files(id),
+    recorded_line INTEGER
+);
+CREATE INDEX idx_frames_recorded_file ON frames (recorded_file);
+CREATE INDEX idx_frames_file_line ON frames (file, line);
+CREATE INDEX idx_frames_function_offset_line_is_returning ON frames (function, offset, line, is_returning);
+CREATE INDEX idx_frames_module_offset_depth ON frames (module, offset, depth);
+
+-- The other places that a frame without exact line can have stood on, the likeliest first.
+CREATE TABLE candidates(
+    frame INTEGER REFERENCES frames(id),
+    rank INTEGER,
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    how TEXT,
+    PRIMARY KEY (frame, rank)
+);
+
+-- The tree of stacks: a stack is the path from the root (parent 0) to a node, outermost frame first, so that equal
+-- beginnings are there once.
+CREATE TABLE nodes(
+    id INTEGER PRIMARY KEY,
+    parent INTEGER,  -- 0: the root
+    frame INTEGER REFERENCES frames(id),
+    depth INTEGER,  -- 0: outermost
+    calls INTEGER,  -- of all stacks that end here or below
+    busiest INTEGER,  -- calls of the stack and boundary function below that has most: where to look first
+    longest INTEGER,  -- nanoseconds, all calls together, of the stack and boundary function below that took longest
+    makes_client INTEGER  -- whether the runtime's client was made here or below
+);
+CREATE UNIQUE INDEX idx_nodes_parent_frame ON nodes (parent, frame);
+CREATE INDEX idx_nodes_frame_longest ON nodes (frame, longest);
+
+-- What calls were made with: the leaf of a path in the tree, or of up to three.
+CREATE TABLE stacks(
+    id INTEGER PRIMARY KEY,
+    leaf INTEGER,
+    python_leaf INTEGER,  -- 0, or the leaf of the Python stack where the two could not be merged
+    site_leaf INTEGER,  -- 0, or the handler below the stack of the ffi_call that it was run for
+    outcome TEXT,  -- of merging the native and the Python frames (model.MergeOutcome)
+    is_truncated INTEGER  -- whether its outermost frames are missing
+);
+CREATE UNIQUE INDEX idx_stacks_leaf_python_leaf_site_leaf_outcome_is_truncated
+    ON stacks (leaf, python_leaf, site_leaf, outcome, is_truncated);
+CREATE INDEX idx_stacks_python_leaf ON stacks (python_leaf);
+CREATE INDEX idx_stacks_site_leaf ON stacks (site_leaf);
+
+
+-- Calls
+
+-- The functions whose calls are recorded, such as those of the PJRT table.
+CREATE TABLE boundaries(
+    id INTEGER PRIMARY KEY,
+    boundary TEXT,  -- pjrt, ffi, ...
+    name TEXT
+);
+CREATE UNIQUE INDEX idx_boundaries_name_boundary ON boundaries (name, boundary);
+
+-- What calls were made with, and gave back. Once per capture; not looked up by their text.
+CREATE TABLE arguments(
+    id INTEGER PRIMARY KEY,
+    json TEXT,  -- an object
+    has_shape INTEGER  -- whether an array's dimensions are among them
+);
+
+-- The recorded calls.
+CREATE TABLE calls(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    boundary INTEGER REFERENCES boundaries(id),
+    thread INTEGER REFERENCES threads(id),
+    stack INTEGER REFERENCES stacks(id),
+    parent INTEGER,  -- the call of a boundary function in which this one was made, NULL outside all
+    start INTEGER,  -- ns since the recording began
+    duration INTEGER,  -- ns; negative: it had not returned when the recording ended
+    error INTEGER,  -- the status's code, 0: none
+    arguments INTEGER REFERENCES arguments(id)
+);
+CREATE INDEX idx_calls_boundary ON calls (boundary);
+CREATE INDEX idx_calls_stack ON calls (stack);
+
+-- The Python stack, on another thread, that had a call made: an inference, with how it was made.
+CREATE TABLE call_links(
+    call INTEGER REFERENCES calls(id),
+    thread INTEGER REFERENCES threads(id),
+    node INTEGER REFERENCES nodes(id),  -- the innermost of that stack
+    how TEXT,  -- model.LinkHow
+    PRIMARY KEY (call, thread)
+);
+CREATE INDEX idx_call_links_node ON call_links (node);
+
+
+-- Objects of the runtime
+
+-- The objects of the runtime: buffers, executables, events, ...
+CREATE TABLE objects(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    type TEXT,  -- buffer, client, ...
+    number INTEGER,  -- people know it as `type#number`
+    address INTEGER,  -- 64 bits, signed
+    born INTEGER,  -- nanoseconds since the recording began: from then on the address is this object
+    created_call INTEGER,  -- NULL: it belongs to another object, or was there before
+    first_call INTEGER,
+    last_call INTEGER,
+    deleted_call INTEGER,
+    destroyed_call INTEGER,
+    uses INTEGER,  -- calls that it is a value of
+    client INTEGER REFERENCES objects(id),
+    size INTEGER  -- bytes, NULL where no call tells
+);
+CREATE INDEX idx_objects_capture_type_number ON objects (capture, type, number);
+CREATE INDEX idx_objects_capture_type_address_born ON objects (capture, type, address, born);
+
+-- Objects that were used wrongly: after they were destroyed, twice destroyed, ...
+CREATE TABLE violations(
+    id INTEGER PRIMARY KEY,
+    kind TEXT,
+    object INTEGER REFERENCES objects(id),
+    call INTEGER REFERENCES calls(id),
+    earlier_call INTEGER
+);
+CREATE INDEX idx_violations_object ON violations (object);
+
+
+-- FFI
+
+-- The FFI targets that were registered.
+CREATE TABLE ffi_targets(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    name TEXT,
+    platform TEXT,
+    api_version INTEGER,
+    stages TEXT,  -- JSON: the stages that it has handlers for
+    is_wrapped INTEGER,
+    registered_at TEXT  -- the Python stack, innermost frame first
+);
+CREATE INDEX idx_ffi_targets_capture_name ON ffi_targets (capture, name);
+
+-- Which target and stage a boundary function is the handler of.
+CREATE TABLE ffi_functions(
+    boundary INTEGER PRIMARY KEY REFERENCES boundaries(id),
+    target TEXT,
+    stage TEXT  -- execute, instantiate, ...
+);
+CREATE INDEX idx_ffi_functions_target ON ffi_functions (target);
+
+-- The frames at which handlers are entered.
+CREATE TABLE ffi_handlers(
+    frame INTEGER PRIMARY KEY REFERENCES frames(id),
+    signature TEXT,  -- JSON
+    implementation INTEGER REFERENCES frames(id)  -- of the function that the handler was made from
+);
+CREATE INDEX idx_ffi_handlers_implementation ON ffi_handlers (implementation);
+
+-- The `ffi_call`s of programs.
+CREATE TABLE ffi_sites(
+    id INTEGER PRIMARY KEY,
+    key TEXT,  -- a hash of its content: the same in every capture
+    target TEXT,
+    leaf INTEGER,  -- the node of its innermost frame; 0: no capture describes it, as yet
+    user_node INTEGER,  -- the node of the program's innermost frame
+    from_metadata INTEGER  -- whether its stack is only what the program's metadata tells
+);
+CREATE UNIQUE INDEX idx_ffi_sites_key ON ffi_sites (key);
+
+-- How runs of handlers are known to be of a site; a join is shared by many runs.
+CREATE TABLE ffi_joins(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    how TEXT  -- model.Join
+);
+CREATE INDEX idx_ffi_joins_capture ON ffi_joins (capture);
+
+-- The sites of a join: one, or all that it may be.
+CREATE TABLE ffi_candidates(
+    join_id INTEGER REFERENCES ffi_joins(id),
+    site INTEGER REFERENCES ffi_sites(id),
+    PRIMARY KEY (join_id, site)
+);
+CREATE INDEX idx_ffi_candidates_site ON ffi_candidates (site);
+
+-- The join of each call that is a run of a handler.
+CREATE TABLE ffi_runs(
+    call INTEGER PRIMARY KEY REFERENCES calls(id),
+    join_id INTEGER REFERENCES ffi_joins(id)
+);
+CREATE INDEX idx_ffi_runs_join_id ON ffi_runs (join_id);
+
+-- Targets that were called and not registered, and the like.
+CREATE TABLE ffi_problems(
+    id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
+    target TEXT,
+    platform TEXT,
+    registered_for TEXT,  -- JSON: platforms
+    sites TEXT,  -- JSON: keys
+    message TEXT
+);
+CREATE INDEX idx_ffi_problems_capture ON ffi_problems (capture);
+
+
+-- Totals, kept up to date by every write, so that a question about a line or a function scans no calls or stacks
+
+-- Totals by stack and boundary function, all captures together.
+CREATE TABLE stack_calls(
+    stack INTEGER REFERENCES stacks(id),
+    boundary INTEGER REFERENCES boundaries(id),
+    calls INTEGER,
+    duration INTEGER,  -- ns
+    latest_call INTEGER,
+    PRIMARY KEY (stack, boundary)
+);
+
+-- The same by capture, for questions about one run of several.
+CREATE TABLE capture_stacks(
+    capture INTEGER REFERENCES captures(id),
+    stack INTEGER REFERENCES stacks(id),
+    boundary INTEGER REFERENCES boundaries(id),
+    calls INTEGER,
+    duration INTEGER,
+    latest_call INTEGER,
+    PRIMARY KEY (stack, capture, boundary)
+);
+
+-- A few argument objects of each stack and boundary function, to show.
+CREATE TABLE stack_samples(
+    stack INTEGER REFERENCES stacks(id),
+    boundary INTEGER REFERENCES boundaries(id),
+    arguments INTEGER,
+    PRIMARY KEY (stack, boundary, arguments)
+);
+
+-- Totals by line and boundary function: the calls whose stacks pass the line.
+CREATE TABLE line_calls(
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    boundary INTEGER REFERENCES boundaries(id),
+    calls INTEGER,
+    duration INTEGER,  -- ns
+    latest_call INTEGER,
+    PRIMARY KEY (file, line, boundary)
+);
+
+-- The calls on threads without Python that a line had made, which do not pass it.
+CREATE TABLE line_links(
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    boundary INTEGER REFERENCES boundaries(id),
+    how TEXT,
+    calls INTEGER,
+    duration INTEGER,
+    latest_call INTEGER,
+    PRIMARY KEY (file, line, boundary, how)
+);
+
+-- A few argument objects of the calls that pass a line, to show.
+CREATE TABLE line_samples(
+    file INTEGER REFERENCES files(id),
+    line INTEGER,
+    arguments INTEGER,
+    PRIMARY KEY (file, line, arguments)
+);
+
+-- Neighbours in stacks, as frames: `origin` called `target` directly.
+CREATE TABLE steps(
+    origin INTEGER REFERENCES frames(id),
+    target INTEGER REFERENCES frames(id),
+    calls INTEGER,
+    PRIMARY KEY (origin, target)
+);
+CREATE INDEX idx_steps_target ON steps (target);
+
+-- The same past interpreter and glue frames.
+CREATE TABLE code_steps(
+    origin INTEGER REFERENCES frames(id),
+    target INTEGER REFERENCES frames(id),
+    calls INTEGER,
+    PRIMARY KEY (origin, target)
+);
+CREATE INDEX idx_code_steps_target ON code_steps (target);
+
+-- The same past all frames without source.
+CREATE TABLE readable_steps(
+    origin INTEGER REFERENCES frames(id),
+    target INTEGER REFERENCES frames(id),
+    calls INTEGER,
+    PRIMARY KEY (origin, target)
+);
+CREATE INDEX idx_readable_steps_target ON readable_steps (target);
+
+-- Neighbours in stacks, as functions: direct ones.
+CREATE TABLE edges(
+    caller INTEGER REFERENCES functions(id),
+    callee INTEGER REFERENCES functions(id),
+    calls INTEGER,
+    PRIMARY KEY (caller, callee)
+);
+CREATE INDEX idx_edges_callee ON edges (callee);
+
+-- The same past interpreter and glue frames.
+CREATE TABLE code_edges(
+    caller INTEGER REFERENCES functions(id),
+    callee INTEGER REFERENCES functions(id),
+    calls INTEGER,
+    PRIMARY KEY (caller, callee)
+);
+CREATE INDEX idx_code_edges_callee ON code_edges (callee);
+
+
+-- Sources
+
+-- The source folders that are kept indexed.
+CREATE TABLE source_roots(
+    id INTEGER PRIMARY KEY,
+    path TEXT
+);
+CREATE UNIQUE INDEX idx_source_roots_path ON source_roots (path);
+
+-- The source maps that were read: the definitions of a commit without its text.
+CREATE TABLE source_maps(
+    id INTEGER PRIMARY KEY,
+    prefix TEXT,  -- of the paths of its files, which are no local ones
+    component TEXT,
+    repository TEXT,
+    revision TEXT,  -- the commit
+    is_dirty INTEGER,
+    tool TEXT,
+    path TEXT,  -- where the map was read, and its state then
+    modified INTEGER,
+    size INTEGER
+);
+CREATE UNIQUE INDEX idx_source_maps_component ON source_maps (component);
+
+-- Where recorded paths are here, by the project's settings when the index was last brought up to date.
+CREATE TABLE path_rules(
+    before TEXT PRIMARY KEY,
+    after TEXT
+);
+
+-- The source files that were read.
+CREATE TABLE source_files(
+    file INTEGER PRIMARY KEY REFERENCES files(id),
+    root INTEGER REFERENCES source_roots(id),  -- NULL: read because a recorded frame points to it, or from a map
+    map INTEGER REFERENCES source_maps(id),
+    language TEXT,
+    modified INTEGER,  -- ns since 1970
+    size INTEGER,  -- bytes
+    content INTEGER,  -- a hash of its bytes
+    blob TEXT,  -- its content, as git names it; empty unless something is placed in it
+    errors INTEGER,  -- places that the grammar could not read
+    problems TEXT,  -- JSON: sentences
+    stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
+);
+CREATE INDEX idx_source_files_root ON source_files (root);
+CREATE INDEX idx_source_files_map ON source_files (map);
+
+-- What source files define.
+CREATE TABLE definitions(
+    id INTEGER PRIMARY KEY,
+    file INTEGER REFERENCES files(id),
+    name TEXT,
+    short_name TEXT,
+    kind TEXT,  -- function, method, class, ...
+    parameters TEXT,  -- as written
+    line INTEGER,
+    end_line INTEGER,
+    is_const INTEGER,
+    is_broken INTEGER  -- a syntax error in it
+);
+CREATE INDEX idx_definitions_short_name ON definitions (short_name);
+CREATE INDEX idx_definitions_file ON definitions (file);
+
+-- The calls written in a definition. One row for each definition that calls something, as there are millions of calls.
+CREATE TABLE call_sites(
+    definition INTEGER PRIMARY KEY REFERENCES definitions(id),
+    sites TEXT  -- JSON: [line, column, kind, callee] of each
+);
+
+-- What was learnt from the #defines of all source files, and changes how they are read.
+CREATE TABLE macros(
+    macro TEXT PRIMARY KEY
+);
+
+-- Short names whose definitions or functions changed since functions were last matched: what the next run owes.
+CREATE TABLE unmatched(
+    short_name TEXT PRIMARY KEY
+);
+
+
+-- The search for names
+
+-- Every short name of a definition, and the names of what was recorded, once: the only text that is searched for parts.
+CREATE TABLE names(
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    is_recorded INTEGER NOT NULL  -- whether something that ran has it
+);
+CREATE UNIQUE INDEX names_by_name ON names(name COLLATE NOCASE, name);
+CREATE INDEX names_recorded ON names(id) WHERE is_recorded;
+
+CREATE VIRTUAL TABLE name_parts
+    USING fts5(name, content='names', content_rowid='id', columnsize=0, tokenize='trigram');
+CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN
+    INSERT INTO name_parts(name_parts, rowid, name) VALUES ('delete', old.id, old.name);
+END;
+
+
+-- Views
+
+CREATE VIEW functions_readable AS
+    SELECT fn.id, fn.language, fn.role, fn.name, f.path, fn.line, fn.how, fn.module, fn.calls
+    FROM functions fn LEFT JOIN files f ON f.id = fn.file;
+
+CREATE VIEW frames_readable AS
+    SELECT fr.id, fn.language, fn.name AS function, f.path, fr.line, fr.how, m.path AS module,
+           fr.offset, fr.inlined, fr.is_returning
+    FROM frames fr JOIN functions fn ON fn.id = fr.function
+    LEFT JOIN files f ON f.id = fr.file LEFT JOIN modules m ON m.id = fr.module;
+
+CREATE VIEW calls_readable AS
+    SELECT c.id, p.path AS capture, c.start / 1e9 AS seconds, b.boundary, b.name AS function, t.label AS thread,
+           CASE WHEN c.duration >= 0 THEN c.duration / 1e3 END AS microseconds, c.error,
+           a.json AS arguments, c.stack
+    FROM calls c JOIN captures p ON p.id = c.capture JOIN boundaries b ON b.id = c.boundary
+    JOIN threads t ON t.id = c.thread JOIN arguments a ON a.id = c.arguments;
+
+CREATE VIEW links_readable AS
+    SELECT l.call, b.name AS function, t.label AS thread, l.how, r.function AS from_function, r.path, r.line
+    FROM call_links l JOIN calls c ON c.id = l.call JOIN boundaries b ON b.id = c.boundary
+    JOIN threads t ON t.id = l.thread JOIN nodes n ON n.id = l.node JOIN frames_readable r ON r.id = n.frame;
+
+CREATE VIEW objects_readable AS
+    SELECT o.type || '#' || o.number AS name, p.path AS capture, o.size AS bytes, o.uses,
+           o.created_call, o.first_call, o.last_call, o.deleted_call, o.destroyed_call,
+           k.type || '#' || k.number AS client
+    FROM objects o JOIN captures p ON p.id = o.capture LEFT JOIN objects k ON k.id = o.client;
+
+CREATE VIEW stacks_readable AS
+    WITH RECURSIVE up(stack, chain, node) AS (
+        SELECT id, 'merged', leaf FROM stacks
+        UNION ALL SELECT id, 'python', python_leaf FROM stacks WHERE python_leaf
+        UNION ALL SELECT id, 'site', site_leaf FROM stacks WHERE site_leaf
+        UNION ALL SELECT up.stack, up.chain, n.parent FROM up JOIN nodes n ON n.id = up.node WHERE n.parent
+    )
+    SELECT up.stack, up.chain, n.depth, r.function, r.path, r.line, r.how
+    FROM up JOIN nodes n ON n.id = up.node JOIN frames_readable r ON r.id = n.frame;
+
+CREATE VIEW edges_readable AS
+    SELECT a.name AS caller, b.name AS callee, e.calls
+    FROM code_edges e JOIN functions a ON a.id = e.caller JOIN functions b ON b.id = e.callee;
+
+CREATE VIEW ffi_runs_readable AS
+    SELECT r.call, p.path AS capture, x.target, x.stage, j.how, s.key AS site, f.path, fr.line,
+           CASE WHEN c.duration >= 0 THEN c.duration / 1e3 END AS microseconds, c.error
+    FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id JOIN ffi_candidates k ON k.join_id = j.id
+    JOIN ffi_sites s ON s.id = k.site JOIN calls c ON c.id = r.call JOIN captures p ON p.id = c.capture
+    JOIN ffi_functions x ON x.boundary = c.boundary LEFT JOIN nodes n ON n.id = s.user_node
+    LEFT JOIN frames fr ON fr.id = n.frame LEFT JOIN files f ON f.id = fr.file;
+
+CREATE VIEW call_sites_readable AS
+    SELECT d.id AS definition, d.name AS caller, f.path, json_extract(site.value, '$[0]') AS line,
+           json_extract(site.value, '$[1]') AS column, json_extract(site.value, '$[2]') AS kind,
+           json_extract(site.value, '$[3]') AS callee
+    FROM call_sites c JOIN definitions d ON d.id = c.definition JOIN files f ON f.id = d.file,
+         json_each(c.sites) site;
+
+CREATE VIEW lines_readable AS
+    SELECT f.path, l.line, b.name AS function, l.calls, l.duration / 1e3 AS microseconds
+    FROM line_calls l JOIN files f ON f.id = l.file JOIN boundaries b ON b.id = l.boundary;
