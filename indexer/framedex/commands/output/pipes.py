@@ -110,7 +110,7 @@ def _is_writable(stream: TextIO | None) -> bool:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Keep files that are opened later from becoming stdin, stdout or stderr, which programs that we start find closed."""
+    """Keep files that are opened later from becoming stdin, stdout or stderr, which what we start then finds closed."""
     with suppress(OSError):
         while (opened := os.open(os.devnull, os.O_RDONLY)) <= 2:
             pass
