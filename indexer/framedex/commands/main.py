@@ -42,7 +42,7 @@ class Verbs(click.Group):
     """The verbs, each imported on first use, and the one place where errors meant for users are printed."""
 
     def __call__(self, *args: Any, **extra: Any) -> Any:
-        """The whole of a process, as click has it, except for an output that cannot be written."""
+        """Run the whole process as click does, and say so where its output cannot be written."""
         from framedex.commands.output.pipes import told_if_unwritable
 
         with told_if_unwritable():

@@ -31,7 +31,7 @@ _REMEDY = "Set FRAMEDEX_EDITOR, for example `export FRAMEDEX_EDITOR=code` or `ex
 
 
 def chosen_editor(environment: Mapping[str, str]) -> list[str]:
-    """The program and first arguments of the user's editor, from the most particular wish to the least.
+    """The program and first arguments of the user's editor; where several are named, the most particular wish counts.
 
     Raises FramedexError where there is none, or where a variable cannot be read as a command.
     """
@@ -78,7 +78,7 @@ def _of_this_terminal(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def _vscode(environment: Mapping[str, str], path: str) -> list[str] | None:
-    """VS Code or a relative. Its program in a remote window is none without the window, so it is not tried then."""
+    """VS Code, or an editor made from it. Its program in a remote window needs that window: without it, None."""
     if window := environment.get("VSCODE_IPC_HOOK_CLI"):  # of code-server or a remote window, whose program comes first
         program = _first_folder_with(CODE, path) if _listens(window) else None
     else:
@@ -97,8 +97,8 @@ def _jetbrains(environment: Mapping[str, str], path: str) -> list[str] | None:
 def _that_runs(environment: Mapping[str, str]) -> list[str] | None:
     """A Neovim or Emacs of this user that takes commands: of several Neovims the one that was started last.
 
-    Anybody may make a folder of that name in /tmp, exchange the socket in it after the look at whose that is, and have
-    our `nvim` do what it says; so the folder has to be the user's too.
+    The folder of the socket has to be the user's too. In a folder of somebody else's in /tmp the socket could be
+    exchanged after its owner was looked at, and our `nvim` would do what the other one says.
     """
     runtime, temporary = environment.get("XDG_RUNTIME_DIR"), environment.get("TMPDIR") or "/tmp"
     user = environment.get("USER") or environment.get("LOGNAME") or "*"
@@ -180,7 +180,7 @@ def _ancestors() -> Iterator[Path]:
 
 
 def _launcher_of(program: Path) -> str | None:
-    """The launcher of the IDE that a program is, or is the Java runtime of."""
+    """The launcher of the IDE that this program is; of the IDE that it belongs to, where it is a Java runtime."""
     if program.name in _launchers():
         return str(program)
     if program.name == "java" and program.parent.parent.name == "jbr":

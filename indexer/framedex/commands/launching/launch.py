@@ -73,7 +73,7 @@ def check_python(python: str) -> None:
 
 
 def check_jaxlib(python: str) -> Runtime:
-    """The runtime of this interpreter's jaxlib, or torch_xla. Raises FramedexError unless the mock TPU can be it."""
+    """The runtime under this Python's jaxlib or torch_xla. Raises FramedexError unless the mock TPU can be that."""
     versions = _versions(python)
     jaxlib = versions.get("jaxlib")
     if jaxlib is None and "torch_xla" in versions:
@@ -156,7 +156,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
 
 
 def _loading(plugin: Plugin | None, library: Path) -> dict[str, str]:
-    """The variables with which the program comes to its plug-in through framedex. Raises FileNotFoundError."""
+    """The variables that have the program load its plug-in through framedex. Raises FileNotFoundError."""
     if plugin is None:
         return {"TPU_LIBRARY_PATH": os.fspath(library)}
     if plugin.name is None:
@@ -189,7 +189,7 @@ def _make_folder(captures: Path) -> None:
 
 @contextmanager
 def _standing_aside(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """While the program runs, signals are its affair: a terminal's reach it by themselves, the others are passed on."""
+    """While the block lasts, signals are the program's: those of a terminal reach it anyway, others are passed on."""
 
     def forward(number: int, _frame: FrameType | None) -> None:
         process.send_signal(number)

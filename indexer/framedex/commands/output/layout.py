@@ -19,7 +19,7 @@ _LABEL = 14
 
 
 def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
-    """The line as one or more that fit the terminal, as far as words and paths allow; as it is where there is none."""
+    """The line, broken into lines that fit the terminal as far as words and paths allow; whole without a terminal."""
     width = terminal.width
     if width is None or _length(line) <= width:
         yield line
@@ -51,7 +51,7 @@ def _with_short_paths(line: Line, width: int, links: bool) -> Line:
 
 
 def _short_path(path: str, width: int) -> str:
-    """The path without its first folders; with the last name whole, so perhaps longer than the width."""
+    """The path without as many first folders as needed. Its last name stays whole, be it wider than the width."""
     parts = path.split("/")
     for first in range(2, len(parts)):
         shorter = "/".join(("…", *parts[first:]))
@@ -79,7 +79,7 @@ def _broken(line: Line, width: int) -> Iterator[Line]:
 
 
 def _indent(parts: Sequence[Line], width: int) -> int:
-    """Where a line goes on: below what follows a short label, else a little deeper than it began."""
+    """The column where a broken line goes on: under what follows a short label, else a little deeper than it began."""
     first = "".join(span.text for span in parts[0])
     if len(parts) > 1 and len(first) < _LABEL:  # a label, or a number of calls
         second = "".join(span.text for span in parts[1])
@@ -108,7 +108,10 @@ def _stripped(part: Line) -> Line:
 
 
 def _split_words(row: Line, width: int, indent: int) -> tuple[Line, Line] | None:
-    """The row broken at its last blank within the width, or its first beyond, outside links; None without one."""
+    """The row in two, broken at the last blank within the width, else at the first behind it; no blank: None.
+
+    Blanks within links do not count.
+    """
     position = 0
     best: tuple[int, int] | None = None
     seen_text = False

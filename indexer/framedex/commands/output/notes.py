@@ -43,7 +43,7 @@ class SourceNotes:
         self._texts: Recall[Hashable, str] = Recall()
 
     def known(self, frames: Sequence[TextFrame]) -> bytes | None:
-        """The note on the frames of a line, if nothing has to be looked for."""
+        """The note on the frames of a line, where it is known without a look-up; else None."""
         texts = [self._texts.get(self._key(frame)) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
         return None if None in texts else self._joined([text for text in texts if text])
 
@@ -86,12 +86,12 @@ def _can_write(character: str, encoding: str) -> bool:
 
 
 def _can_be_found(frame: TextFrame) -> bool:
-    """Whether a frame has anything to look for; an address alone is nothing."""
+    """Whether a frame says enough to be looked for: more than an address."""
     return bool(frame.function or (frame.place and frame.place.line) or frame.offset is not None)
 
 
 def _what_counts(frame: TextFrame) -> Hashable:
-    """What of a frame its note depends on."""
+    """Those parts of a frame on which its note depends."""
     return (
         frame.format,
         frame.function,
@@ -114,7 +114,7 @@ def _shows_path_and_line(frame: TextFrame) -> bool:
 
 
 def _shows_file(found: Found) -> bool:
-    """Whether the path in the text is that of the file, as seen from the folder that we are in, which bears it out."""
+    """Whether the path in the text leads, from the working folder, to the file that was found, which bears it out."""
     place, location = found.frame.place, found.location
     if place is None or location is None or found.candidates or place.line != location.line:
         return False
@@ -132,7 +132,7 @@ def _can_be_opened(place: Location) -> bool:
 
 
 def _alternatives(places: Sequence[Location]) -> Line:
-    """The places, one of which it is; how they are known is said once."""
+    """The places of which one is meant, with how they are known said once."""
     shown = places[:_MOST_CANDIDATES]
     if not shown:
         return ()

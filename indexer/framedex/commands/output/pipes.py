@@ -81,7 +81,7 @@ class _Watched:
 
 
 def _drop_output() -> None:
-    """Have what is still to be written go nowhere: the end of the process would try again, and say so its own way."""
+    """Throw away what is still unwritten: Python would try again at its end, and print a message of its own."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
@@ -99,7 +99,7 @@ def _tell(reason: OSError | None) -> None:
 
 
 def _is_writable(stream: TextIO | None) -> bool:
-    """Whether a text gets through."""
+    """Whether the stream takes a line break, which is written to it."""
     try:
         if stream is not None:
             stream.write("\n")
@@ -110,7 +110,7 @@ def _is_writable(stream: TextIO | None) -> bool:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Have no file that is opened later become stdin, stdout or stderr; programs that are started find them closed."""
+    """Keep files that are opened later from becoming stdin, stdout or stderr, which what we start then finds closed."""
     with suppress(OSError):
         while (opened := os.open(os.devnull, os.O_RDONLY)) <= 2:
             pass

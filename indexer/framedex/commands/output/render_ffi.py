@@ -94,7 +94,7 @@ def _handler(handler: FfiHandler) -> Line:
 
 
 def _registered(registrations: Sequence[FfiRegistration]) -> Iterator[Line]:
-    """The platforms, by the line that registered the target for them."""
+    """The lines that registered the target, each with the platforms that it did so for."""
     by_line: dict[PythonLine | None, list[FfiRegistration]] = {}
     for registration in registrations:
         by_line.setdefault(registration.line, []).append(registration)

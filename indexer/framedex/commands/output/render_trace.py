@@ -39,7 +39,7 @@ def folded_frames(frames: Sequence[FrameRow], terminal_width: int | None = None)
 
 
 def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) -> Iterator[Line]:
-    """Every frame in the order given, and below it every other line that it could be."""
+    """Every frame in the order given, with the other lines that it could be below it."""
     width = _name_width(frames, terminal_width)
     for frame in frames:
         yield _frame(frame, width)
@@ -48,7 +48,7 @@ def all_frames(frames: Sequence[FrameRow], terminal_width: int | None = None) ->
 
 
 def dispatch_lines(trace: Trace, frames: Frames, terminal_width: int | None, step: int = 1) -> Iterator[Line]:
-    """What had the call made, below its stack and apart from it, each with how it is known."""
+    """The places and stacks that had the call made, to stand below its own stack, each with how it is known."""
     for dispatch in trace.dispatched:
         yield ()
         if dispatch.location is not None:

@@ -28,7 +28,7 @@ def singly(calls: Sequence[CallRow]) -> list[Run]:
 
 
 def runs(calls: Sequence[CallRow]) -> Iterator[Run]:
-    """The calls in order, where the same functions on the same threads with the same outcomes were called again."""
+    """The calls in order, with sequences that repeat as one run: same functions, threads and outcomes."""
     keys = [(call.capture, call.function, call.thread, call.error, call.parent is None) for call in calls]
     first = 0
     while first < len(calls):
@@ -43,7 +43,7 @@ def runs(calls: Sequence[CallRow]) -> Iterator[Run]:
 
 
 def _repeated(keys: Sequence[object], first: int) -> tuple[int, int]:
-    """Length and times of the repetition that begins at `first` and covers most; the shortest of those."""
+    """The length and the times of the repetition from `first` on that covers most calls; of several, the shortest."""
     best = 1, 1
     for length in range(1, min(_LONGEST_SEQUENCE, (len(keys) - first) // 2) + 1):
         if keys[first] != keys[first + length]:

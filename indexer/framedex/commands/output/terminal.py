@@ -42,7 +42,7 @@ Line = tuple[Span, ...]
 
 
 def standard_output() -> TextIO:
-    """Where results go. Raises FramedexError where that was closed before we began."""
+    """stdout, where results go. Raises FramedexError where it was closed before this process began."""
     if sys.stdout is None or getattr(sys.stdout, "was_closed", False):
         raise FramedexError("stdout cannot be written: it is closed.", "Give it a file or a pipe, or leave it open.")
     return sys.stdout
@@ -82,7 +82,7 @@ class Terminal:
 
     @classmethod
     def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
-        """The capabilities that the environment tells of; none where stdout is no terminal."""
+        """The capabilities of a terminal by its environment variables; none where stdout is no terminal."""
         capable = is_terminal and environment.get("TERM") != "dumb"
         return cls(
             colors=capable and not environment.get("NO_COLOR"),

@@ -99,7 +99,7 @@ def index_path_here(given: Path | None, settings: Settings) -> Path:
 
 
 def checked_index_place(path: Path, given: Path | None, settings: Settings) -> Path:
-    """The path of an index, to write it. Raises FramedexError where links lead one that nobody named elsewhere."""
+    """The path, for writing the index. Raises FramedexError where nobody named it and symbolic links lead it away."""
     if path not in (given, settings.index):
         check_index_place(path)
     return path

@@ -165,7 +165,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write_if_changed(path: Path, text: str) -> bool:
-    """Write the file unless it says the same already; whether it was written."""
+    """Write the file unless it says the same already. True where it was written."""
     try:
         if not path.is_symlink() and path.read_bytes() == text.encode():
             return False

@@ -80,7 +80,7 @@ def _source_lines(sources: SourceHealth) -> Iterator[Line]:
 
 
 def _totals_text(totals: SourceTotals) -> str:
-    """What is known of a language; of what definitions, such as those of messages, there may be no calls."""
+    """What the index has of a language. Of some, such as Protocol Buffers, definitions call nothing: no calls then."""
     text = f"{_LANGUAGES[totals.language]}: {words.count(totals.files, 'file')}"
     text += f" with {words.count(totals.definitions, 'definition')}"
     if totals.calling:

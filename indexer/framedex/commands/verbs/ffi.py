@@ -65,7 +65,7 @@ def _used(targets: Sequence[FfiTarget], show_all: bool) -> list[FfiTarget]:
 
 
 def _meant(targets: Sequence[FfiTarget], name: str) -> list[FfiTarget]:
-    """The target of this name, else the one whose name contains it. Raises FramedexError where that is not one."""
+    """The target of this name, else the one whose name contains it. Raises FramedexError unless exactly one fits."""
     fitting = [target for target in targets if target.name == name]
     fitting = fitting or [target for target in targets if name.lower() in target.name.lower()]
     if not fitting:

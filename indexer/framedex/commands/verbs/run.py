@@ -98,7 +98,7 @@ def run(
 
 
 def _number(value: int | None) -> str:
-    """A number as an environment variable has it; empty if none was given."""
+    """A number as text for an environment variable; empty if none was given."""
     return "" if value is None else str(value)
 
 

@@ -90,7 +90,7 @@ def export_sources(
 def import_sources(index_path: Path | None, file: Path) -> None:
     """Take the definitions of a source map into the index, in place of those of its component that were there.
 
-    Functions that are defined in a source folder are found there, those that are not in the map.
+    A function that a source folder defines is found there, any other in the map.
     """
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store

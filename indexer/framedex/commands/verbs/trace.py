@@ -81,7 +81,7 @@ def _find(index: Index, call: str) -> Trace:
 
 
 def _missing_sources(found: Trace) -> Iterator[str]:
-    """For each binary whose frames have a name that a source tree could place, which tree that is, as far as known."""
+    """For each binary with named frames without source: how many, and which source tree would have them, if known."""
     modules: dict[str, list[FrameRow]] = {}
     for frame in (*found.frames, *found.python):
         if frame.location is None and frame.function.role is Role.CODE and frame.function.symbol:
@@ -102,7 +102,7 @@ def _missing_sources(found: Trace) -> Iterator[str]:
 
 
 def _stale_files(found: Trace) -> dict[str, bool]:
-    """The files of the trace that are not as they were, and whether git knows where all their lines are now."""
+    """The files of the trace that have changed since, each with whether git knows where all its lines are now."""
     frames = (*found.frames, *found.python)
     places = [frame.location for frame in frames if frame.location is not None and frame.location.stale is not None]
     unknown = {place.path for place in places if place.stale is Stale.UNKNOWN}

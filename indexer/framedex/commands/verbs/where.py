@@ -59,7 +59,7 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
 
 
 def _is_changed(hits: Sequence[StackHit]) -> bool:
-    """Whether the file that stacks pass is not as it was, and nobody knows where its lines have gone."""
+    """Whether the file has changed since it was recorded, and git does not know where its lines have gone."""
     places = [hit.frame.location for hit in hits]
     return any(place is not None and place.stale is Stale.UNKNOWN for place in places)
 
