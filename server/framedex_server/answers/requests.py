@@ -68,7 +68,7 @@ def document_in(session: Session, params: Mapping[str, Any]) -> str:
 async def ask_contents(
     session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
 ) -> Answer | None:
-    """What a question about a whole capture makes of the index that is meant; hovers do not wait for it."""
+    """The result of a question about a whole capture, asked of the index that is meant; no hover waits for it."""
     match params:
         case {"folder": str(folder)} if "textDocument" not in params:
             return await session.contents.ask_of(Path(folder), question)

@@ -56,9 +56,9 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def latest(session: Session, index: Index, place: Place) -> int | None:
-    """The latest call of the stack through a line that took longest, else through the function around it.
+    """The latest call of the longest stack through a line, else of the longest through the function around it.
 
-    A line that only other captures passed has none: that of another line would be taken for it.
+    A line that only captures passed which are not picked has none: a call through another line would be taken for its.
     """
     place = recorded_place(session, index, place)
     path, line = place.path, place.line
