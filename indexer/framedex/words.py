@@ -1,8 +1,10 @@
-"""Quantities and argument objects in the words that people read."""
+"""Quantities, commands and argument objects in the words that people read."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -47,6 +49,15 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
+def command_short(command: str) -> str:
+    """A command by what tells it from others: its script without the folder, or a program that is no Python."""
+    program, *given = _split(command) or ["(no command)"]
+    program = _without_folder(program)
+    if given and re.fullmatch(r"python[\d.]*", program) and not given[0].startswith("-"):
+        program, *given = _without_folder(given[0]), *given[1:]
+    return f"{program} {shlex.join(given)}" if given else program
+
+
 def arguments_short(arguments: dict[str, Any]) -> str:
     """Arguments in a few words: shape and bytes of an array (`F32[2,3] 24 B`), else the first few plain values."""
     kind, dims, size_in_bytes = arguments.get("type"), arguments.get("dims"), arguments.get("bytes")
@@ -71,6 +82,20 @@ def tells(value: Any) -> bool:
     """Whether a value says something by itself: addresses and absent values do not."""
     values = value if isinstance(value, list) else [value]
     return not all(element in (None, "") or _is_address(element) for element in values)
+
+
+def _split(command: str) -> list[str]:
+    """The words of a command line; a text that was cut off may leave a quote open."""
+    for closed in (command, f"{command}'", f'{command}"'):
+        try:
+            return shlex.split(closed)
+        except ValueError:
+            continue
+    return command.split()
+
+
+def _without_folder(path: str) -> str:
+    return path.rpartition("/")[2] if path.startswith("/") else path
 
 
 def _telling(arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:

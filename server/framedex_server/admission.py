@@ -40,7 +40,7 @@ class RefusedError(Exception):
 
 
 class Admitted:
-    """A connection's bytes from its first message on, for who reads messages."""
+    """The bytes of a connection that was admitted, from its first message on, read as from a StreamReader."""
 
     def __init__(self, first: bytes, rest: StreamReader) -> None:
         self._first = BytesIO(b"Content-Length: %d\r\n\r\n%s" % (len(first), first))

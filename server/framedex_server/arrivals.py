@@ -32,10 +32,10 @@ class Arrivals:
         self._looks = 0
 
     def ended(self, roots: Sequence[Path], indexed: Callable[[Path], set[Path]]) -> dict[Path, list[Path]]:
-        """The captures that are recorded no longer, by the project whose they are; each is told of once.
+        """The captures whose recording has ended, by project; each is returned once.
 
-        `indexed` gives the captures that the index of a project has. One of these counts only if it has been seen
-        growing. Never raises.
+        `indexed` gives the captures that the index of a project has already: such a one is returned only if it was
+        seen growing. Never raises.
         """
         found = {project: self._ended_in(project, indexed) for project in self._projects(roots)}
         return {project: captures for project, captures in found.items() if captures}

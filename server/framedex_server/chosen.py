@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 LOOKED_AT = 8
-"""Stacks through a line that are looked at to pick one: the first may be that which made the client."""
+"""Stacks through a line among which one is picked: the longest may be that which made the runtime's client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class StackPosition:
         return next(self._readable(range(self.position - 1, -1, -1)), None)
 
     def on(self, position: int) -> StackPosition | None:
-        """The frame at a place in the chain, if it can be shown at all: glue and the interpreter's frames too."""
+        """The frame at a position of the chain, glue and the interpreter's too; None if its source is not here."""
         there = self._to(position) if 0 <= position < len(self.frames) else None
         return there if there is not None and there.location is not None else None
 
@@ -117,10 +117,10 @@ class Chosen:
         return picked.anew(index) if picked is not None and picked.index == index.path else None
 
     def stacks_through(self, index: Index, path: str, line: int, limit: int = LOOKED_AT) -> list[StackHit]:
-        """The stacks through a line, of the picked capture alone if there is one: what took longest first.
+        """The stacks through a line, of the picked capture alone if there is one, the longest first.
 
-        Each comes once, with what of it took longest; that the runtime's client was made is last, for that happens
-        under whatever line comes first in a process.
+        Each comes once, with its boundary function that took longest. Those in which the runtime's client was made
+        come last, since that happens under whatever line comes first in a process.
         """
         capture = self.capture_in(index)
         there = index.line(path, line, capture)

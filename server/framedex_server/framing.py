@@ -33,7 +33,7 @@ def canonical(line: bytes) -> bytes:
 
 
 class Framed:
-    """What comes from a pipe."""
+    """The bytes of a pipe, with headers as pygls reads them."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
@@ -48,7 +48,7 @@ class Framed:
 
 
 class AwaitedBytes(Protocol):
-    """Where bytes come from that are waited for: a StreamReader, or what stands in front of one."""
+    """A source of bytes that are awaited: a StreamReader, or what stands before one."""
 
     async def readline(self) -> bytes:
         """As StreamReader has it."""
@@ -58,7 +58,7 @@ class AwaitedBytes(Protocol):
 
 
 class FramedStream:
-    """What comes from a connection."""
+    """The bytes of a connection, with headers as pygls reads them."""
 
     def __init__(self, source: AwaitedBytes) -> None:
         self._source = source

@@ -36,7 +36,7 @@ MOST_LISTED = 100
 """Indexes of a workspace that are listed, and kept open then."""
 
 FRESH = 5.0
-"""Seconds for which what was found there holds: a file without recordings is asked about with every keystroke."""
+"""Seconds for which the indexes found there count: with every keystroke a file without recordings is asked about."""
 
 PATIENCE = 0.5
 """Seconds to wait for a locked index: nothing else is answered meanwhile."""
@@ -184,16 +184,17 @@ class Indexes:
         return await self.run(lambda: self._of_folder(folder, question, tell))
 
     async def each(self, question: Callable[[Index], Answer]) -> list[tuple[Path, Path, Answer | FramedexError]]:
-        """What `question` makes of every index that the workspace has, or why it cannot be used.
+        """Every index of the workspace: a folder that it is of, its path, and what `question` makes of it.
 
-        With a folder that each is of, and its path.
+        In place of that, the error where it cannot be used.
         """
         return await self.run(lambda: self._each(question))
 
     async def problem_of(self, document: Path) -> FramedexError | None:
         """Why the index that `document` belongs to cannot be used; None where it can be, or where there is none.
 
-        That is the nearest; where none is above the document and the workspace, every one inside the workspace.
+        It belongs to the nearest above it or the workspace. Where there is none above, it is enough that one inside the
+        workspace can be used.
         """
         return await self.run(lambda: self._problem_of(document))
 
@@ -204,7 +205,7 @@ class Indexes:
             await self.ask(folder / "any document", lambda index: None)
 
     async def that_know(self, documents: Iterable[str]) -> dict[Path, list[str]]:
-        """Which of the source files the indexes around them know, by the index; nobody is told of problems."""
+        """For each index around some source files those of them that it knows; nobody is told of problems."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._that_know, list(documents))
 
@@ -277,7 +278,7 @@ class Indexes:
         return self._ask(first, question, tell) if first is not None else None
 
     def _is_removed(self, path: Path, document: Path) -> bool:
-        """Whether an index is gone that answered for the document because it was above it or above the workspace."""
+        """Whether an index is gone that is above the document or the workspace, and so answered for the document."""
         project = path.parent.parent
         is_above = any(each.is_relative_to(project) for each in (document, *self._choice.roots()))
         return is_above and _state(path) is None
@@ -326,7 +327,7 @@ class Indexes:
         return {path: known_there for path, known_there in known.items() if known_there}
 
     def _ask(self, path: Path, question: Callable[[Index], Answer], tell: Report | None) -> Answer | None:
-        """What `question` makes of the index at `path`; None if it cannot be used, and somebody told of that once."""
+        """What `question` makes of the index at `path`; None if it cannot be used, which `tell` is told once."""
         try:
             answer = self._asked(path, question)
             if path in self._open and self._open[path].was_changed:

@@ -21,11 +21,15 @@ def roads_inward(
 ) -> list[Road]:
     """The roads from a line, of one capture if it is given, the one that a reader most likely means first.
 
-    Only those that continue the road `within`, if it has come to this line in this index. Then, in this order: callees
-    named `word`; what ran before what is torn down when a function returns; Python callees in which the runtime's
-    client was made last, for that happens under whatever line comes first in a process; and the callee on the way to
-    the stack and boundary function that took longest, all calls together. That last rule makes going to the first
-    answer again and again one walk: the longest stack below a line is also the longest below the callee on its way.
+    Only those that continue the road `within`, where any does. They are ordered by the first of these rules that
+    tells two of them apart:
+
+    - callees named `word` come first;
+    - what is torn down as a function returns comes after what ran before;
+    - Python callees in which the runtime's client was made come last: that happens under whatever line comes first in
+      a process;
+    - the callee on the way to the stack that took longest, all its calls together, comes first. So going to the first
+      answer again and again is one walk: the longest stack below a line is also the longest below that callee.
     """
     roads = index.line(path, line, capture).roads_inward(is_readable, within) if within is not None else []
     roads = roads or index.line(path, line, capture).roads_inward(is_readable, None)

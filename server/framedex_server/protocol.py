@@ -50,10 +50,10 @@ class OwnNotification:
 
 
 def message_converter() -> cattrs.Converter:
-    """What makes typed messages of JSON: pygls' own, but that it stops at the first value that is wrong.
+    """pygls' converter of JSON into typed messages, made to stop at the first value that is wrong.
 
-    pygls' notes every one with where it came from, which takes minutes for a text of 100,000 characters where a list of
-    files is due; and nobody else is answered meanwhile.
+    Otherwise it notes every wrong value and where that stands, which takes minutes for a text of 100,000 characters
+    in place of a list of files; and nobody else is answered meanwhile.
     """
     converter: cattrs.Converter = default_converter()
     converter.detailed_validation = False
@@ -86,7 +86,7 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     @lsp_method(types.EXIT)
     def lsp_exit(self, *_: Any) -> None:  # type: ignore[override]
-        """End this session: over stdio the process with it, which pygls would always end."""
+        """End this session, and over stdio the process: pygls would end the process always."""
         self.leave()
 
     @lsp_method(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
@@ -111,7 +111,7 @@ class AnsweringProtocol(LanguageServerProtocol):
         return OwnRequest if method.startswith(OWN_REQUESTS) else super().get_message_type(method)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """An object of a message, as it is: pygls asks for every one, and would take those inside for messages too."""
+        """Return an object of a message as it is: pygls asks for each, and would take those inside for messages too."""
         return data
 
     def handle_message(self, message: Any) -> None:

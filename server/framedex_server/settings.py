@@ -127,5 +127,5 @@ class Configuration:
 
 
 def _set(value: object) -> object:
-    """A value without its keys that are null: so a client says of a setting it knows that it is not set."""
+    """A value without its keys that are null, by which a client says that a setting is not set."""
     return {key: each for key, each in value.items() if each is not None} if isinstance(value, Mapping) else value

@@ -156,7 +156,7 @@ def _bound(path: Path) -> Iterator[socket.socket]:
 
 
 def _make_way(path: Path) -> None:
-    """See to it that a socket can be made: one of this user on which nobody listens any more is removed."""
+    """Remove a socket of this user on which nobody listens any more. Raises FramedexError where none can be made."""
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise _refused(path, f"its path is longer than the {_LONGEST_PATH} bytes that a socket's may have")
     try:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from framedex.interchange import read
 from framedex.model import FrameRow, How, Location, Trace
 from framedex.tracetext import HEADING, format_trace
 from tests.indexer.recorded import Project
@@ -29,6 +30,20 @@ def test_every_frame_with_source_is_found_on_its_line(trace: Trace) -> None:
         (frame.location.path, frame.location.line, frame.function.name) for frame in trace.frames if frame.location
     ]
     assert all(f"{found.path}:{found.line}" in lines[found.line_index] for found in parse_trace(text))
+
+
+def test_frames_count_from_1(trace: Trace) -> None:
+    lines = format_trace(trace).split("\n")
+    first = lines.index("frames, most recent call last:") + 1
+    assert [line.split()[0] for line in lines[first:-1]] == [str(number + 1) for number in range(len(trace.frames))]
+
+
+@pytest.mark.parametrize("first", [1, 0], ids=["as now", "as older ones count"])
+def test_where_the_numbers_of_frames_begin_again_another_stack_begins(first: int) -> None:
+    """Given the frames of two documents without their headings, as somebody copied them."""
+    copied = f"{first:>3} P main at /a.py:3\n{first + 1:>3} P f at /a.py:9\n"
+    stacks = read(copied + copied).stacks
+    assert [[frame.function for frame in stack.frames] for stack in stacks] == [["main", "f"], ["main", "f"]]
 
 
 def test_an_unmerged_stack_has_two_sections(project: Project) -> None:

@@ -71,7 +71,9 @@ async def test_a_line_that_only_other_captures_passed_says_so_and_all_can_answer
     for name in LINE_REQUESTS:
         assert not await own(client, name, *line)
         told = await why(client, f"framedex/{name}", *line)
-        assert told["text"].startswith("No call of capture 2 went through this line; 5 calls of other captures did.")
+        assert told["text"].startswith("No call of capture 2 (")
+        assert ") went through this line; 5 calls of other captures did." in told["text"]
+        assert "\n" not in told["text"], "a command is not trusted"
     assert not (await why(client, "framedex/stacks", recording.library, 2))["action"], "no capture passed it"
     assert told["action"]["title"] == "Answer from all captures"
     picked_none = types.ExecuteCommandParams(told["action"]["command"], told["action"]["arguments"])

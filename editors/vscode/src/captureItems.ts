@@ -4,7 +4,7 @@ import * as vscode from "vscode";
 
 import { withoutIcons } from "./plain";
 import { Capture } from "./server/protocol";
-import { clock, count, shortCommand } from "./words";
+import { clock, count } from "./words";
 
 export interface CaptureItem extends vscode.QuickPickItem {
   readonly capture: Capture;
@@ -12,7 +12,7 @@ export interface CaptureItem extends vscode.QuickPickItem {
 
 export function captureItem(capture: Capture): CaptureItem {
   return {
-    label: withoutIcons(shortCommand(capture.command)),
+    label: withoutIcons(capture.name),
     description: count(capture.calls, "call"),
     detail: withoutIcons(`capture ${capture.id}, ${clock(capture.started)}  ${capture.path}`),
     capture,

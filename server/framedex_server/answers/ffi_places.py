@@ -1,4 +1,7 @@
-"""The lines of an FFI handler: stacks end where it is registered, its author means what it was made from."""
+"""Which recorded line a place in an FFI handler stands for.
+
+Stacks end on the line that registers a handler, but its author asks about the function that it was made from.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def recorded_place(session: Session, index: Index, place: Place) -> Place:
-    """The line that stands for a place on stacks: in what an FFI handler was made from the handler's, else its own."""
+    """The place to look for on stacks: in a handler's function where it is registered, else the place itself."""
     if _is_passed(session, index, place):
         return place
     registered = list(_registered(index, place))

@@ -18,7 +18,7 @@ MOST_SITES = 4
 
 
 def ffi_lines(markup: Markup, use: FfiUse, place: Place) -> Iterator[str]:
-    """What is known of a target at a place that has to do with it."""
+    """The lines of a hover about an FFI target, at a place that calls it or is in its handler."""
     recent = use.recent
     times = f", median {duration(recent.median)}, p99 {duration(recent.p99)}" if recent.runs else ""
     errors = f", {count(recent.errors, 'error')}" if recent.errors else ""

@@ -17,7 +17,7 @@ from framedex_server.jobs import Told
 Result = TypeVar("Result")
 
 LONGEST_SILENCE = 5.0
-"""Seconds that a client has to take a progress of ours; the work is then done without."""
+"""Seconds that a client has to accept a progress; after that the work is done without showing any."""
 
 
 async def with_progress(
@@ -25,7 +25,7 @@ async def with_progress(
     title: str,
     work: Callable[[Told], Awaitable[Result]],
 ) -> Result:
-    """The result of work that the client sees, if it shows progress.
+    """Do the work, whose progress the client sees if it shows any, and return its result.
 
     Raises JsonRpcRequestCancelled where the client cancels the progress: pygls would never answer a command that ends
     with CancelledError.
@@ -64,7 +64,7 @@ async def with_progress(
 
 
 async def _token(server: LanguageServer) -> types.ProgressToken | None:
-    """A new token that the client has taken; None if it shows no progress of the server's own."""
+    """A new progress token that the client has accepted; None where it accepts none from a server."""
     window = server.client_capabilities.window
     if not (window and window.work_done_progress):
         return None

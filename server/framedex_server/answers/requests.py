@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex.plaintext import printable
-from framedex.words import duration
+from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
 from framedex_server.inward import locations
@@ -68,7 +68,7 @@ def document_in(session: Session, params: Mapping[str, Any]) -> str:
 async def ask_contents(
     session: Session, params: Mapping[str, Any], question: Callable[[Index], Answer]
 ) -> Answer | None:
-    """What a question about a whole capture makes of the index that is meant; hovers do not wait for it."""
+    """The result of a question about a whole capture, asked of the index that is meant; no hover waits for it."""
     match params:
         case {"folder": str(folder)} if "textDocument" not in params:
             return await session.contents.ask_of(Path(folder), question)
@@ -144,12 +144,13 @@ def call_json(call: CallRow) -> Json:
 
 
 def capture_json(capture: CaptureRow) -> Json:
-    """A capture; `started` is Unix time in seconds."""
+    """A capture; `started` is Unix time in seconds, `name` the command in short."""
     return {
         "id": capture.id,
         "path": printable(capture.path),
         "started": capture.started,
         "command": printable(capture.command),
+        "name": printable(command_short(capture.command)),
         "calls": capture.calls,
         "stacks": capture.stacks,
     }

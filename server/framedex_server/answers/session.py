@@ -37,7 +37,7 @@ Answer = TypeVar("Answer")
 Hook = Callable[[], Awaitable[None]]
 
 CALM = 0.5
-"""Seconds in which the client is asked once to show everything anew, however much changes in them."""
+"""Seconds between two requests to the client to show everything anew, however much changes meanwhile."""
 
 AT_ONCE = 200
 """Places in one part of an answer that comes in parts."""
@@ -100,7 +100,7 @@ class Session:
         return self._configuration.at(path)
 
     async def read_settings(self, given: Mapping[Path, object]) -> None:
-        """Read the settings anew: the files', and before them what the client has `given` for its folders, as JSON."""
+        """Read the settings anew: what the client has `given` for each folder, as JSON, goes before the files'."""
         before = {root: self._configuration.at(root) for root in given}
         await self.run(lambda: self._configuration.read(given))
         if before != {root: self._configuration.at(root) for root in given}:
@@ -126,7 +126,7 @@ class Session:
             self._server.protocol.notify(INDEX_CHANGED, {})
 
     def in_parts(self, token: types.ProgressToken | None, items: Sequence[Any]) -> list[Any]:
-        """What to answer a request for a list with: all, or nothing where the client takes parts, which are sent."""
+        """The items to answer a request with: all, or none where the client takes parts, which are sent from here."""
         if token is None or len(items) <= AT_ONCE:
             return list(items)
         for first in range(0, len(items), AT_ONCE):
@@ -135,7 +135,7 @@ class Session:
         return []
 
     async def ask(self, document: str, question: Callable[[Index], Answer]) -> Answer | None:
-        """What `question` makes of the index for the document at a path; it runs on the index thread."""
+        """The result of `question`, asked on the index thread of the index that answers for the document at a path."""
         return await self.indexes.ask(Path(document), question)
 
     def any_document(self) -> str:
@@ -213,7 +213,7 @@ class Session:
 
     @cached_property
     def outlines(self) -> Outlines:
-        """What was read of source files to hold the frames of texts against them."""
+        """The outlines of source files, read as they are needed, against which the frames of texts are held."""
         from framedex.sources.outline import Outlines
 
         return Outlines()

@@ -1,4 +1,4 @@
-"""The second kind of the call hierarchy: calls that stand in the source, but that no recording has seen.
+"""Static calls for the call hierarchy: those that stand in the source, but that no recording has seen.
 
 Shown only if asked for, and marked. Only outgoing ones: the index keeps calls by the definition that makes them.
 """
@@ -28,7 +28,7 @@ MOST_CALLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A definition in the source, as an item's `data` has it; `origin` as for recorded ones."""
+    """A definition in the source, as an item's `data` has it; `origin` is a document that its index answers for."""
 
     path: str
     line: int

@@ -41,7 +41,7 @@ class Target:
 
 
 def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -> list[Target]:
-    """Where roads lead from a place; a question about one of these goes on along that road."""
+    """The targets to which roads lead from a place, each noted so that a question about it goes on along its road."""
     targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
     if targets:
         led_to = [((target.path, target.line), nodes) for target, nodes in targets]
@@ -52,7 +52,7 @@ def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -
 def answer(
     session: Session, origin: types.Range, targets: Sequence[Target], with_links: bool, most: int = MOST_TARGETS
 ) -> Targets:
-    """The targets as a client takes them, each place once and at most as many; None if there are none."""
+    """The targets as links or locations, each place once, at most `most` of them; None without any."""
     distinct = _places(targets)[:most]
     if not distinct:
         return None
@@ -65,7 +65,7 @@ def answer(
 
 
 def _places(targets: Sequence[Target]) -> list[Target]:
-    """Each place once, with the widest function around it that is known: a client would offer it twice."""
+    """The targets with each place once, in its widest known function: a client would offer it several times."""
     found: dict[tuple[str, int], Target] = {}
     for target in targets:
         known = found.setdefault((target.path, target.line), target)

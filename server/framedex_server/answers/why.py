@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from framedex.errors import FramedexError
-from framedex.words import count
+from framedex.plaintext import printable
+from framedex.words import command_short, count
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
+from framedex_server.markup import shorten
 from framedex_server.protocol import INDEX_COMMAND, OPEN_TRACE, RECORD_COMMAND, SELECT_CAPTURE
 
 if TYPE_CHECKING:
@@ -74,16 +76,19 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
     others = None if passed is None else index.line(passed.path, passed.line).summary()
     if passed is None or others is None:  # no place: it was typed since the file was saved
         return _why("No recorded call went through this line.")
-    if not session.chosen.stacks_through(index, passed.path, passed.line, limit=1):
+    passes = session.chosen.stacks_through(index, passed.path, passed.line, limit=1)
+    picked = next((each for each in index.captures() if each.id == session.chosen.capture_in(index)), None)
+    if not passes and picked is not None:
+        name = shorten(printable(command_short(picked.command)))
         return _why(
-            f"No call of capture {session.chosen.capture_in(index)} went through this line;"
+            f"No call of capture {picked.id} ({name}) went through this line;"
             f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
             *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
-    if request == types.TEXT_DOCUMENT_DEFINITION:
+    if passes and request == types.TEXT_DOCUMENT_DEFINITION:
         line = {"textDocument": about["textDocument"], "position": about["position"]}
         return _why(_ENDS[request], "Open the trace", OPEN_TRACE, line)
-    return _why(_ENDS.get(request, changed))
+    return _why(_ENDS.get(request, changed) if passes else changed)
 
 
 def _not_recorded(session: Session, about: Json, document: Path) -> Json:

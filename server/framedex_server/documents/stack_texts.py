@@ -101,7 +101,7 @@ class StackTexts:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     def read(self, uri: str) -> StackText | None:
-        """The same, now. A document whose text has not changed is not read again."""
+        """As `of`, in the thread that calls. A document whose text has not changed is not read again."""
         if not self.may_hold(uri):
             return None
         text = self._text_of(uri)
@@ -127,7 +127,7 @@ class StackTexts:
 
 
 def _end_of(text: str) -> str:
-    """The text, with nothing but its newlines where it is too long, so that lines keep their numbers."""
+    """The text; of one that is too long its end, below the rest's newlines, so that lines keep their numbers."""
     if len(text) <= MOST_READ:
         return text
     start = text.find("\n", len(text) - MOST_READ) + 1 or len(text)

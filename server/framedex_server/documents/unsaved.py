@@ -43,12 +43,12 @@ class UnsavedEdits:
         return None if saved.is_gone else saved.line
 
     def nearest_saved_line(self, path: str, line: int) -> int:
-        """The same, or the line of the file nearest to where it would be."""
+        """The line of the file that a shown line is; of one that was typed since, the nearest that is in the file."""
         lines = self._lines(path)
         return line if lines is None else lines.backward(line).line
 
     def shown_line(self, path: str, line: int) -> int:
-        """Where a line of the file is shown, or would be."""
+        """The line at which a line of the file is shown; of one that was deleted, where it would be."""
         lines = self._lines(path)
         return line if lines is None else lines.forward(line).line
 

@@ -81,7 +81,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 async def _select(session: Session, params: Any) -> Json | None:
-    """Pick a capture by its id, or none with null; what is picked. Another stack has to be picked after it."""
+    """Pick a capture by its id, or none with null, and return it. The picked stack is dropped."""
     about = given(params)
     session.chosen.stack = None
     if about.get("capture") is None:
@@ -105,7 +105,7 @@ async def _compare(session: Session, params: Any) -> Json | None:
 
 
 def compared(index: Index, place: Place, before: int, after: int) -> Json | None:
-    """Calls and nanoseconds of each boundary function reached from a line, in one capture and in another."""
+    """Calls and time of each boundary function reached from a line in two captures; None where neither passed it."""
     first = index.line(place.path, place.line, before).summary()
     second = index.line(place.path, place.line, after).summary()
     if first is None and second is None:
@@ -114,7 +114,7 @@ def compared(index: Index, place: Place, before: int, after: int) -> Json | None
 
 
 def compared_whole(index: Index, before: int, after: int) -> Json | None:
-    """Calls and nanoseconds of each boundary function in one capture and in another; None where there is no such."""
+    """Calls and time of each boundary function in two captures; None where the index has not both."""
     if not {before, after} <= {capture.id for capture in index.captures()}:
         return None
     first, second = (

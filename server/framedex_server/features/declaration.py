@@ -1,8 +1,8 @@
 """Back one frame: declaration on a line with recorded frames leads outward, to the line from which it was reached.
 
 It is the way back of go to frame: on a line that an answer has led to, only the stacks count that led there. Frames of
-the interpreter, glue, and frames without source are passed over. What an FFI handler was made from was reached as the
-handler was.
+the interpreter, glue, and frames without source are passed over. The function that an FFI handler was
+made from was reached as the handler was.
 """
 
 from __future__ import annotations

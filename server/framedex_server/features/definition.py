@@ -61,7 +61,7 @@ def _handlers(index: Index, place: Place) -> list[FfiHandler]:
 
 
 def _to_handlers(handlers: Sequence[FfiHandler], ways_on: Sequence[Target]) -> list[Target]:
-    """What the author of each handler wrote, else where it is registered, before the other ways on from its `ffi_call`.
+    """The function of each handler, else the line that registers it, and then the other ways on from the `ffi_call`.
 
     JAX's own machinery, which an eager call goes through, is nothing that a reader of that line means. The line that
     registers a handler has nothing to add where the function that it was made from can be shown.

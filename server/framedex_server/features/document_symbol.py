@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from framedex.interchange import TextFrame
 
 MOST_SYMBOLS = 5_000
-"""More entries than this make no outline; the stacks come first in the text that has them."""
+"""Entries of an outline, which are those of the first stacks in the text."""
 
 Symbols = list[types.DocumentSymbol] | list[types.SymbolInformation] | None
 

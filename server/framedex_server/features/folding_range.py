@@ -1,6 +1,7 @@
 """Folding in trace documents and logs: every stack, and in it every run of glue and interpreter frames.
 
-What is glue the index knows, else the function's name and binary tell. The setting `fold-glue` switches the latter off.
+Which frames are glue the index knows; of others their names and binaries tell. With the setting `fold-glue` off only
+stacks are folded.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine, Step
 
 SHOW_CALLS = "framedex.showCalls"
-"""A command of the client's: what it does with the calls through a line is its own."""
+"""A command of the client's own, which shows the calls through a line as it likes."""
 
 MOST_SHOWN = 4
 """Boundaries, callers and arguments that are listed; what is left out is counted."""
@@ -100,7 +100,7 @@ class Callees:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """What lies around a line: callers with calls, callees, and lines of the program from which C++ was come to."""
+    """What lies around a line: callers and callees with their calls, and the program's lines that led to one of C++."""
 
     callers: Sequence[tuple[FunctionRow, int]]
     callees: Callees
@@ -108,7 +108,7 @@ class Neighbours:
 
 
 def _program(index: Index, place: Place, summary: LineSummary) -> Sequence[PythonLine]:
-    """The Python from which stacks came to a line of C++; the callers of Python are Python anyway."""
+    """The lines of Python that led to a line of C++, where no caller is Python already."""
     if any(caller.language == "python" for caller, _ in summary.callers) or not _is_native(index, place):
         return ()
     return index.line(place.path, place.line).program_lines(limit=2 * MOST_SHOWN)

@@ -87,7 +87,7 @@ class Indexing:
         self._worker.close()
 
     async def refresh(self, paths: Iterable[str]) -> None:
-        """Read source files again that the index knows; those that come meanwhile go together."""
+        """Read source files again that the index knows; those that are named meanwhile are read together afterwards."""
         self._saved |= dict.fromkeys(paths)
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.create_task(self._refresh())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from framedex.model import LineMark
 
 MOST_NAMED = 8
-"""Boundary functions that the tooltip names, below what has become of the line where its file has changed since."""
+"""Boundary functions that the tooltip of a hint names."""
 
 
 def register(server: LanguageServer, session: Session) -> None:

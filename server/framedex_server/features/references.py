@@ -35,7 +35,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def origins(session: Session, place: Place, index: Index) -> list[types.Location] | None:
-    """The lines from which stacks come to a line, and from which the FFI targets that it has to do with are called."""
+    """The lines that call the FFI targets of a line, then those from which stacks came to it."""
     lines = dict.fromkeys(
         (location.path, location.line) for location in _locations(session, place, index) if is_here(location.path)
     )

@@ -45,7 +45,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A `path` with its line, 1-based, or else a `symbol`; `uri` is of what it was named in, or empty."""
+    """A `path` with its line, 1-based, or else a `symbol`; `uri` is that of the document that names it, or empty."""
 
     path: str
     line: int

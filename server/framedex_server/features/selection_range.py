@@ -32,7 +32,7 @@ def _around(session: Session, document: StackText, position: types.Position) -> 
 
 
 def _ranges(session: Session, document: StackText, position: types.Position) -> Iterator[types.Range]:
-    """From the outermost inwards."""
+    """The ranges around a position, from the outermost inwards."""
     stack = document.stack_around(position.line)
     if stack is None:
         return

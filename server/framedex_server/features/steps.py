@@ -112,7 +112,7 @@ class Steps:
         return await self._session.run(lambda: position_json(self._session, reached))
 
     async def _anew(self) -> StackPosition | None:
-        """The picked position; None, also from now on, where the index has another stack there by now."""
+        """The picked position as the index has it now; None, and none is picked any more, where that stack is gone."""
         picked = self._session.chosen.stack
         if picked is None:
             return None

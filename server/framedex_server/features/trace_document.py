@@ -93,7 +93,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 
 def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Callable[[Index], Json | None]:
-    """How to answer with the trace that is meant."""
+    """The question to an index: what `shown` makes of the trace that is meant; None without one."""
     meant = _meant(session, about)
 
     def answer(index: Index) -> Json | None:
@@ -104,7 +104,7 @@ def _answer(session: Session, about: Json, shown: Callable[[Trace], Json]) -> Ca
 
 
 def _meant(session: Session, about: Json) -> Callable[[Index], Trace | None]:
-    """How to find the trace that is meant: of a `call`, of a `stack`'s latest call, both by id, or of a `position`.
+    """The question to an index: the trace of a `call`, of a `stack`'s latest call, both by id, or of a `position`.
 
     At a position it is that of the stack that took longest. `textDocument` or `folder` say which index is meant,
     `capture` (an id) that the call has to be of that capture.

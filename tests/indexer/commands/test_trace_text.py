@@ -138,6 +138,26 @@ def test_durations_have_a_fitting_unit(nanoseconds: int, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("/env/bin/python3 /home/me/project/train.py --data /data/a", "train.py --data /data/a"),
+        ("/env/bin/python3.11 model/train.py", "model/train.py"),
+        ("/env/bin/python3 '/home/me/My Project/train.py' --name 'a b'", "train.py --name 'a b'"),
+        ("'/my env/bin/python3' '/home/me/$(x) & y/a program.py'", "a program.py"),
+        ("""/env/bin/python3 '/home/me/it'"'"'s here/it'"'"'s.py' -v""", "it's.py -v"),
+        ("/env/bin/python3 '/home/me/a\nb/c\nd.py'", "c\nd.py"),
+        ("/env/bin/python3 '/home/me/cut off", "cut off"),
+        ("/env/bin/python3 -m train", "python3 -m train"),
+        ("/usr/bin/serve /data/a", "serve /data/a"),
+        ("python3", "python3"),
+        ("", "(no command)"),
+    ],
+)
+def test_of_a_command_the_script_and_its_arguments_are_shown(command: str, shown: str) -> None:
+    assert words.command_short(command) == shown
+
+
+@pytest.mark.parametrize(
     ("arguments", "shown"),
     [
         ({"type": "F32", "dims": [2, 3], "bytes": 24}, "F32[2,3] 24 B"),

@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 
 import { plain } from "../plain";
-import { clock, count, shortCommand } from "../words";
+import { clock, count } from "../words";
 import { BoundaryNode, CallNode, CaptureNode, FrameNode, GlueNode, IndexNode, isRebuildable, keyOf, MoreNode, Node, StackNode } from "./nodes";
 
 const LONGEST = 4_000;
@@ -89,7 +89,7 @@ function indexItem({ index }: IndexNode): vscode.TreeItem {
 }
 
 function captureItem({ capture, isPicked }: CaptureNode, passing: number | undefined): vscode.TreeItem {
-  const item = folder(plain(shortCommand(capture.command)));
+  const item = folder(plain(capture.name));
   const calls = `${passing === undefined ? "" : `${passing.toLocaleString("en")} of `}${count(capture.calls, "call")}`;
   item.description = [calls, clock(capture.started), isPicked ? "picked" : ""].filter(Boolean).join(", ");
   item.tooltip = lines([

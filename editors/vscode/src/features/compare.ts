@@ -9,7 +9,7 @@ import { plain } from "../plain";
 import { Capture, Captures, Compared, ListedIndex } from "../server/protocol";
 import { Server } from "../server/server";
 import { cursor, Place } from "../show";
-import { clock, count, shortCommand } from "../words";
+import { clock, count } from "../words";
 
 const SCHEME = "framedex-comparison";
 
@@ -52,7 +52,7 @@ async function choose(captures: readonly Capture[], given: Capture | undefined):
     return undefined;
   }
   const first = given ?? (await pick("Compare this capture", captures));
-  const second = first && (await pick(`Compare “${plain(shortCommand(first.command))}” with`, captures.filter(({ id }) => id !== first.id)));
+  const second = first && (await pick(`Compare “${plain(first.name)}” with`, captures.filter(({ id }) => id !== first.id)));
   if (first === undefined || second === undefined) {
     return undefined;
   }
@@ -69,8 +69,8 @@ async function compared(server: Server, about: object, place: Place | undefined,
   const here = place && (await server.request<Compared | null>("framedex/compareCaptures", { ...place, ...pair }));
   const line = place && `${plain(vscode.Uri.parse(place.textDocument.uri).path, 1_000)}:${place.position.line + 1}`;
   return [
-    `before  capture ${before.id}: ${plain(shortCommand(before.command))}, ${clock(before.started)}, ${count(before.calls, "call")}`,
-    `after   capture ${after.id}: ${plain(shortCommand(after.command))}, ${clock(after.started)}, ${count(after.calls, "call")}`,
+    `before  capture ${before.id}: ${plain(before.name)}, ${clock(before.started)}, ${count(before.calls, "call")}`,
+    `after   capture ${after.id}: ${plain(after.name)}, ${clock(after.started)}, ${count(after.calls, "call")}`,
     ...(line === undefined ? [] : ["", `at ${line}`, ...(here ? table(here) : ["  neither passed this line"])]),
     "",
     "as a whole",

@@ -10,7 +10,6 @@ import { Framedex } from "../framedex";
 import { plain } from "../plain";
 import { Capture, ListedIndex } from "../server/protocol";
 import { sayWhy } from "../why";
-import { shortCommand } from "../words";
 
 interface SubjectItem extends vscode.QuickPickItem {
   readonly subject: Subject;
@@ -62,7 +61,7 @@ function subjectOf(node: CaptureNode | BoundaryNode): Subject {
 }
 
 function ofCapture(folder: string, capture: Capture): Subject {
-  return { folder, capture: capture.id, boundary: null, title: plain(shortCommand(capture.command), 60) };
+  return { folder, capture: capture.id, boundary: null, title: plain(capture.name, 60) };
 }
 
 /** The only capture, or the one that the reader chooses. */

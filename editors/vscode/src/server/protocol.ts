@@ -64,6 +64,8 @@ export interface Capture {
   /** Seconds since 1970. */
   started: number;
   command: string;
+  /** The command in short. */
+  name: string;
   calls: number;
   stacks: number;
 }
