@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.indexer.conftest import library, project
+from tests.once import made_once
 from tests.run.invoking import framedex_run, program
 
 __all__ = ["library", "project"]
@@ -20,9 +21,12 @@ def times() -> int:
 
 
 @pytest.fixture(scope="session")
-def captures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def captures() -> Path:
     """A folder with two real captures: of some thousand calls, and of some ten thousand."""
-    folder = tmp_path_factory.mktemp("recorded")
+    return made_once("many_puts", _record)
+
+
+def _record(folder: Path) -> Path:
     for puts in ("500", "5000"):
         ended = framedex_run("-o", "captures", program("many_puts.py"), puts, folder=folder)
         assert ended.status == 0, ended.stderr
