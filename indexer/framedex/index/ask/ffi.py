@@ -61,7 +61,7 @@ class Ffi:
 
 
 def origin(reader: Reader, call_id: int) -> Origin | None:
-    """The site that a run is of; None for what is no run, or is joined to none."""
+    """The site, or the candidates, that a call is a run of; None for a call that is no run or has no known site."""
     rows = reader.rows(
         "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
         " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
@@ -224,7 +224,7 @@ def _text(given: Mapping[str, object], name: str) -> str:
 
 
 def _use(reader: Reader, name: str) -> FfiUse:
-    """A target as hovers show it: quickly, however often it ran."""
+    """A target as hovers show it, by its latest runs: quick however many there were."""
     stacks = reader.rows(
         "SELECT x.stage, k.stack, k.calls FROM ffi_functions x JOIN stack_calls k ON k.boundary = x.boundary"
         " WHERE x.target = ?",

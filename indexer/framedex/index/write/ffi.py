@@ -152,7 +152,7 @@ class FfiWriter:
         return added
 
     def _place_runs(self, site: int, leaf: int) -> bool:
-        """Lead the stacks of earlier captures' runs to the site that has become known; whether there are any."""
+        """Lead the stacks of earlier captures' runs to the site that has become known; False if there are none."""
         rows = self._connection.execute(
             "SELECT DISTINCT r.join_id, c.stack, s.leaf, s.python_leaf, s.outcome, s.is_truncated, n.frame"
             " FROM ffi_candidates k JOIN ffi_joins j ON j.id = k.join_id AND j.how <> ?"

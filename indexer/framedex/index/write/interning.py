@@ -22,7 +22,7 @@ def file_ids(connection: sqlite3.Connection, paths: Iterable[str]) -> dict[str, 
 
 
 def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) -> list[int]:
-    """The ids of these frames, in their order, added where they are new, along with their functions and modules."""
+    """The ids of these frames, in their order. New frames are added along with their functions and modules."""
     distinct = dict.fromkeys(records)
     places = [record.location for record in distinct] + [record.function.location for record in distinct]
     files = file_ids(connection, {place.path for place in places if place is not None})
@@ -34,7 +34,7 @@ def frame_ids(connection: sqlite3.Connection, records: Sequence[FrameRecord]) ->
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """A stack as leaves of the tree: the merged or native one, the Python one kept apart, that of its site; 0: none."""
+    """A stack as leaves of the tree (0: none): of the merged or native chain, of Python kept apart, and of its site."""
 
     leaf: int
     python_leaf: int

@@ -12,7 +12,7 @@ def add_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
 
 
 def add_recorded_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """The same for functions, boundary functions and FFI targets that were recorded."""
+    """Make the names of recorded functions, boundary functions and FFI targets known to the search."""
     query = (
         "INSERT INTO names(name, is_recorded) VALUES (?, 1)"
         " ON CONFLICT DO UPDATE SET is_recorded = 1 WHERE NOT is_recorded"
@@ -28,7 +28,7 @@ def _add(connection: sqlite3.Connection, query: str, names: set[str]) -> None:
 
 
 def drop_unused_names(connection: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Forget those of the short names that no definition and nothing recorded has any more."""
+    """Forget those of these short names that neither a definition nor anything recorded has any more."""
     connection.executemany(
         "DELETE FROM names WHERE name = ?1 COLLATE NOCASE AND name = ?1 AND NOT is_recorded"
         " AND NOT EXISTS (SELECT 1 FROM definitions WHERE short_name = ?1)",

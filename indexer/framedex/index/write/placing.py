@@ -87,7 +87,7 @@ def _place_frame(connection: sqlite3.Connection, placed: FramePlacement, files: 
 
 
 def _place(connection: sqlite3.Connection, placement: Placement, files: Mapping[str, int], own: str) -> int:
-    """Store one placement, but for the frames in `own`; how many frames it moved."""
+    """Store one placement, but for the frames in `own`, and count the frames that it moved."""
     where = place(placement.location, files)
     connection.execute(
         "UPDATE functions SET file = ?2, line = ?3, how = ?4, end_line = CASE"

@@ -19,10 +19,10 @@ def replace_files(
     roots: Mapping[str, int],
     source_map: int | None = None,
 ) -> int:
-    """Store files in place of what was known of them; how many definitions they have.
+    """Store files in place of what was known of them, and count the definitions that are new.
 
     `roots` is the id of the root that each path belongs to, if it belongs to one; `source_map` that of the map that
-    they all come from. Of a file whose content is as it was only the time is new.
+    they all come from. A file whose content is as it was gets its new time only.
     """
     ids = file_ids(connection, [file.path for file in files])
     known = _known_contents(connection, list(ids.values()))
@@ -89,7 +89,7 @@ def forget_definitions(connection: sqlite3.Connection, files: Sequence[int]) -> 
 
 
 def _forget(connection: sqlite3.Connection, files: Sequence[int]) -> set[str]:
-    """Remove the definitions in these files; their short names."""
+    """Remove the definitions in these files, and return their short names."""
     owe(connection, files)
     names: set[str] = set()
     for file in files:

@@ -13,7 +13,7 @@ from framedex.model import SourceMapInfo
 def replace_map(
     connection: sqlite3.Connection, info: SourceMapInfo, origin: str, modified: int, size: int
 ) -> tuple[SourceMapInfo | None, int]:
-    """Make room for a map: what was known of its component, which is gone now, and the id of the new one.
+    """Put a map in place of that of its component, which is forgotten; returns that (if any) and the new id.
 
     `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
     """
@@ -31,7 +31,7 @@ def replace_map(
 
 
 def remove_map(connection: sqlite3.Connection, component: str) -> SourceMapInfo | None:
-    """Forget the map of a component with all its files; what it was of, None if there was none."""
+    """Forget the map of a component with all its files, and return what it was of; None if there was none."""
     row = connection.execute(
         f"SELECT {SOURCE_MAP_COLUMNS}, id FROM source_maps WHERE component = ?", (component,)
     ).fetchone()

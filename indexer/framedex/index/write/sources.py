@@ -43,7 +43,7 @@ class SourceTables:
         return [path for (path,) in self._rows("SELECT path FROM source_roots ORDER BY id")]
 
     def remove_root(self, root: str) -> bool:
-        """Forget a source folder with all that was read from it; whether it was one."""
+        """Forget a source folder with all that was read from it; False if it was none."""
         files = [path for (path,) in self._rows(_FILES_OF_ROOT, storable(root))]
         self.remove_files(files)
         return self.connection.execute("DELETE FROM source_roots WHERE path = ?", (storable(root),)).rowcount > 0
@@ -104,7 +104,7 @@ class SourceTables:
     def replace_files(
         self, files: Sequence[ExtractedFile], roots: Mapping[str, str], source_map: int | None = None
     ) -> int:
-        """Store read files in place of what was known of them; how many definitions are new.
+        """Store read files in place of what was known of them, and count the definitions that are new.
 
         `roots` is the root that a path belongs to, if it belongs to one; `source_map` the id of the map that they come
         from, if they do.
@@ -137,14 +137,14 @@ class SourceTables:
     def replace_map(
         self, info: SourceMapInfo, origin: str, modified: int, size: int
     ) -> tuple[SourceMapInfo | None, int]:
-        """Make room for the files of a map: what was known of its component, which is gone, and the map's id.
+        """Put a map in place of that of its component, which is forgotten; returns that (if any) and the new id.
 
         `origin` is the file that it is read from, with its mtime in ns and its size in bytes.
         """
         return source_maps.replace_map(self.connection, info, origin, modified, size)
 
     def remove_map(self, component: str) -> SourceMapInfo | None:
-        """Forget the map of a component; what it was of, None if there was none."""
+        """Forget the map of a component, and return what it was of; None if there was none."""
         return source_maps.remove_map(self.connection, component)
 
     def is_map_known(self, origin: str, modified: int, size: int) -> bool:
@@ -175,7 +175,7 @@ class SourceTables:
         return "".join(f"{macro}\n" for (macro,) in self._rows("SELECT macro FROM macros ORDER BY macro"))
 
     def add_macros(self, macros: str) -> None:
-        """Remember more of them."""
+        """Remember macros, one a line."""
         lines = [(storable(line),) for line in macros.splitlines()]
         self.connection.executemany("INSERT OR IGNORE INTO macros(macro) VALUES (?)", lines)
 
@@ -213,7 +213,7 @@ class SourceTables:
     def definitions(self, short_name: str, language: str) -> list[tuple[str, Definition]]:
         """The (path, definition) pairs with this short name in files of a language, in order of path and line.
 
-        Of a file that a source tree and a map have it is the tree's.
+        Where a source tree and a map have the same file, the tree's definitions are given.
         """
         return [(path, definition(*columns)) for path, *columns in self._rows(DEFINITIONS_NAMED, short_name, language)]
 

@@ -108,7 +108,7 @@ class Store:
         return self._seal.is_doubtful
 
     def check_structure(self) -> None:
-        """Raise DamagedIndexError if the file is broken where no row is: what is made anew inside it would be, too."""
+        """Raise DamagedIndexError if the file's structure is broken: tables made anew inside it would be, too."""
         with translated(self.path):
             (found,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
@@ -166,9 +166,9 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything written inside is kept together when the outermost transaction ends well, or not at all.
+        """All that is written inside is kept when the outermost transaction ends well, and nothing of it otherwise.
 
-        Of one inside another, which goes on although this one failed, nothing is kept either.
+        Nothing is kept of a transaction that failed inside another one that went on.
         """
         with translated(self.path):
             begin, end, undo = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
@@ -241,9 +241,9 @@ class Store:
         return Totals(*native, *python)
 
     def add_capture(self, record: CaptureRecord) -> int:
-        """Add a capture with all its calls in one transaction, in place of an older state of the same one; its id.
+        """Add a capture with all its calls in one transaction, in place of an older state of it, and return its id.
 
-        One that is there with the same signature is left alone.
+        A capture that is there with the same signature is left alone.
         """
         capture = record.capture
         identity = record.identity or str(capture.path)

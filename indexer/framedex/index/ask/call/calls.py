@@ -113,7 +113,7 @@ class Calls:
         return None if row is None else name_objects(self.reader, [call_row(row)])[0]
 
     def latest(self, name: str) -> CallRow | None:
-        """The latest call of a boundary function, by exact name or by a part of it that fits one name only.
+        """The latest call of the boundary function of this name, else of the only one whose name has it; or None.
 
         Raises FramedexError that lists the names where several fit.
         """
@@ -138,7 +138,7 @@ class Calls:
         return None
 
     def trace(self, call_id: int) -> Trace | None:
-        """The call and every frame of its stack, outermost first; None where there is no such call."""
+        """The call with every frame of its stack, outermost first; None where there is no such call."""
         found = self.get(call_id)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""What had calls made that come on threads without Python."""
+"""What had those calls made that come on threads without Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLACE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
 
 
 def dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
-    """What had the call made: by JAX's own word, then as far as other threads tell."""
+    """What had the call made: first what JAX itself told, then what other threads tell."""
     rows = reader.rows(
         "SELECT l.how, t.label, l.node FROM call_links l JOIN threads t ON t.id = l.thread WHERE l.call = ?"
         " ORDER BY l.thread",

@@ -47,7 +47,7 @@ def check_capture(asked: AskedCapture) -> Check:
 
 @dataclass(slots=True)
 class _Group:
-    """Calls of one stack, dispatched from one place, of which the same is to be said."""
+    """Calls with one stack, dispatched from one place, that share a finding."""
 
     finding: Finding
     stack: int
@@ -161,7 +161,7 @@ def _a(noun: str) -> str:
 
 
 def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterator[Finding]:
-    """One finding for all groups of which the same is to be said at the same line of Python."""
+    """The findings of the groups; groups with the same message at the same line of Python share one."""
     merged: dict[tuple[object, ...], _Group] = {}
     for group in groups:
         finding = replace(group.finding, line=lines.get(group.finding.call))

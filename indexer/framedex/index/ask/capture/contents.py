@@ -90,7 +90,7 @@ def calls_of_boundary(
 
 @dataclass(frozen=True, slots=True)
 class _Passing:
-    """What of a capture contains a text: names of boundary functions, stacks by functions and files, arguments.
+    """The parts of a capture that contain a text: boundary functions by name, stacks by functions and files, arguments.
 
     `condition` is on `calls c` and takes `parameters`.
     """

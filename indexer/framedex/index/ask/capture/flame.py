@@ -138,7 +138,7 @@ class _Growing:
 
 
 def _pruned(growing: _Growing, most: int) -> FlameGraph:
-    """The graph with those nodes that are large enough, and of each the rest of its callees as one."""
+    """The graph with the nodes that are large enough; the other callees of each node become one."""
     root = growing.root
     kept = {id(root)} | {id(node) for node in _largest(root, most)}
     nodes: list[FlameNode] = []

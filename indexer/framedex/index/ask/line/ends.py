@@ -19,7 +19,7 @@ _DEPTH = 16
 
 
 def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
-    """The boundary functions that were reached from the line, that which took longest first."""
+    """The boundary functions that were reached from the line, the one that took longest first."""
     found = _in_all(line) if line.capture is None else _in_capture(line, line.capture)
     found = sorted(found, key=lambda row: (-row[2], row[0]))[:MOST_ENDS]
     rows = line.reader.rows(

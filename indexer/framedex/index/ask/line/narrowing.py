@@ -51,7 +51,7 @@ class Passage:
 
 
 def passages(line: AskedLine, capture: int) -> list[Passage]:
-    """What of a capture passed the line, most calls first; where recursion passes it again, the innermost pass."""
+    """The calls of a capture that passed the line, most first; under recursion the innermost pass counts."""
     starts = line.reader.rows(
         "SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE fr.file = ? AND fr.line = ?"
         " ORDER BY n.depth DESC",
@@ -67,5 +67,5 @@ def passages(line: AskedLine, capture: int) -> list[Passage]:
 
 
 def nodes_in(reader: Reader, capture: int, nodes: Iterable[int]) -> set[int]:
-    """Those of the nodes that stacks of the capture pass or end at."""
+    """The nodes, out of these, that stacks of the capture pass or end at."""
     return {node for node in nodes if reader.row(_ANY_STACK_BELOW, node, capture)}

@@ -70,8 +70,8 @@ def line_marks(file: AskedFile, first: int, last: int) -> list[LineMark]:
 def recorded_functions(file: AskedFile) -> list[tuple[int, int]]:
     """The first lines of the functions of the file that were on recorded stacks, each with the id of one on it.
 
-    Of several on one line (instances of a template), that with most calls. The lines are those of the file as it is
-    now; functions whose line is not there any more are left out.
+    Where several begin on one line (instances of a template), the id is of the one with most calls. Functions whose
+    line is not there any more are left out.
     """
     rows = file.reader.rows(
         "SELECT line, id, max(calls) FROM functions WHERE file = ? AND calls > 0 AND role = 'code'"

@@ -74,7 +74,7 @@ class _Arrival:
 
 
 def _beside(line: AskedLine, known: Collection[tuple[int, int]], wanted: Callable[[FrameRow], bool]) -> list[Road]:
-    """The roads from a line on which more nodes stand than are followed, but for the known ones; without nodes."""
+    """The roads beside the `known` ones, without nodes, of a line of which not all nodes were followed."""
     return [
         Road(step.origin, step.target, nodes=(), calls=step.calls, longest=0, makes_client=False, goes_on=True)
         for step in inward_readable(line)
