@@ -27,8 +27,8 @@ def roads_inward(
     the stack and boundary function that took longest, all calls together. That last rule makes going to the first
     answer again and again one walk: the longest stack below a line is also the longest below the callee on its way.
     """
-    roads = index.roads_inward(path, line, is_readable, within, capture) if within is not None else []
-    roads = roads or index.roads_inward(path, line, is_readable, None, capture)
+    roads = index.roads_inward(path, line, can_be_shown, within, capture) if within is not None else []
+    roads = roads or index.roads_inward(path, line, can_be_shown, None, capture)
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
@@ -49,9 +49,9 @@ def roads_inward(
     return sorted((road for road in roads if road.goes_on or road.target.function.id not in going_on), key=order)
 
 
-def is_readable(frame: FrameRow) -> bool:
-    """Whether a frame is code that a reader can be shown here."""
-    return frame.function.role == "code" and next(locations(frame), None) is not None
+def can_be_shown(frame: FrameRow) -> bool:
+    """Whether a frame is readable, and its source on this machine."""
+    return frame.is_readable and next(locations(frame), None) is not None
 
 
 def locations(frame: FrameRow) -> Iterator[Location]:
