@@ -1,5 +1,5 @@
 """A call as people read it: `PJRT_Buffer_ToHostBuffer(buffer#1, host_layout.type=Tiled) -> dst_size=24, event#2`, or
-`rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]` where it is the run of an FFI handler.
+`rms_norm(f32[4,8], eps=1e-05) -> f32[4,8]` where it is the run of an FFI handler; and the same of arguments alone.
 
 Addresses are left out: what is an object of the runtime has a name, and what is not says nothing to a reader.
 """
@@ -18,6 +18,7 @@ from framedex.plaintext import printable
 
 _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list
+_FEW = 3  # values of arguments in a few words
 _FFI = "ffi"  # the boundary whose values are texts already: `f32[4,8], s32[]` and `eps=1e-05, how="x"`
 _NO_VALUES = {"error_message", "more_values_not_recorded"}
 
@@ -33,6 +34,28 @@ def arguments_text(call: CallRow) -> str:
         return ", ".join(printable(text) for name in ("arguments", "attributes") if (text := _given(call, name)))
     known = function_named(call.function)
     return ", ".join(_values(call, known, [name for name in call.arguments if name not in known.outputs]))
+
+
+def arguments_in_brief(arguments: dict[str, Any]) -> str:
+    """Arguments of whatever function in a few words: shape and bytes of an array, else the first few plain values."""
+    if (shape := _shape(arguments)) is not None:
+        return shape
+    given, results = arguments.get("arguments"), arguments.get("results")
+    if isinstance(given, str) and isinstance(results, str):  # of an FFI handler
+        return printable(f"({given}) -> ({results})")
+    plain = [_plain(name, value) for name, value in arguments.items() if _says_something(arguments, name)]
+    return ", ".join(plain[:_FEW]) + (", …" if len(plain) > _FEW else "")
+
+
+def arguments_as_recorded(arguments: dict[str, Any]) -> str:
+    """Every argument that says something by itself, as `name=JSON`."""
+    return printable(
+        ", ".join(
+            f"{name}={json.dumps(value, ensure_ascii=False)}"
+            for name, value in arguments.items()
+            if name != "error_message" and _tells(value)
+        )
+    )
 
 
 def objects_text(call: CallRow) -> str:
@@ -81,24 +104,40 @@ def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterato
             if name == "type":
                 yield shape
             continue
-        if name in _NO_VALUES or _is_unset(call.arguments, name):
-            continue
-        if "." in name and not value:  # of options those that were given say something
-            continue
-        named = call.objects.get(name)
+        named = None if _is_left_out(call.arguments, name) else call.objects.get(name)
         if named is not None:
             is_clear = isinstance(named, list) or name in known.outputs or name in (first, types.get(name))
             yield _object(named) if is_clear else f"{name}={_object(named)}"
-        elif words.tells(value):
-            plain.append(f"{printable(name)}={_plain(name, value)}")
+        elif _says_something(call.arguments, name):
+            plain.append(_plain(name, value))
     yield from plain
 
 
 def _shape(arguments: dict[str, Any]) -> str | None:
-    kind, dims = arguments.get("type"), arguments.get("dims")
+    kind, dims, size = arguments.get("type"), arguments.get("dims"), arguments.get("bytes")
     if not isinstance(kind, str) or not isinstance(dims, list):
         return None
-    return words.arguments_short({"type": kind, "dims": dims, "bytes": arguments.get("bytes")})
+    shape = f"{kind.removeprefix('PJRT_Buffer_Type_')}[{','.join(map(str, dims))}]"
+    return printable(f"{shape} {words.size(size)}" if isinstance(size, int) else shape)
+
+
+def _says_something(arguments: dict[str, Any], name: str) -> bool:
+    return not _is_left_out(arguments, name) and _tells(arguments[name])
+
+
+def _is_left_out(arguments: dict[str, Any], name: str) -> bool:
+    """Whether a value is told elsewhere or was not given: of options those that were given say something."""
+    return name in _NO_VALUES or _is_unset(arguments, name) or ("." in name and not arguments[name])
+
+
+def _tells(value: Any) -> bool:
+    """Whether a value says something by itself: addresses and absent values do not."""
+    values = value if isinstance(value, list) else [value]
+    return not all(element in (None, "") or _is_address(element) for element in values)
+
+
+def _is_address(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("0x")
 
 
 def _is_unset(arguments: dict[str, Any], name: str) -> bool:
@@ -115,6 +154,10 @@ def _object(named: str | list[str | None]) -> str:
 
 
 def _plain(name: str, value: Any) -> str:
+    return f"{printable(name)}={_plain_value(name, value)}"
+
+
+def _plain_value(name: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and "bytes" in name.split("_"):
         return words.size(value)
     if isinstance(value, list):

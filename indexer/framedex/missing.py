@@ -20,6 +20,7 @@ _NOT_MERGED = {
     MergeOutcome.NO_HOST: "A run of Python frames has no interpreter frame on the native stack.",
     MergeOutcome.COUNT_MISMATCH: "The native stack has an interpreter frame that no run of Python frames accounts for.",
     MergeOutcome.HOST_MISMATCH: "Address and symbol disagree on which native frame runs a run of Python frames.",
+    MergeOutcome.NOT_TOLD: "",
     MergeOutcome.MISSING: "The stack of this call is missing from the capture.",
     MergeOutcome.UNKNOWN: "The stack was not merged, for a reason that this version does not know.",
 }
@@ -42,8 +43,7 @@ def why_unmerged(trace: Trace) -> str | None:
     """Why the native and the Python frames of a stack stand apart; None where they do not."""
     if trace.outcome is MergeOutcome.MERGED:
         return None
-    parts = [_TRUNCATED] if trace.is_truncated else []
-    return " ".join(parts + [_NOT_MERGED[trace.outcome]] * (trace.outcome in _NOT_MERGED))
+    return " ".join(filter(None, [_TRUNCATED if trace.is_truncated else "", _NOT_MERGED[trace.outcome]]))
 
 
 def why_cut_off(trace: Trace) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.index.file.conventions import MAKES_CLIENT
-from framedex_server.inward import is_readable, locations
+from framedex_server.inward import can_be_shown, locations
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -85,7 +85,7 @@ class StackPosition:
         return list(dict.fromkeys(lines))
 
     def _readable(self, positions: range) -> Iterator[StackPosition]:
-        return (self._to(position) for position in positions if is_readable(self.frames[position]))
+        return (self._to(position) for position in positions if can_be_shown(self.frames[position]))
 
     def _to(self, position: int) -> StackPosition:
         return replace(self, position=position)

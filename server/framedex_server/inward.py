@@ -31,8 +31,8 @@ def roads_inward(
     - the callee on the way to the stack that took longest, all its calls together, comes first. So going to the first
       answer again and again is one walk: the longest stack below a line is also the longest below that callee.
     """
-    roads = index.line(path, line, capture).roads_inward(is_readable, within) if within is not None else []
-    roads = roads or index.line(path, line, capture).roads_inward(is_readable, None)
+    roads = index.line(path, line, capture).roads_inward(can_be_shown, within) if within is not None else []
+    roads = roads or index.line(path, line, capture).roads_inward(can_be_shown, None)
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
@@ -53,9 +53,9 @@ def roads_inward(
     return sorted((road for road in roads if road.goes_on or road.target.function.id not in going_on), key=order)
 
 
-def is_readable(frame: FrameRow) -> bool:
-    """Whether a frame is code that a reader can be shown here."""
-    return frame.function.role == "code" and next(locations(frame), None) is not None
+def can_be_shown(frame: FrameRow) -> bool:
+    """Whether a frame is readable, and its source on this machine."""
+    return frame.is_readable and next(locations(frame), None) is not None
 
 
 def locations(frame: FrameRow) -> Iterator[Location]:

@@ -7,8 +7,20 @@ from dataclasses import replace
 import pytest
 
 from framedex.interchange import read
-from framedex.model import FrameRow, How, Location, Trace
-from framedex.tracetext import HEADING, format_trace
+from framedex.model import (
+    Dispatch,
+    FfiSite,
+    FrameRow,
+    How,
+    Join,
+    LinkHow,
+    Location,
+    MergeOutcome,
+    Origin,
+    SectionKind,
+    Trace,
+)
+from framedex.tracetext import HEADING, format_trace, section_title
 from tests.indexer.recorded import Project
 from tests.trace_lines import parse_trace
 
@@ -93,6 +105,34 @@ def test_a_frame_without_source_shows_its_module_and_offset_and_links_nowhere(tr
 def test_other_texts_have_no_frames() -> None:
     assert parse_trace("") == []
     assert parse_trace("hello at /x.py:3\n  0 P x in /y+0x1\n") == []
+
+
+def test_a_trace_is_divided_into_its_own_stack_then_ffi_calls_then_what_had_it_made(trace: Trace) -> None:
+    site = FfiSite(1, "k", "target", (), trace.frames[:1], from_metadata=False)
+    made = (
+        Dispatch(LinkHow.TOLD, location=Location("/a.py", 1, How.EXACT)),
+        Dispatch(LinkHow.BETWEEN, "main", trace.frames),
+    )
+    whole = replace(trace, origin=Origin(Join.SINGLE, (site,)), dispatched=made)
+    apart = replace(whole, python=trace.frames[:2], outcome=MergeOutcome.COUNT_MISMATCH)
+
+    further = [SectionKind.FFI_CALL, SectionKind.DISPATCHED]
+    assert [section.kind for section in whole.sections()] == [SectionKind.MERGED, *further]
+    assert [section.kind for section in apart.sections()] == [SectionKind.NATIVE, SectionKind.PYTHON, *further]
+    assert [len(section.frames) for section in apart.sections()] == [len(trace.frames), 2, 1, len(trace.frames)]
+    titles = [line for line in format_trace(apart).split("\n") if line.endswith(", most recent call last:")]
+    assert titles == [f"{section_title(section)}, most recent call last:" for section in apart.sections()]
+
+
+def test_that_a_stack_is_cut_off_is_told_beside_whether_it_was_merged(trace: Trace) -> None:
+    merged = format_trace(replace(trace, is_truncated=True))
+    apart = format_trace(replace(trace, is_truncated=True, outcome=MergeOutcome.NO_HOST))
+    old = format_trace(replace(trace, is_truncated=True, outcome=MergeOutcome.NOT_TOLD))
+
+    deep = "The stack is deeper than the recorder follows: its outermost frames are missing."
+    assert f"\ncut off: {deep}\n" in merged and "\nframes, most recent call last:\n" in merged
+    assert f"\nunmerged: {deep} A run of Python frames has no interpreter frame on the native stack.\n" in apart
+    assert f"\nunmerged: {deep}\n" in old
 
 
 def _with_last_frame(trace: Trace, **changes: object) -> Trace:

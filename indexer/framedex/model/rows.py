@@ -64,6 +64,11 @@ class FrameRow:
     inlined: bool
     returning: bool = False
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether it is code, neither glue nor the interpreter's, of which a source line is known."""
+        return self.function.role is Role.CODE and self.location is not None
+
 
 @dataclass(frozen=True, slots=True)
 class CallRow:

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import Targets, along, answer
-from framedex_server.inward import is_readable
+from framedex_server.inward import can_be_shown
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -38,6 +38,6 @@ def callers(session: Session, place: Place, index: Index) -> Targets:
     place = recorded_place(session, index, place)
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
-    roads = index.line(place.path, place.line, capture).roads_outward(is_readable, within)
+    roads = index.line(place.path, place.line, capture).roads_outward(can_be_shown, within)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)
     return answer(session, origin, along(session, place, index, roads), links)

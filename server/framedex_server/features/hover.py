@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.words import arguments_short, clock, count, duration
+from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
@@ -26,7 +26,7 @@ from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine, Step
+    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine
 
 SHOW_CALLS = "framedex.showCalls"
 """A command of the client's own, which shows the calls through a line as it likes."""
@@ -120,15 +120,15 @@ def _is_native(index: Index, place: Place) -> bool:
 
 def _neighbours_in(index: Index, place: Place, capture: int) -> Neighbours:
     """The neighbours on the stacks of one capture; how many of its calls went which way is not kept."""
-    outward = index.line(place.path, place.line, capture).roads_outward(_is_shown)
-    inward = index.line(place.path, place.line, capture).roads_inward(_is_shown)
+    outward = index.line(place.path, place.line, capture).roads_outward(_is_readable)
+    inward = index.line(place.path, place.line, capture).roads_inward(_is_readable)
     callers = {road.target.function.id: (road.target.function, 0) for road in outward}
     callees = Counter(dict.fromkeys((road.target.function.name for road in inward), 0))
     return Neighbours(list(callers.values()), Callees(callees, Counter()), ())
 
 
-def _is_shown(frame: FrameRow) -> bool:
-    return frame.location is not None and frame.function.role == "code"
+def _is_readable(frame: FrameRow) -> bool:
+    return frame.is_readable
 
 
 def _callees(index: Index, place: Place) -> Callees:
@@ -137,19 +137,16 @@ def _callees(index: Index, place: Place) -> Callees:
     urls: dict[str, str] = {}
     direct = index.line(place.path, place.line).inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
-    for step in index.line(place.path, place.line).inward_readable() or filter(_is_readable, direct):
+    steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
+    for step in steps:
         name, location = step.target.function.name, step.target.location
         readable[name] += step.calls
         if location is not None and location.url is not None:
             urls.setdefault(name, location.url)
     for step in direct:
-        if not _is_readable(step):
+        if not step.target.is_readable:
             past[step.target.function.name] += step.calls
     return Callees(readable, past, urls)
-
-
-def _is_readable(step: Step) -> bool:
-    return step.target.location is not None and step.target.function.role == "code"
 
 
 def _summary(
@@ -160,6 +157,8 @@ def _summary(
     known: Sequence[str],
     is_narrowed: bool,
 ) -> Iterator[str]:
+    from framedex.calltext import arguments_in_brief  # with the tables of boundary functions
+
     of_which = " of the selected capture" if is_narrowed else ""
     passed = markup.strong(f"framedex: {count(summary.calls, 'recorded call')}{of_which}")
     yield f"{passed}, {duration(summary.total_duration)}"
@@ -179,7 +178,7 @@ def _summary(
         yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.urls)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
-    arguments = list(dict.fromkeys(filter(None, map(arguments_short, summary.arguments))))
+    arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
     if arguments:
         shown = ", ".join(map(markup.literal, arguments[:MOST_SHOWN]))
         yield f"with {shown}{_and_more(len(arguments))}"

@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import Target, Targets, answer
-from framedex_server.inward import is_readable, locations
+from framedex_server.inward import can_be_shown, locations
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -43,6 +43,6 @@ def boundaries(session: Session, place: Place, index: Index) -> Targets:
 
 
 def _innermost(end: BoundaryEnd) -> Iterator[Target]:
-    frame = next(filter(is_readable, end.frames), None)
+    frame = next(filter(can_be_shown, end.frames), None)
     if frame is not None:
         yield from (Target.of(frame, location) for location in locations(frame))

@@ -17,7 +17,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
-from framedex_server.inward import is_readable, locations
+from framedex_server.inward import can_be_shown, locations
 from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _end(index: Index, call_id: int) -> Location | None:
     """The innermost place with source of a call."""
     call = index.calls.get(call_id)
     for frames in index.calls.chains_of_stack(call.stack) if call is not None else ():
-        frame = next(filter(is_readable, reversed(frames)), None)
+        frame = next(filter(can_be_shown, reversed(frames)), None)
         if frame is not None:
             return next(locations(frame), None)
     return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import unicodedata
 
+from framedex.calltext import arguments_as_recorded, arguments_in_brief
 from framedex.plaintext import printable, restore
-from framedex.words import arguments_long, arguments_short
 from tests.fuzz.inputs import text_of
 
 LONGEST = 4096
@@ -23,7 +23,7 @@ def run(data: bytes) -> None:
     except (ValueError, RecursionError):
         return
     if isinstance(values, dict):
-        for words in (arguments_short(values), arguments_long(values)):
+        for words in (arguments_in_brief(values), arguments_as_recorded(values)):
             assert _is_plain(words), words
 
 

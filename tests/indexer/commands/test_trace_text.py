@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from framedex import words
+from framedex.calltext import arguments_in_brief
 from framedex.commands.output.render_answers import relation_lines
 from framedex.commands.output.render_calls import call_lines
 from framedex.commands.output.render_trace import all_frames, folded_frames, header
@@ -168,4 +169,4 @@ def test_of_a_command_the_script_and_its_arguments_are_shown(command: str, shown
     ],
 )
 def test_arguments_are_shown_in_a_few_words(arguments: dict[str, object], shown: str) -> None:
-    assert words.arguments_short(arguments) == shown
+    assert arguments_in_brief(arguments) == shown

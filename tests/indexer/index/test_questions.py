@@ -11,7 +11,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer
-from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role
+from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role, StopReason, Stops
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
@@ -284,6 +284,18 @@ def test_the_arguments_of_a_line_prefer_those_that_tell_a_shape(project: Project
 
     assert summary is not None
     assert summary.arguments[0] == {"dims": [7]}
+
+
+def test_why_a_capture_and_a_stack_are_not_whole_is_kept_as_it_was_recorded(project: Project) -> None:
+    stops = Stops((StopReason.LIMIT, StopReason.NO_FILE), threads=2, missing_calls=7, lacks_threads=True)
+    deep = tuple(replace(stack, is_truncated=True) for stack in project.capture.stacks)
+    index = project.ingest(capture=project.again("stopped", stops=stops, stacks=deep))
+
+    (capture,) = index.captures()
+    assert (capture.stops, capture.problems) == (stops, project.ingest().captures()[0].problems)
+    traces = [index.calls.trace(call.id) for call in index.calls.find(CallFilter(capture=capture.id))]
+    found = [(trace.outcome, trace.is_truncated) for trace in traces if trace is not None]
+    assert found == [(MergeOutcome.MERGED, True)] * 3 + [(MergeOutcome.NO_HOST, True)]
 
 
 def test_names_that_are_no_text_and_addresses_beyond_all_modules_are_kept(project: Project) -> None:

@@ -75,7 +75,10 @@ Document = dict[str, Any]
 
 def capture_document(capture: CaptureRow) -> Document:
     """A capture, with all that is wrong with it as sentences."""
-    return asdict(capture) | {"problems": all_problems(capture.stops, capture.problems)}
+    return asdict(capture) | {
+        "stops": asdict(capture.stops) if capture.stops else None,
+        "problems": all_problems(capture.stops, capture.problems),
+    }
 
 
 def captures_document(captures: Sequence[CaptureRow]) -> Document:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from framedex import words
-from framedex.calltext import error_lines, objects_text
+from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
 from framedex.missing import why_cut_off, why_unmerged
 from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind, Trace
@@ -83,9 +83,9 @@ def header(trace: Trace) -> Iterator[Line]:
     yield (
         Span(f"call {call.id}  ", "head"),
         Span(printable(call.function), "native"),
-        Span(f"  {words.arguments_short(call.arguments)}"),
+        Span(f"  {arguments_in_brief(call.arguments)}"),
     )
-    if arguments := words.arguments_long(call.arguments):
+    if arguments := arguments_as_recorded(call.arguments):
         yield text_line(f"  arguments  {arguments}")
     if call.objects:
         yield text_line(f"  objects    {objects_text(call)}")

@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAKES_CLIENT, SAMPLES
+from framedex.index.file.readable import CODE, READABLE
 from framedex.model import LinkHow
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_CODE_FRAMES = "FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fn.role = 'code'"
+_FRAMES = "SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def add_totals(connection: sqlite3.Connection, items: Items) -> None:
     function = _column(connection, "SELECT id, function FROM frames")
     functions, calls = _distinct_sum(walk.item, function[walk.frame], items.calls)
     connection.executemany("UPDATE functions SET calls = calls + ? WHERE id = ?", _rows(calls, functions))
-    is_code = _flags(connection, f"SELECT fr.id {_CODE_FRAMES}")
+    is_code = _flags(connection, f"{_FRAMES} {CODE}")
     for prefix, shown in (("", np.ones_like(is_code)), ("code_", is_code)):
         item, origin, target = walk.neighbours(shown)
         _add_pairs(connection, f"{prefix}steps(origin, target, calls)", item, origin, target, items.calls)
@@ -141,7 +142,7 @@ def add_lines(connection: sqlite3.Connection, items: Items) -> None:
         _line_totals(connection, items, item, line),
     )
     _add_samples(connection, items, item, line)
-    is_readable = _flags(connection, f"SELECT fr.id {_CODE_FRAMES} AND fr.file IS NOT NULL")
+    is_readable = _flags(connection, f"{_FRAMES} {READABLE}")
     _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from framedex import words
+from framedex.calltext import arguments_in_brief
 from framedex.errors import FramedexError
 from framedex.index.ask.call.objects import calls_of_object, name_objects
 from framedex.index.ask.capture.tree import capture_tree
@@ -153,7 +153,7 @@ def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
     return [
         each
         for each, json in rows
-        if not is_shape or wanted in json.casefold() or wanted in words.arguments_short(arguments(json)).casefold()
+        if not is_shape or wanted in json.casefold() or wanted in arguments_in_brief(arguments(json)).casefold()
     ]
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Collection, Sequence
 from framedex.index.ask.call.pythonlines import lines_of_nodes
 from framedex.index.ask.line.standing import MOST_STANDING, Standing, standing_on
 from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.readable import READABLE
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, PythonLine, Road
 
-_READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
 _JOINS = "JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
@@ -76,9 +76,9 @@ def _next_readable(reader: Reader, front: Collection[int]) -> list[tuple[int, in
     """Rows (from, node, frame, goes on): the nearest node outward of each whose frame is code with source."""
     rows = reader.rows(
         "WITH RECURSIVE up(start, id, parent, frame, readable) AS ("
-        f" SELECT s.id, n.id, n.parent, n.frame, {_READABLE} FROM nodes s JOIN nodes n ON n.id = s.parent {_JOINS}"
+        f" SELECT s.id, n.id, n.parent, n.frame, {READABLE} FROM nodes s JOIN nodes n ON n.id = s.parent {_JOINS}"
         f" WHERE s.id {IN_JSON}"
-        f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, {_READABLE} FROM up u"
+        f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, {READABLE} FROM up u"
         f" JOIN nodes n ON n.id = u.parent {_JOINS} WHERE NOT u.readable"
         ") SELECT start, id, frame, parent <> 0 FROM up WHERE readable",
         json.dumps(list(front)),

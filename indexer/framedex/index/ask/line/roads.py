@@ -14,6 +14,7 @@ from framedex.index.ask.line.narrowing import nodes_in
 from framedex.index.ask.line.standing import standing_on
 from framedex.index.ask.line.steps import inward_readable
 from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.readable import READABLE
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import FrameRow, Road
@@ -22,7 +23,6 @@ MOST_FOLLOWED = 24
 """Nodes of a line that are followed inward: thousands stand on the lines of a library that every call goes through.
 What else was called there is known from the totals, without the nodes by which to go on."""
 
-_READABLE = "fn.role = 'code' AND fr.file IS NOT NULL"
 _FRAMES = "nodes n JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
 
 
@@ -86,9 +86,9 @@ def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
     """The nearest nodes below the front whose frames are code with source, whether or not it is on this machine."""
     rows = reader.rows(
         "WITH RECURSIVE below(start, id, frame, calls, longest, makes_client, readable) AS ("
-        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE}"
+        f" SELECT n.parent, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE}"
         f" FROM {_FRAMES} WHERE n.parent {IN_JSON}"
-        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {_READABLE} FROM below b"
+        f" UNION ALL SELECT b.start, n.id, n.frame, n.calls, n.longest, n.makes_client, {READABLE} FROM below b"
         " CROSS JOIN nodes n ON n.parent = b.id JOIN frames fr ON fr.id = n.frame"
         " JOIN functions fn ON fn.id = fr.function WHERE NOT b.readable"
         ") SELECT start, id, frame, calls, longest, makes_client,"
