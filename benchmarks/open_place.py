@@ -80,7 +80,7 @@ def _is_clear(index: Index, frame: FrameRow) -> bool:
     name = frame.function.name
     if frame.function.language is not Language.NATIVE or "::" not in name or frame.location is None:
         return False
-    return len(index.names.recorded_places(name)) == 1 and Path(frame.location.path).is_file()
+    return len(index.names.places_named(name)) == 1 and Path(frame.location.path).is_file()
 
 
 if __name__ == "__main__":

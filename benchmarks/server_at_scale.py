@@ -39,7 +39,7 @@ Place = tuple[str, int]
 
 def main() -> None:
     options = _options()
-    places = recorded_places(options.folder / ".framedex" / "index.db")
+    places = places_in(options.folder / ".framedex" / "index.db")
     python = [place for place in places if place[0].endswith(".py")]
     native = [place for place in places if not place[0].endswith(".py")]
     print("| what | p50 | p99 | the worst | processor time | memory |\n|---|---|---|---|---|---|")
@@ -117,7 +117,7 @@ class Session:
         return time.perf_counter() - began, answer
 
 
-def recorded_places(index: Path) -> list[Place]:
+def places_in(index: Path) -> list[Place]:
     """The lines, with source here, that stacks spread over the index pass through."""
     places: dict[Place, None] = {}
     with Index.open(index) as opened:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from large_index import PROGRAM, add_copy, record
 from lsp_client import Client
-from server_at_scale import FRAMEDEX, recorded_places
+from server_at_scale import FRAMEDEX, places_in
 
 from framedex.index import Store
 from framedex.index.file.database import Patience
@@ -38,7 +38,7 @@ def main() -> None:
     recorded = record(program)
     index = folder / ".framedex" / "index.db"
     write(index, recorded, program, range(3))
-    places = recorded_places(index)
+    places = places_in(index)
     writer = multiprocessing.Process(target=write, args=(index, recorded, program, count(3)), daemon=True)
     writer.start()
     client = Client(FRAMEDEX, folder)

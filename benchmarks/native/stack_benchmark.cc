@@ -56,7 +56,7 @@ __attribute__((noinline)) void measure() {
   static PythonRuntime runtime = PythonRuntime::find();
   static Unwinder unwinder(runtime.evaluator());
   static StackWalker walker(runtime, unwinder);
-  static std::vector<NativeFrame> native(StackWalker::kMaximumFrames);
+  static std::vector<WalkedFrame> native(StackWalker::kMaximumFrames);
   StartRegisters start = registers_of_caller(__builtin_frame_address(0));
   uintptr_t end = find_stack_end();
 

@@ -245,7 +245,7 @@ class Decoder {
   }
 
   void read_function(Body body) {
-    auto record = body.read<FunctionRecord>();
+    auto record = body.read<BoundaryRecord>();
     std::string boundary(body.take_terminated());
     std::string name(body.take_terminated());
     std::vector<std::string> values;

@@ -23,8 +23,8 @@
 namespace framedex::recorder {
 namespace {
 
+using capture::BoundaryRecord;
 using capture::ClockRecord;
-using capture::FunctionRecord;
 using capture::HandlerRecord;
 using capture::MetadataRecord;
 using capture::ModuleRecord;
@@ -153,11 +153,11 @@ void Session::write_functions(const std::vector<Function>& functions) {
 }
 
 void Session::write_function(uint32_t id, const Function& function) {
-  size_t size = sizeof(FunctionRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
+  size_t size = sizeof(BoundaryRecord) + std::strlen(function.boundary) + std::strlen(function.name) + 2;
   for (size_t i = 0; i < function.value_count; ++i) size += std::strlen(function.value_names[i]) + 1;
   char* body = process_->begin(size);
   if (body == nullptr) return;
-  FunctionRecord record{id, static_cast<uint32_t>(function.value_count)};
+  BoundaryRecord record{id, static_cast<uint32_t>(function.value_count)};
   std::memcpy(body, &record, sizeof(record));
   body += sizeof(record);
   copy_terminated(body, function.boundary);

@@ -35,7 +35,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
             else:
                 placements.append(_place_native(function, definitions, missing) or _place_generated(tables, function))
             advance(1)
-    tables.place_functions(placements, find_calls(tables, placements, binaries, progress))
+    tables.write_placements(placements, find_calls(tables, placements, binaries, progress))
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:

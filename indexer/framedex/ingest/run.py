@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from framedex.captures import CaptureState, capture_identity, capture_state, is_being_written, read_capture
-from framedex.dispatch import find_links
+from framedex.dispatch import find_causal_links
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.file.values import storable
@@ -81,7 +81,7 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         identity=identity,
         signature=signature,
         lifetimes=follow_objects(capture),
-        links=find_links(capture),
+        causal_links=find_causal_links(capture),
         ffi=name_ffi(capture, namer),
         builds=find_builds(capture),
         began=capture.metadata.started_unix_ns,

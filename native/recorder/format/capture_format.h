@@ -120,7 +120,7 @@ struct ModuleRecord {
 };
 
 // Followed by field_count + 2 texts, each ended by a zero byte: boundary, name, then the names of the values.
-struct FunctionRecord {
+struct BoundaryRecord {
   uint32_t id;
   uint32_t field_count;
 };

@@ -6,7 +6,7 @@ using capture::MergeOutcome;
 
 namespace {
 
-MergedStack unmerged(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
+MergedStack unmerged(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
                      MergeOutcome reason, MergedFrame* merged) {
   size_t count = 0;
   for (size_t i = 0; i < native_count; ++i) merged[count++] = MergedFrame::native(native[i]);
@@ -21,14 +21,14 @@ MergedStack unmerged(const NativeFrame* native, size_t native_count, const Pytho
 
 // Whether an address lies in the part of the stack that belongs to native[index]. The outermost frame's reaches to the
 // stack's end, but where that of a frame without unwind information ends, nobody knows.
-bool contains(const NativeFrame* native, size_t index, size_t count, uintptr_t address) {
+bool contains(const WalkedFrame* native, size_t index, size_t count, uintptr_t address) {
   if (address < native[index].sp) return false;
   return index + 1 < count ? address < native[index + 1].sp : !native[index].rule.is_unknown();
 }
 
 }  // namespace
 
-MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
+MergedStack merge(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
                   bool has_evaluator, MergedFrame* merged) {
   auto two_stacks = [&](MergeOutcome reason) {
     return unmerged(native, native_count, python, python_count, reason, merged);

@@ -16,7 +16,7 @@ struct MergedFrame {
   uint64_t first;
   uint64_t second;
 
-  static MergedFrame native(const NativeFrame& frame) { return {frame.pc, 0}; }
+  static MergedFrame native(const WalkedFrame& frame) { return {frame.pc, 0}; }
   static MergedFrame python(const PythonFrame& frame) {
     uint32_t flags = frame.is_returning ? kPython | kReturning : kPython;
     return {frame.code, flags | (frame.instruction & ~kFlags) | uint64_t{frame.identity} << 32};
@@ -44,7 +44,7 @@ struct MergedStack {
 // The Python chain falls into runs, one per evaluator on the native stack; the evaluator of a run is the native frame
 // whose part of the stack contains the run's marker, and is replaced by the run. The rules' marks cross-check it, where
 // the evaluator's symbol is known.
-MergedStack merge(const NativeFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
+MergedStack merge(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
                   bool has_evaluator, MergedFrame* merged);
 
 }  // namespace framedex::recorder

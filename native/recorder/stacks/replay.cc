@@ -2,13 +2,13 @@
 
 namespace framedex::recorder {
 
-bool log_native_reads(const NativeFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp) {
+bool log_native_reads(const WalkedFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp) {
   // From the outermost frame inwards, to know whether the rbp that a frame hands to its caller is used further out. The
   // order is free here: all of this is the thread's own stack.
   ReadLog::Writer writer(log);
   bool is_used = false;
   for (size_t i = count; i-- > 0;) {
-    const NativeFrame& frame = frames[i];
+    const WalkedFrame& frame = frames[i];
     FrameRule rule = frame.rule;
     if (rule.needs_care() && !rule.is_known_end()) return false;
     if (i + 1 < count) {

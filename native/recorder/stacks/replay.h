@@ -13,7 +13,7 @@ namespace framedex::recorder {
 // Logs what a native walk read: return addresses, and a saved rbp where an outer frame's rule uses it.
 // `needs_start_rbp` becomes whether the first frame's rbp counts too. False where the walk depends on more than that
 // and must not be replayed.
-bool log_native_reads(const NativeFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp);
+bool log_native_reads(const WalkedFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp);
 
 // The stacks that a thread has walked last, by where they start. Several may start alike: a generator or a frame object
 // lies at one of a few addresses in turn, and a function is called from several lines.

@@ -6,7 +6,7 @@ StackWalker::StackWalker(const PythonRuntime& python, Unwinder& unwinder)
     : python_runtime_(python),
       unwinder_(unwinder),
       stack_end_(find_stack_end()),
-      native_(new NativeFrame[kMaximumFrames]),
+      native_(new WalkedFrame[kMaximumFrames]),
       python_(new PythonFrame[kMaximumFrames]),
       merged_(new MergedFrame[2 * kMaximumFrames]) {}
 

@@ -49,7 +49,7 @@ class StackWalker {
   ReplayCache replay_;
   StackTable stacks_;
   // Sized for the deepest stack.
-  std::unique_ptr<NativeFrame[]> native_;
+  std::unique_ptr<WalkedFrame[]> native_;
   std::unique_ptr<PythonFrame[]> python_;
   std::unique_ptr<MergedFrame[]> merged_;
 };

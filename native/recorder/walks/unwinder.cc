@@ -14,7 +14,7 @@ namespace {
 struct LibgccWalk {
   uintptr_t innermost;
   uintptr_t evaluator;
-  NativeFrame* frames;
+  WalkedFrame* frames;
   size_t capacity;
   size_t count;
   bool has_signal;
@@ -39,31 +39,31 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
 }
 
 // A frame of code without unwind information, where the walk ends.
-NativeFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, 0, FrameRule::unknown()}; }
+WalkedFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, 0, FrameRule::unknown()}; }
 
 uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
 
 }  // namespace
 
-Walk Unwinder::walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
+Walk Unwinder::walk(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity) {
   size_t count = walk_with_rules(start, stack_end, frames, capacity);
   // A signal frame is exotic, so this walk met none.
   return count != 0 ? Walk{count, true, false} : walk_with_libgcc(start.sp, frames, capacity);
 }
 
-Walk Unwinder::walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity) {
+Walk Unwinder::walk_with_libgcc(uintptr_t innermost, WalkedFrame* frames, size_t capacity) {
   LibgccWalk walk{innermost, evaluator_, frames, capacity, 0, false};
   LoaderLock lock;
   _Unwind_Backtrace(visit, &walk);
   if (walk.count > 0 && walk.count < capacity) {
     // libgcc ends with the frame for which it has no unwind entry, and hands out the one before's in its place.
-    NativeFrame& last = frames[walk.count - 1];
+    WalkedFrame& last = frames[walk.count - 1];
     if (rules_.find(last.pc).is_unknown()) last = unknown_frame(last.pc, last.sp);
   }
   return {walk.count, false, walk.has_signal};
 }
 
-size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity) {
+size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity) {
   // Not on the thread's own stack: the bounds below would mean nothing.
   if (start.sp >= stack_end) return 0;
   uintptr_t pc = start.pc;
@@ -81,7 +81,7 @@ size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, Nati
     } else if (rule.is_exotic()) {
       return 0;
     } else if (rule.is_end()) {
-      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : NativeFrame{pc, sp, rbp, rule};
+      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : WalkedFrame{pc, sp, rbp, rule};
       return count;
     } else {
       uintptr_t slot = rbp + static_cast<uintptr_t>(rule.cfa_offset());

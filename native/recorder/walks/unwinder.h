@@ -10,7 +10,7 @@
 namespace framedex::recorder {
 
 // One native frame. Its locals lie from its stack pointer up to that of the next frame outward.
-struct NativeFrame {
+struct WalkedFrame {
   uintptr_t pc;  // return address into this frame (for a signal frame: the interrupted instruction + 1)
   uintptr_t sp;
   uintptr_t rbp;
@@ -31,17 +31,17 @@ class Unwinder {
 
   // Writes the frames from `start` outwards, at most `capacity`. `stack_end` is the end of the calling thread's stack:
   // what does not lie below it (a coroutine's stack) is left to libgcc.
-  Walk walk(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity);
+  Walk walk(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity);
 
   // The same by libgcc alone: the oracle of the tests.
-  Walk walk_with_libgcc(uintptr_t innermost, NativeFrame* frames, size_t capacity);
+  Walk walk_with_libgcc(uintptr_t innermost, WalkedFrame* frames, size_t capacity);
 
   // To be called when a library was unloaded.
   void forget() { rules_.clear(); }
 
  private:
   // The number of frames, or 0 where a rule is exotic or the stack is not what the rules say.
-  size_t walk_with_rules(StartRegisters start, uintptr_t stack_end, NativeFrame* frames, size_t capacity);
+  size_t walk_with_rules(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity);
 
   uintptr_t evaluator_;
   RuleCache rules_;

@@ -20,7 +20,7 @@ from framedex.ffi.model import (
     Signature,
 )
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.file.conventions import IN_JSON, Row, placeholders
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.asked import AskedCapture, AskedLine
 from framedex.index.read.installed import is_installed
 from framedex.index.read.rows import Reader, arguments, chain, frames_by_id, functions_by_id
@@ -54,7 +54,7 @@ class Ffi:
         rows = self.reader.rows(
             "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
-            placeholders(list(functions)),
+            json_list(list(functions)),
         )
         found = functions_by_id(self.reader, [function for (function,) in rows])
         return [found[function] for (function,) in rows]
@@ -101,7 +101,7 @@ def _uses_at(line: AskedLine) -> list[FfiUse]:
         line.id,
         line.then,
     )
-    here = placeholders([function.id for function in functions_at(line)])
+    here = json_list([function.id for function in functions_at(line)])
     handled = reader.rows(
         # CROSS JOIN: from the few handlers to their stacks; the planner would begin with every stack there is.
         "SELECT DISTINCT x.target FROM ffi_handlers h CROSS JOIN frames fr ON fr.id = h.frame"
@@ -146,10 +146,10 @@ class _Known:
         for join, how, site in reader.rows(
             "SELECT j.id, j.how, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
             f" WHERE j.id {IN_JSON}",
-            placeholders(sorted({run.join for run in runs if run.join is not None})),
+            json_list(sorted({run.join for run in runs if run.join is not None})),
         ):
             joins[join] = Join(how), (*joins.get(join, (None, ()))[1], site)
-        wanted = placeholders(sorted({run.arguments for run in runs}))
+        wanted = json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
         sites = _sites(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _handlers(reader, {run.stack for run in runs}))
@@ -275,7 +275,7 @@ def _handlers(reader: Reader, stacks: Iterable[int]) -> dict[int, tuple[FrameRow
         "SELECT s.id, p.id, h.implementation, h.signature FROM stacks s JOIN nodes n ON n.id = s.leaf"
         " JOIN frames f ON f.id = n.frame JOIN frames p ON p.module = f.module AND p.offset = f.offset AND p.depth = 0"
         f" LEFT JOIN ffi_handlers h ON h.frame = p.id WHERE s.id {IN_JSON}",
-        placeholders(sorted(stacks)),
+        json_list(sorted(stacks)),
     )
     frames = frames_by_id(reader, {frame for row in rows for frame in row[1:3] if frame is not None})
     return {stack: (frames[frame], frames.get(made_from), _signature(text)) for stack, frame, made_from, text in rows}
@@ -292,7 +292,7 @@ def _sites(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
     rows = reader.rows(
         "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
         f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
-        placeholders(sorted(ids)),
+        json_list(sorted(ids)),
     )
     chains = {row[0]: chain(reader, row[3]) for row in rows if row[3]}
     frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
@@ -363,7 +363,7 @@ def _troubles(reader: Reader, problems: Iterable[Problem], target: str) -> list[
         if problem.target == target:
             explained = explain_problem(problem)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
-            ids = [site for (site,) in reader.rows(query, placeholders(problem.sites))]
+            ids = [site for (site,) in reader.rows(query, json_list(problem.sites))]
             sites = tuple(_sites(reader, ids).values())
             found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

@@ -40,7 +40,7 @@ DEFINITIONS_NAMED = (
 SOURCE_MAP_COLUMNS = "component, repository, revision, is_dirty, tool"
 
 
-def placeholders(values: Sequence[object]) -> str:
+def json_list(values: Sequence[object]) -> str:
     """The list of ids as the JSON parameter that `IN_JSON` takes."""
     return json.dumps(list(values))
 

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.write import aggregates
 from framedex.index.write.interning import file_ids, place
 from framedex.index.write.records import FramePlacement, Placement
@@ -40,7 +40,7 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
     if not moved:
         return
     connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)
-    frames = placeholders([row[3] for row in moved])
+    frames = json_list([row[3] for row in moved])
     functions = f"id IN (SELECT function FROM frames WHERE id {IN_JSON})"
     connection.execute(
         "UPDATE functions SET (file, line, how) ="
@@ -53,7 +53,7 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
     aggregates.rebuild_lines(connection)
 
 
-def place_functions(
+def write_placements(
     connection: sqlite3.Connection, placements: Sequence[Placement], frames: Sequence[FramePlacement]
 ) -> None:
     """Record where functions were found, and give the same place to their frames that have no line of their own.
@@ -63,7 +63,7 @@ def place_functions(
     spots = [spot for placed in placements for spot in (placed.location, *placed.candidates) if spot]
     spots += [spot for placed in frames for spot in (placed.location, *placed.candidates)]
     files = file_ids(connection, {spot.path for spot in spots})
-    own = placeholders([placed.frame for placed in frames])
+    own = json_list([placed.frame for placed in frames])
     remember_indexed(connection, files.values())
     moved = sum(_place(connection, placement, files, own) for placement in placements)
     moved += sum(_place_frame(connection, placed, files) for placed in frames)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from framedex.dispatch import CallLink
+from framedex.dispatch import CausalLink
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
 from framedex.model import BinaryId, Capture, Language, Location, Role
@@ -88,7 +88,7 @@ class CaptureRecord:
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
     `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
     nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
-    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `links` say what had calls
+    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `causal_links` say what had calls
     made, `ffi` is what handlers were run for, `builds` are the components that were recorded.
     """
 
@@ -100,7 +100,7 @@ class CaptureRecord:
     identity: str = ""
     signature: str = ""
     lifetimes: Lifetimes | None = None
-    links: Sequence[CallLink] = ()
+    causal_links: Sequence[CausalLink] = ()
     ffi: FfiRecords = field(default_factory=FfiRecords)
     builds: Sequence[Build] = ()
     began: int | None = None

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
-from framedex.index.file.conventions import IN_JSON, SEARCHED, placeholders
+from framedex.index.file.conventions import IN_JSON, SEARCHED, json_list
 from framedex.index.file.values import storable
 from framedex.index.write.interning import file_ids
 from framedex.index.write.names import add_names, drop_unused_names
@@ -60,7 +60,7 @@ def replace_files(
 
 
 def _known_contents(connection: sqlite3.Connection, files: Sequence[int]) -> dict[int, int]:
-    rows = connection.execute(f"SELECT file, content FROM source_files WHERE file {IN_JSON}", (placeholders(files),))
+    rows = connection.execute(f"SELECT file, content FROM source_files WHERE file {IN_JSON}", (json_list(files),))
     return dict(rows)
 
 
@@ -108,5 +108,5 @@ def owe(connection: sqlite3.Connection, files: Sequence[int]) -> None:
     connection.execute(
         f"INSERT OR IGNORE INTO unmatched SELECT DISTINCT short_name FROM definitions WHERE file {IN_JSON}"
         " AND short_name IN (SELECT short_name FROM functions)",
-        (placeholders(files),),
+        (json_list(files),),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, Row, definition, known_maps, placeholders
+from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, Row, definition, json_list, known_maps
 from framedex.index.file.database import translated
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.write import placing, source_maps
@@ -97,7 +97,7 @@ class SourceTables:
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
             " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
             f" WHERE f.path {IN_JSON} ORDER BY fr.id",
-            placeholders(list(paths)),
+            json_list(list(paths)),
         )
         return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
@@ -164,9 +164,7 @@ class SourceTables:
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
-        files = [
-            file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", placeholders(list(paths)))
-        ]
+        files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(list(paths)))]
         forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
@@ -226,7 +224,7 @@ class SourceTables:
             " JOIN functions called ON called.id = inward.function"
             f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
             " AND called.language = ? AND called.symbol <> '' ORDER BY fr.id, called.symbol",
-            placeholders(list(functions)),
+            json_list(list(functions)),
             Language.NATIVE.value,
         )
         return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]
@@ -258,12 +256,12 @@ class SourceTables:
         with translated(self.path):
             placing.place_recorded(self.connection, placements)
 
-    def place_functions(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
+    def write_placements(self, placements: Sequence[Placement], frames: Sequence[FramePlacement] = ()) -> None:
         """Record where functions were found, and give the same place to their frames that have no line of their own.
 
         `frames` are those of them whose calls were found; exact lines stay.
         """
-        placing.place_functions(self.connection, placements, frames)
+        placing.write_placements(self.connection, placements, frames)
 
     def _rows(self, query: str, *parameters: object) -> list[Row]:
         with translated(self.path):

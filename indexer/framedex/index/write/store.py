@@ -31,9 +31,9 @@ from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.values import storable
 from framedex.index.write import aggregates, sources
+from framedex.index.write.causal_links import add_causal_links, forget_causal_links
 from framedex.index.write.ffi import FfiWriter, forget_runs
 from framedex.index.write.interning import Chains, Tree, frame_ids, logical_frames, stack_ids
-from framedex.index.write.links import add_links, forget_links
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.objects import add_objects, forget_objects
 from framedex.index.write.records import CaptureRecord, KnownCapture
@@ -295,7 +295,7 @@ class Store:
                 writer.add_runs(capture)
                 if record.lifetimes is not None:
                     add_objects(self._connection, identifier, record.lifetimes)
-            add_links(self._connection, identifier, record.links, ids)
+            add_causal_links(self._connection, identifier, record.causal_links, ids)
             remember_versions(self._connection, {*flat, *writer.frames}, record.began)
             if known is not None or is_late:
                 aggregates.rebuild(self._connection)
@@ -304,7 +304,7 @@ class Store:
                 aggregates.add_stack_calls(self._connection, identifier, items, samples)
                 aggregates.add_totals(self._connection, items)
                 aggregates.add_lines(self._connection, items)
-                if record.links:
+                if record.causal_links:
                     aggregates.rebuild_linked_lines(self._connection)
             return identifier
 
@@ -343,7 +343,7 @@ class Store:
             self._connection.execute(
                 "DELETE FROM arguments WHERE id IN (SELECT arguments FROM calls WHERE id BETWEEN ? AND ?)", span
             )
-            forget_links(self._connection, *span)
+            forget_causal_links(self._connection, *span)
             self._connection.execute("DELETE FROM calls WHERE id BETWEEN ? AND ?", span)
         forget_objects(self._connection, capture_id)
         forget_runs(self._connection, capture_id)

@@ -216,7 +216,7 @@ class Resolver:
         if not symbol:
             return ()
         name = readable(symbol)
-        places = [place for place in index.names.recorded_places(name) if fits(place.path)] if not is_cut else []
+        places = [place for place in index.names.places_named(name) if fits(place.path)] if not is_cut else []
         for is_readable in (is_here, _is_mapped):
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 
 from framedex.errors import FramedexError
+from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, call_ranges, conditions
-from framedex.index.ask.call.links import dispatches
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.ask.ffi import origin
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, placeholders
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
 from framedex.index.read.rows import (
     CALL_COLUMNS,
     CALL_TABLES,
@@ -128,7 +128,7 @@ class Calls:
             raise FramedexError(
                 f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
             )
-        boundaries = placeholders([row[0] for row in fitting])
+        boundaries = json_list([row[0] for row in fitting])
         for first, last in call_ranges(self.reader, None):
             row = self.reader.row(
                 f"SELECT max(id) FROM calls WHERE boundary {IN_JSON} AND id BETWEEN ? AND ?", boundaries, first, last

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from framedex.index.ask.call.objects import calls_of_object
-from framedex.index.file.conventions import IN_JSON, Row, placeholders
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import Reader
 from framedex.model import CallFilter
 
@@ -32,20 +32,20 @@ def conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         parameters.extend(values)
 
     if wanted.function is not None:
-        require(f"c.boundary {IN_JSON}", placeholders(_boundaries_meant(reader, wanted.function)))
+        require(f"c.boundary {IN_JSON}", json_list(_boundaries_meant(reader, wanted.function)))
     if wanted.thread is not None:
         threads = reader.rows(
             "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
             " OR lower(label) = lower(?1)",
             wanted.thread,
         )
-        require(f"c.thread {IN_JSON}", placeholders([thread for (thread,) in threads]))
+        require(f"c.thread {IN_JSON}", json_list([thread for (thread,) in threads]))
     if wanted.after is not None:
         require("c.start >= ?", wanted.after)
     if wanted.before is not None:
         require("c.start <= ?", wanted.before)
     if wanted.through is not None:
-        require(f"c.stack {IN_JSON}", placeholders(_stacks_containing(reader, wanted.through)))
+        require(f"c.stack {IN_JSON}", json_list(_stacks_containing(reader, wanted.through)))
     if wanted.errors_only:
         require("c.error > 0")
     if wanted.slower_than is not None:

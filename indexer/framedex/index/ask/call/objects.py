@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from framedex.errors import FramedexError
-from framedex.index.file.conventions import IN_JSON, Row, placeholders
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.values import signed, unsigned
 from framedex.index.read.rows import Reader, arguments
 from framedex.model import CallRow, ObjectRow
@@ -92,7 +92,7 @@ def calls_of_object(reader: Reader, name: str, capture: int | None) -> tuple[str
         holding = [identifier for identifier, text in texts if _holds(arguments(text).get(field), found.address)]
         if called and holding:
             conditions.append(f"(c.boundary {IN_JSON} AND c.arguments {IN_JSON})")
-            parameters += [placeholders(called), placeholders(holding)]
+            parameters += [json_list(called), json_list(holding)]
     return f"c.id BETWEEN ? AND ? AND ({' OR '.join(conditions)})", [found.first_call, found.last_call, *parameters]
 
 

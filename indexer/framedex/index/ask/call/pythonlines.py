@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from framedex.index.ask.call.links import linked_nodes
-from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.ask.call.causal_links import linked_nodes
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.installed import is_installed
 from framedex.index.read.rows import Reader, place_columns, place_tables
 from framedex.index.read.urls import Urls
@@ -20,7 +20,7 @@ def python_lines(reader: Reader, stacks: Mapping[int, int]) -> dict[int, PythonL
     A call whose stack has no Python has the line of what had it made, unless several places may have.
     """
     query = f"SELECT id, coalesce(nullif(site_leaf, 0), nullif(python_leaf, 0), leaf) FROM stacks WHERE id {IN_JSON}"
-    node_of: dict[int, int] = dict(reader.rows(query, placeholders(sorted(set(stacks.values())))))
+    node_of: dict[int, int] = dict(reader.rows(query, json_list(sorted(set(stacks.values())))))
     lines = lines_of_nodes(reader, node_of.values())
     found = {call: lines[node_of[stack]] for call, stack in stacks.items() if node_of.get(stack, 0) in lines}
     return found | _linked_lines(reader, stacks.keys() - found.keys())
@@ -46,7 +46,7 @@ def lines_of_nodes(reader: Reader, nodes: Iterable[int]) -> dict[int, PythonLine
         f") SELECT up.leaf, fn.name, {place_columns('fr')} FROM up JOIN nodes n ON n.id = up.node"
         " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function AND fn.language = 'python'"
         f" {place_tables('fr')} WHERE fr.file IS NOT NULL ORDER BY up.leaf, n.depth DESC",
-        placeholders(sorted(set(nodes))),
+        json_list(sorted(set(nodes))),
     )
     chosen: dict[int, tuple[str, list[Any]]] = {}
     own: set[int] = set()

@@ -13,7 +13,7 @@ from framedex.calltext import arguments_in_brief
 from framedex.errors import FramedexError
 from framedex.index.ask.call.objects import calls_of_object, name_objects
 from framedex.index.ask.capture.tree import capture_tree
-from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, arguments, call_row
 from framedex.model import BoundaryTotals, CallRow
@@ -41,7 +41,7 @@ def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]
             f" WHERE c.id BETWEEN ? AND ? AND (c.boundary {IN_JSON} OR {passing.condition}) GROUP BY b.id",
             first,
             last,
-            placeholders(sorted(passing.boundaries)),
+            json_list(sorted(passing.boundaries)),
             *passing.parameters,
         )
     else:
@@ -106,7 +106,7 @@ class _Passing:
             return _Passing(frozenset(each for (each,) in named), *_with_object(reader, capture, text))
         found: tuple[str, str] = reader.memory.recall(
             ("passing", capture, text),
-            lambda: (placeholders(_stacks(reader, capture, text)), placeholders(_arguments(reader, capture, text))),
+            lambda: (json_list(_stacks(reader, capture, text)), json_list(_arguments(reader, capture, text))),
         )
         condition = f"(c.stack {IN_JSON} OR c.arguments {IN_JSON})"
         return _Passing(frozenset(each for (each,) in named), condition, list(found))

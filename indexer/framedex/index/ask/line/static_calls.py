@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.places import state_of
 from framedex.index.read.rows import Reader
@@ -54,8 +54,8 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
         "SELECT d.short_name, d.name, f.path, d.line, d.end_line, s.modified, s.size, s.blob FROM json_each(?) wanted"
         " CROSS JOIN definitions d ON d.short_name = wanted.value JOIN files f ON f.id = d.file"
         f" JOIN source_files s ON s.file = d.file WHERE d.kind {IN_JSON} AND s.language = ? ORDER BY f.path, d.line",
-        placeholders(names),
-        placeholders(_CALLED),
+        json_list(names),
+        json_list(_CALLED),
         language,
     )
     found: dict[str, list[tuple[str, Location, int]]] = {}

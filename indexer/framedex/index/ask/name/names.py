@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, definition, placeholders
+from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, definition, json_list
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, frames_by_id, function_rows
 from framedex.model import Definition, FoundSymbol, How, Location
 
@@ -19,7 +19,7 @@ class Names:
 
     reader: Reader
 
-    def recorded_places(self, name: str) -> list[Location]:
+    def places_named(self, name: str) -> list[Location]:
         """Where the recorded C++ functions of exactly this readable name are, most calls first; none twice.
 
         Of functions whose definitions are not known, the first line of each file that was recorded of them.
@@ -36,7 +36,7 @@ class Names:
             return list(dict.fromkeys(defined))
         first = self.reader.rows(
             f"SELECT id, min(line) FROM frames WHERE function {IN_JSON} AND how = 'exact' GROUP BY file",
-            placeholders([function.id for function in functions]),
+            json_list([function.id for function in functions]),
         )
         lines = (frame.location for frame in frames_by_id(self.reader, [frame for frame, _ in first]).values())
         return [replace(line, how=How.DEFINITION) for line in lines if line is not None]

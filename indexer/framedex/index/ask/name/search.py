@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from framedex.index.file.conventions import IN_JSON, SEARCHED, placeholders
+from framedex.index.file.conventions import IN_JSON, SEARCHED, json_list
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, function_rows, functions_by_id
 from framedex.model import FoundSymbol, How, Location
 
@@ -120,7 +120,7 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Foun
     rows = reader.rows(
         f"SELECT fn.short_name, {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES}"
         f" WHERE fn.short_name {IN_JSON} ORDER BY fn.calls DESC, fn.id",
-        placeholders(names),
+        json_list(names),
     )
     seen: set[tuple[object, ...]] = set()
     functions = function_rows(reader, [row[1:] for row in rows])
@@ -137,7 +137,7 @@ def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Fou
     rows = reader.rows(
         f"SELECT name, (SELECT max(id) FROM calls WHERE boundary = b.id) FROM boundaries b WHERE name {IN_JSON}"
         " AND id NOT IN (SELECT boundary FROM ffi_functions)",
-        placeholders(names),
+        json_list(names),
     )
     for name, call in rows:
         if call is not None:
@@ -152,7 +152,7 @@ def _targets(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundS
         f"  WHERE t.target {IN_JSON} GROUP BY t.target) runs"
         " JOIN calls c ON c.id = runs.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
         " LEFT JOIN ffi_handlers h ON h.frame = n.frame JOIN frames fr ON fr.id = coalesce(h.implementation, n.frame)",
-        placeholders(names),
+        json_list(names),
     )
     functions = functions_by_id(reader, [row[2] for row in rows])
     for target, call, function_id in rows:
@@ -168,9 +168,9 @@ def _definitions(
         "SELECT w.value, d.name, d.kind, f.path, d.line, d.end_line FROM json_each(?) w"
         " CROSS JOIN definitions d ON d.short_name = w.value CROSS JOIN files f ON f.id = d.file"
         f" WHERE instr(lower(d.name), lower(?)) AND d.kind {IN_JSON}",
-        placeholders(names),
+        json_list(names),
         outer,
-        placeholders(SEARCHED),
+        json_list(SEARCHED),
     )
     fitting = (row for row in rows if pattern.search(row[1]))
     for short_name, name, kind, path, line, end_line in islice(fitting, limit):

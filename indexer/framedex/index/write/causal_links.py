@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from framedex.dispatch import CallLink
+from framedex.dispatch import CausalLink
 from framedex.index.write.interning import link_nodes
 
 
-def add_links(
-    connection: sqlite3.Connection, capture_id: int, links: Sequence[CallLink], frames: Sequence[Sequence[int]]
+def add_causal_links(
+    connection: sqlite3.Connection, capture_id: int, links: Sequence[CausalLink], frames: Sequence[Sequence[int]]
 ) -> None:
     """Add the links of a capture whose calls are there already; `frames` as for `logical_frames`."""
     if not links:
@@ -26,6 +26,6 @@ def add_links(
     )
 
 
-def forget_links(connection: sqlite3.Connection, first: int, last: int) -> None:
+def forget_causal_links(connection: sqlite3.Connection, first: int, last: int) -> None:
     """Remove the links of a range of calls."""
     connection.execute("DELETE FROM call_links WHERE call BETWEEN ? AND ?", (first, last))

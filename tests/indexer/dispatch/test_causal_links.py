@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from framedex.dispatch import find_links
+from framedex.dispatch import find_causal_links
 from framedex.model import (
     Calls,
     Capture,
@@ -85,7 +85,7 @@ def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkHow]]:
         found = capture.frames[frame]
         return capture.codes[found.code].qualname if isinstance(found, PythonFrame) else found.offset
 
-    found = find_links(capture)
+    found = find_causal_links(capture)
     return [(link.call, link.thread, tuple(map(named, reversed(link.frames))), link.how) for link in found]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from framedex.index.file.conventions import IN_JSON, placeholders
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader, chain, frames_by_id
 from framedex.model import CallRow, Dispatch, How, LinkHow, Location
 
@@ -33,7 +33,7 @@ def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[i
     """For each of these calls that has links, the innermost nodes of those, and how they are known."""
     found: dict[int, list[tuple[int, LinkHow]]] = {}
     for call, node, how in reader.rows(
-        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", placeholders(list(calls))
+        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(list(calls))
     ):
         found.setdefault(call, []).append((node, LinkHow(how)))
     return found

@@ -23,7 +23,7 @@ _FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
-class CallLink:
+class CausalLink:
     """A call (a row of `Capture.calls`) and the stack that had it made, on a thread of `Capture.threads`.
 
     `frames` are indices into `Capture.frames`, innermost first: the outer part of a recorded stack.
@@ -45,7 +45,7 @@ class _Pause:
     is_one_line: bool  # all Python frames of both: it did not leave the native call in which the first was made
 
 
-def find_links(capture: Capture) -> tuple[CallLink, ...]:
+def find_causal_links(capture: Capture) -> tuple[CausalLink, ...]:
     """The links of all calls on threads that never ran Python, as far as the calls of other threads tell."""
     return tuple(_Finder(capture).links())
 
@@ -58,7 +58,7 @@ class _Finder:
         self._with_python = frozenset(np.unique(capture.calls.thread[has_python[capture.calls.stack]]).tolist())
         self._shared = cache(self._compare)
 
-    def links(self) -> Iterator[CallLink]:
+    def links(self) -> Iterator[CausalLink]:
         calls = self._capture.calls
         pool = np.flatnonzero(~np.isin(calls.thread, list(self._with_python)))
         if not len(pool) or not self._with_python:
@@ -71,7 +71,7 @@ class _Finder:
             taken = work.taken_by.get(work.of_call.get(root, -1))
             taken_by = None if taken is None else (self._thread[taken], int(outermost[taken]))
             for pause, how in self._judge(root, pauses.get(root, ()), taken_by):
-                yield CallLink(call, pause.thread, pause.frames, how)
+                yield CausalLink(call, pause.thread, pause.frames, how)
 
     def _judge(
         self, call: int, pauses: Sequence[_Pause], taken_by: tuple[int, int] | None
