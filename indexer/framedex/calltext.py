@@ -64,7 +64,7 @@ def objects_text(call: CallRow) -> str:
 
 
 def outcome_text(call: CallRow) -> str:
-    """An arrow and what it returned, or its error; empty where it returned nothing, or never."""
+    """An arrow and what the call returned, or its error; empty where it returned nothing, or never."""
     if call.error > 0:
         return f" -> {error_lines(call)[0]}"
     if call.boundary == _FFI:
@@ -93,7 +93,7 @@ def _given(call: CallRow, name: str) -> str:
 
 
 def _values(call: CallRow, known: BoundaryFunction, names: list[str]) -> Iterator[str]:
-    """The values of these names that say something: objects by their names, an array by its type, shape and size."""
+    """Texts of the named values that say something: an object as its name, an array as its type, shape and size."""
     types = {field.name: field.type for field in known.objects}
     first = next(iter(types), None)
     shape = _shape(call.arguments) if "type" in names or len(names) == len(call.arguments) else None
@@ -141,7 +141,7 @@ def _is_address(value: Any) -> bool:
 
 
 def _is_unset(arguments: dict[str, Any], name: str) -> bool:
-    """Whether a value is only the flag of another, or one that its flag says was not set."""
+    """Whether a value is the flag of another one, or its own flag says that it was not set."""
     return (name.removesuffix("_is_set") in arguments and name.endswith("_is_set")) or (
         arguments.get(f"{name}_is_set") is False
     )

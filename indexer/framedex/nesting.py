@@ -6,7 +6,7 @@ from framedex.model import Calls
 
 
 def enclosing_calls(calls: Calls) -> list[int | None]:
-    """For each call the place of the innermost call of its thread during which it was made, None outside all.
+    """For each call the row of the innermost call of its thread in which it was made; None where there is none.
 
     A call that never returned encloses nothing: nobody knows when it ended.
     """

@@ -64,13 +64,13 @@ def section_title(section: Section) -> str:
 
 
 def frame_labels(frame: FrameRow) -> list[str]:
-    """What is to be said of a frame in a word each: how its line is known unless exactly, and what is special of it."""
+    """The labels of a frame: how its line is known unless exactly, what became of the line, `inlined`, `returning`."""
     labels = location_labels(frame.location) if frame.location is not None else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
 
 
 def location_labels(location: Location) -> list[str]:
-    """How a line is known unless exactly, and what has become of it if its file has changed."""
+    """The labels of a line: how it is known unless exactly, and what became of it where its file has changed."""
     return [location.how.value] * (location.how is not How.EXACT) + stale_labels(location)
 
 

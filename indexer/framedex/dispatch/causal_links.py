@@ -37,7 +37,7 @@ class CausalLink:
 
 @dataclass(frozen=True, slots=True)
 class _Pause:
-    """A thread with Python that made no calls between two (rows) which share frames."""
+    """A time in which a thread with Python made no calls, between two calls whose stacks share `frames`."""
 
     thread: int
     after: int
@@ -76,7 +76,7 @@ class _Finder:
     def _judge(
         self, call: int, pauses: Sequence[_Pause], taken_by: tuple[int, int] | None
     ) -> Iterator[tuple[_Pause, LinkHow]]:
-        """The pauses of who may have had the call made; `taken_by` is who got what it made: thread and call."""
+        """The pauses of the threads that may have had the call made; `taken_by`: who got its result (thread, call)."""
         if taken_by is not None:
             pauses = [pause for pause in pauses if pause.thread == taken_by[0]]
             if pauses and pauses[0].after == taken_by[1]:
@@ -137,7 +137,7 @@ class _Finder:
 
 
 def _chain(stack: Stack) -> tuple[int, ...]:
-    """The frames to compare. Where merging failed the Python ones; of a merged stack that is cut off none."""
+    """The frames to compare: the Python ones where merging failed, and none of a merged stack that is cut off."""
     if stack.outcome is not MergeOutcome.MERGED:
         return stack.python
     return () if stack.is_truncated else stack.frames
@@ -148,7 +148,7 @@ def _has_python(capture: Capture, stack: Stack) -> bool:
 
 
 def _outermost(capture: Capture) -> np.ndarray:
-    """For each call the row of the call outside all others of its thread in which it was made; often itself."""
+    """For each call the row of the outermost call of its thread that encloses it: often itself."""
     found: list[int] = []
     for call, parent in enumerate(enclosing_calls(capture.calls)):
         found.append(call if parent is None else found[parent])

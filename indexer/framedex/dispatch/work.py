@@ -18,9 +18,9 @@ from framedex.objects.table import address_of, elements
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The pieces of work by number: `of_call` for each call (a row) that belongs to one.
+    """The pieces of work by number. `of_call` maps rows of `Capture.calls` to their pieces.
 
-    `taken_by` is, for a piece, the first call (a row) of a thread with Python that was given something of it.
+    `taken_by` maps a piece to the row of the first call of a thread with Python that was given an object of it.
     """
 
     of_call: dict[int, int] = field(default_factory=dict)
@@ -35,30 +35,30 @@ class _Sighting:
 
 
 class _Made:
-    """The objects of the pieces that nobody has taken yet: of which piece, and when they were there."""
+    """The objects that no thread with Python has been given yet, each with its piece of work and its time of birth."""
 
     def __init__(self) -> None:
         self._of_type: dict[str, dict[int, tuple[int, int]]] = {}
 
     def may_hold(self, function: BoundaryFunction) -> bool:
-        """Whether the function could be given one of them."""
+        """Whether the function takes objects of a type that is among them."""
         return any(self._of_type.get(known.type) for known in function.inputs)
 
     def add(self, seen: _Sighting, piece: int, time: int) -> None:
-        """An object of a piece is there from this time on."""
+        """Add an object of a piece, which is there from this time on."""
         self._of_type.setdefault(seen.type, {})[seen.address] = piece, time
 
     def piece_of(self, seen: _Sighting, time: int) -> int | None:
-        """The piece whose object an address is; before its time it may have been another."""
+        """The piece whose object was at an address at this time; None where none was."""
         piece, born = self._of_type.get(seen.type, {}).get(seen.address, (None, 0))
         return piece if time >= born else None
 
     def forget(self, seen: _Sighting) -> None:
-        """The object is destroyed."""
+        """Forget an object that is destroyed."""
         self._of_type.get(seen.type, {}).pop(seen.address, None)
 
     def forget_piece(self, piece: int) -> None:
-        """The piece is taken."""
+        """Forget the objects of a piece that is taken."""
         for objects in self._of_type.values():
             for address in [address for address, (of, _) in objects.items() if of == piece]:
                 del objects[address]

@@ -50,7 +50,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class RunJoin:
-    """The sites, by key, that a run is of: one where that is known (`how`), otherwise all that it may be of."""
+    """The keys of the sites that a run may be of: a single one unless `how` is ambiguous."""
 
     how: Join
     sites: tuple[str, ...]
@@ -69,7 +69,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class FfiJoins:
-    """What a capture tells of FFI. `runs` has the join of calls, by their place among the calls; not all have one."""
+    """What a capture tells of FFI. `runs` maps rows of `Capture.calls` to their joins; some runs have none."""
 
     targets: tuple[Target, ...] = ()
     sites: Mapping[str, Site] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class _Instance:
     metadata_site: Site | None
 
     def fits(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a run has the shapes of this custom call, as far as it tells them."""
+        """Whether nothing that is known of a run's shapes contradicts those of this custom call."""
         return _is_same(arguments.get("arguments"), self.operands) and _is_same(arguments.get("results"), self.results)
 
 
@@ -199,9 +199,9 @@ def _instance(content: Mapping[str, Any]) -> _Instance:
 
 
 def _metadata_site(key: object, target: str, frames: tuple[PlainFrame, ...]) -> Site | None:
-    """The site as the compiled program tells it: of what JAX itself, or an exported program, calls there is no other.
+    """The site as the compiled program tells it. JAX's own calls, and those of exported programs, have no other.
 
-    It also stands for one that another process has met, until a capture of that process has the whole stack.
+    Where another process made the site, this one stands for it until a capture of that process has the whole stack.
     """
     if not frames:
         return None

@@ -32,7 +32,7 @@ class FfiHandler:
 
 @dataclass(frozen=True, slots=True)
 class FfiRegistration:
-    """That a target was registered for a platform, and the line of the program that did it, if it was the program."""
+    """A registration of a target for a platform, with the line of the program that made it, if the program did."""
 
     platform: str
     api_version: int
@@ -55,7 +55,7 @@ class RunTotals:
 
 @dataclass(frozen=True, slots=True)
 class FfiSiteTotals:
-    """The runs of a site. Those that are ambiguous are with each site that they may be of, and so told apart."""
+    """The runs of a site. An ambiguous run counts with every site that it may be of, and apart from the sure ones."""
 
     site: FfiSite
     how: Join
@@ -106,7 +106,7 @@ class FfiTarget:
 
 @dataclass(frozen=True, slots=True)
 class FfiUse:
-    """A target that a line of source has to do with: it is called there, or a handler's source is.
+    """A target that is called on a line of source, or that has a handler whose source is there.
 
     `runs` are those of all captures, `recent` the latest of them; `shapes` are a few ways in which those were run, most
     often first. `sites` are all from which it was run, or may have been.

@@ -42,7 +42,7 @@ _SHAPE = re.compile(r"(?<!\w)([a-z]\w*)\[([\d,]*)\]")
 
 
 def signature_of(type_arguments: Sequence[str]) -> Signature:
-    """The signature that the arguments of `xla::ffi::Handler<stage, function, tags...>` say."""
+    """The signature of a handler, read from the arguments of its type `xla::ffi::Handler<stage, function, tags...>`."""
     found: dict[str, list[str]] = {"Arg": [], "Ret": [], "Attr": []}
     for text in type_arguments[2:]:
         tag = _TAG.match(text)
@@ -69,7 +69,7 @@ def signature_text(signature: Signature) -> str:
 
 
 def mismatches(signature: Signature, arguments: Mapping[str, object]) -> list[str]:
-    """In sentences, where what a run was given does not fit what its handler takes; as far as it can be told."""
+    """Sentences that say where the values of a run do not fit what its handler takes, as far as both are known."""
     found: list[str] = []
     for noun, taken, given in (
         ("argument", signature.arguments, arguments.get("arguments")),

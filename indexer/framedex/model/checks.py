@@ -18,9 +18,9 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that a capture shows to be wrong or remarkable, and how often it is the same.
+    """Something that a capture shows to be wrong or remarkable, once for all `count` calls of which it is the same.
 
-    `message` says it in a sentence, `kind` in a word. `call` is the latest call of those it is about, `earlier_call`
+    `message` says it in a sentence, `kind` in a word. `call` is the latest of those calls, `earlier_call`
     the one that made it wrong, `line` the Python that led to `call`. `objects` names a few of the objects, `size` is
     their bytes together, None where no call tells.
     """

@@ -10,9 +10,9 @@ from framedex.model.places import Location
 
 @dataclass(frozen=True, slots=True)
 class BoundaryTotals:
-    """What the calls of a boundary function in a capture came to; `duration` in nanoseconds. `id` is the index's own.
+    """The totals of the calls of a boundary function in a capture; `duration` in ns, `id` the function's in the index.
 
-    Where calls are filtered, all is of those that pass the filter.
+    Where calls are filtered, only those that pass the filter count.
     """
 
     id: int
@@ -38,8 +38,8 @@ class FlameNode:
     """A function in the context of its callers: all paths of the tree that pass the same functions are one node.
 
     `parent` is the position of its caller in the graph, -1 for the outermost. `calls` and `duration` (nanoseconds) are
-    those of all calls here and further in. `frame` is that of its frames with most time: None for a node of no frame;
-    `location` is where it stood. Of `others`, `name` is empty and `merged` says how many functions they are.
+    those of all calls here and further in. `frame` is the one of its frames in which most time was spent, None for
+    a node without frames; `location` is where that stood. For `others`, `name` is empty and `merged` their number.
     """
 
     parent: int

@@ -28,7 +28,7 @@ class StackHit:
 
 @dataclass(frozen=True, slots=True)
 class LinkedCalls:
-    """Calls on other threads that a line had made, as far as is known: of one boundary function, known in one way."""
+    """Calls of one boundary function that a line had made on other threads; `how` is known of all of them alike."""
 
     function: str
     boundary: str
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Road:
-    """The way of some recorded stacks from a line to the next frame, inward or outward, that a reader can go to.
+    """The way that some recorded stacks take from a line to the next frame, inward or outward, that was asked for.
 
     `nodes` are the places of `target` in the tree of stacks, by which the next question can stay on these stacks.
     `longest` is the time in ns, all calls together, of the stack and boundary function among them that took longest.
@@ -113,7 +113,7 @@ class BoundaryEnd:
 
 @dataclass(frozen=True, slots=True)
 class LineMark:
-    """What the calls through a line came to: `duration` in ns, `boundaries` by name, the longest first."""
+    """The totals of the calls through a line: `duration` in ns, the names in `boundaries` with most time first."""
 
     line: int
     calls: int
@@ -123,7 +123,7 @@ class LineMark:
 
 @dataclass(frozen=True, slots=True)
 class FunctionMark:
-    """What the calls through a function came to: `duration` in ns, None where that is not known for it alone."""
+    """The totals of the calls through a function: `duration` in ns, None where it is not known for this one alone."""
 
     name: str
     calls: int

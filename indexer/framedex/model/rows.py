@@ -132,7 +132,7 @@ class PythonLine:
 
 @dataclass(frozen=True, slots=True)
 class FunctionTotals:
-    """What the calls of a boundary function came to; times in nanoseconds, of the calls that returned.
+    """The totals of the calls of a boundary function; times in nanoseconds, of the calls that returned.
 
     `self_time` is what remains of `total` without the boundary calls made inside. `thread` is None unless totals are
     told by thread. `longest_call` is the id of the call that took longest.

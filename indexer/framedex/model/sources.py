@@ -161,7 +161,7 @@ class SourceTotals:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something wrong with source files, or folders: how many have it, and the paths of a few.
+    """Something that is wrong with several source files, or folders: how many, and the paths of a few.
 
     `message` leaves out the numbers in which they differ; `unit` is what is counted.
     """

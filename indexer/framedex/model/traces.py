@@ -29,7 +29,7 @@ class FfiSite:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The `ffi_call` that a run of a handler is of; several sites, any of which it may be, where `how` is ambiguous."""
+    """The `ffi_call` that a run of a handler is of: one site, or all that it may be where `how` is ambiguous."""
 
     how: Join
     sites: tuple[FfiSite, ...]
@@ -37,9 +37,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """What had a call made: the frames, outermost first, in which a thread with Python waited for it.
+    """The Python that had a call made: the frames, outermost first, in which a thread waited for it.
 
-    What JAX told has no frames and no thread, only a `location`; the others have none but those of their frames.
+    What JAX told has a `location` and neither frames nor a thread; the others have those and no `location`.
     """
 
     how: LinkHow

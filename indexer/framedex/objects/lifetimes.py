@@ -102,7 +102,7 @@ Sighting = tuple[str, int, Role]  # type, address, role
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """What the arguments of a call say of objects. `hidden` are types of which it created objects that are not told."""
+    """The objects in the values of a call. `hidden` are the types of those that it created unrecorded."""
 
     inputs: tuple[Sighting, ...]
     results: tuple[Sighting, ...]
@@ -124,7 +124,7 @@ class _Effect:
 
 @dataclass(slots=True)
 class _Life:
-    """What is known of an object while it lives."""
+    """An object while it lives: how many references to it there are, and which call uses it until when."""
 
     index: int
     references: int = 1
@@ -177,7 +177,7 @@ class _Follower:
             self._take_effect(heapq.heappop(self._pending))
 
     def _meet(self, call: int, function: BoundaryFunction, kind: str, address: int, role: Role) -> int:
-        """A call is given an object: the object's place."""
+        """Note that a call is given an object; returns the object's place."""
         life = self._life_at(call, kind, address, role)
         found = self.objects[life.index]
         found.last_call = call
@@ -219,7 +219,7 @@ class _Follower:
         return None
 
     def _apply(self, life: _Life, call: int, function: BoundaryFunction, role: Role) -> None:
-        """Do to a living object what the call does to it."""
+        """Let a call destroy or delete a living object that it is given, as its function does."""
         found, start = self.objects[life.index], self._start[call]
         if role is Role.DESTROYS:
             if life.busy_until > start + CLOCK_SLACK and self._thread[life.busy_call] != self._thread[call]:
@@ -233,7 +233,7 @@ class _Follower:
             life.busy_until, life.busy_call = end, call
 
     def _end(self, call: int) -> int:
-        """When a call returned: of one that never did, and was its thread's last, after all others."""
+        """When a call ended. One that never did ends after all others if it was its thread's last, else at once."""
         if self._duration[call] >= 0:
             end: int = self._start[call] + self._duration[call]
             return end
@@ -294,7 +294,7 @@ class _Follower:
         return self._hidden_since.get(found.type, -1) >= destroyed
 
     def _is_alive(self, life: _Life) -> bool:
-        """Whether it was neither destroyed nor went with its client."""
+        """Whether neither the object nor its client has been destroyed."""
         found = self.objects[life.index]
         owner = None if found.owner is None else self.objects[found.owner]
         return found.destroyed_call is None and (owner is None or owner.destroyed_call is None)
@@ -329,7 +329,7 @@ class _Follower:
 
 
 def _read(function: BoundaryFunction, text: str) -> _Values:
-    """What the arguments of a call say of objects; nothing where they are damaged."""
+    """Read the objects among the values of a call; none where the values are damaged."""
     try:
         arguments = json.loads(text)
     except ValueError:

@@ -35,7 +35,7 @@ class ObjectField:
 
     @property
     def is_result(self) -> bool:
-        """Whether the call hands it out, so that it is there from the call's end on."""
+        """Whether the call hands the object out, which is then there from the end of the call on."""
         return self.role in (Role.CREATES, Role.NAMES)
 
 
@@ -61,17 +61,17 @@ class BoundaryFunction:
 
     @property
     def objects(self) -> tuple[ObjectField, ...]:
-        """All its objects, those that it is given first."""
+        """The objects that it is given, then those that it hands out."""
         return self.inputs + self.results
 
 
 def function_named(name: str) -> BoundaryFunction:
-    """What is known of a boundary function; nothing of one that is not of the PJRT C API."""
+    """The values of a boundary function that are known; none where it is no function of the PJRT C API."""
     return _functions().get(name, BoundaryFunction())
 
 
 def address_of(value: object) -> int:
-    """The address that a recorded value is; 0 where it is none."""
+    """The recorded value as an address; 0 where it is none."""
     try:
         return int(value, 16) if isinstance(value, str) and value.startswith("0x") else 0
     except ValueError:
@@ -79,7 +79,7 @@ def address_of(value: object) -> int:
 
 
 def elements(known: ObjectField, value: object) -> Iterator[object]:
-    """What may be objects in a recorded value: itself, or the elements of a list or of a list for each device."""
+    """The values in which objects may be: the value itself, the elements of a list, or those of a list of lists."""
     if not known.is_list:
         yield value
     elif isinstance(value, list):
@@ -99,14 +99,14 @@ def functions_with(kind: str) -> dict[str, list[str]]:
 
 @cache
 def destroyed_types() -> frozenset[str]:
-    """The types of objects that have to be destroyed by whom they were created for."""
+    """The types of objects that some function of the C API destroys."""
     fields = (field for function in _functions().values() for field in function.objects)
     return frozenset(field.type for field in fields if field.role is Role.DESTROYS)
 
 
 @cache
 def created_types() -> frozenset[str]:
-    """The types of objects whose creation is a value of some call; others come from elsewhere (errors, callbacks)."""
+    """The types of objects that some function creates and hands out; others (errors, callbacks) come from elsewhere."""
     fields = (field for function in _functions().values() for field in function.results)
     return frozenset(field.type for field in fields)
 
