@@ -114,9 +114,9 @@ last, else any."
   "Why METHOD with PARAMS was answered with nothing, and which command helps."
   (let* ((request (list :request (string-remove-prefix ":" (symbol-name method))))
          (why (framedex--ask :framedex/why (append params request)))
-         (command (plist-get (plist-get why :action) :command)))
-    (concat (plist-get why :text)
-            (and command (format " (M-x %s)" (cdr (assoc command framedex--commands)))))))
+         (action (plist-get (plist-get why :action) :command))
+         (command (cdr (assoc action framedex--commands))))
+    (concat (plist-get why :text) (and command (format " (M-x %s)" command)))))
 
 (defun framedex--find (method params)
   "What the server answers to METHOD with PARAMS.

@@ -63,7 +63,8 @@ local NAMES = {
 function M.say_why(method, params)
   M.ask("framedex/why", vim.tbl_extend("error", params, { request = method }), function(why)
     local action = M.value(why.action)
-    vim.notify("framedex: " .. why.text .. (action and (" (:Framedex %s)"):format(NAMES[action.command]) or ""))
+    local name = action and NAMES[action.command]
+    vim.notify("framedex: " .. why.text .. (name and (" (:Framedex %s)"):format(name) or ""))
   end)
 end
 
