@@ -88,8 +88,8 @@ class CaptureRecord:
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
     `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
     nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
-    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `causal_links` say what had calls
-    made, `ffi` is what handlers were run for, `builds` are the components that were recorded.
+    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `causal_links` say what had
+    calls made, `ffi` is what handlers were run for, `builds` are the components that were recorded.
     """
 
     capture: Capture
