@@ -74,7 +74,7 @@ def _included_names(tree: SourceTree) -> dict[str, Counter[str]]:
 
 
 def _take_out_siblings(tree: SourceTree, files: frozenset[str], included: dict[str, Counter[str]]) -> None:
-    """Settle what lies below the tree itself or beside the file that includes it."""
+    """Take out of what is wanted the headers below the tree itself or beside the file that includes them."""
     for name, folders in list(included.items()):
         if _is_below(tree, files, name):
             del included[name]
@@ -110,7 +110,7 @@ def _served_by_own_folders(tree: SourceTree, files: frozenset[str], included: Ma
 
 
 def _choose(served: Served, included: dict[str, Counter[str]]) -> list[str]:
-    """Folders that serve all that can be served: each time the one that serves the most lines of those left."""
+    """Folders that serve all headers that can be served, chosen one by one: the next serves the most lines left."""
 
     def rank(folder: str) -> tuple[int, int, str]:
         lines = sum(included[name].total() for name in served[folder] if name in included)

@@ -85,7 +85,7 @@ def url_template(repository: str) -> str:
 
 
 def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None:
-    """A Python file below the folder where a component was installed."""
+    """The component and the path in its repository of a Python file below the folder where that was installed."""
     for build in builds:
         if build.component == "xla" or not recorded.startswith(f"{build.folder}/"):
             continue
@@ -98,7 +98,7 @@ def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None
 
 
 def _compiled(recorded: str) -> tuple[str, str] | None:
-    """A C or C++ file as a compiler was given it."""
+    """The component and the path in its repository of a C or C++ file, by the path that a compiler was given."""
     if _GENERATED.search(recorded):
         return None
     if match := _EXTERNAL.fullmatch(recorded):

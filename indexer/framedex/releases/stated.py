@@ -133,7 +133,7 @@ def _distribution(site: str, package: str) -> str | None:
 
 
 def _own(folder: str, package: str) -> str | None:
-    """What the version.py of a package in a source tree says."""
+    """The version that the version.py of a package in a source tree names; None where it names none."""
     try:
         with open_regular(Path(folder, "version.py")) as file:
             found = _VERSION.search(file.read(_LARGEST).decode(errors="replace"))

@@ -32,7 +32,7 @@ class SourceMapError(FramedexError):
 
 
 def write_map(stream: IO[bytes], info: SourceMapInfo, files: Iterable[ExtractedFile]) -> tuple[int, int]:
-    """Write a map; how many files and definitions it has. The same content gives the same bytes.
+    """Write a map, and return how many files and definitions it has. The same content gives the same bytes.
 
     The files are in the order of their paths, which are relative to the repository, with `/` between folders.
     """

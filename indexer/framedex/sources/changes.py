@@ -24,7 +24,7 @@ _MOST = 4096  # files whose changes are kept
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file is not as it was; `lines` leads from the old lines to the new, None where git has not the old text."""
+    """How a file has changed: `lines` leads from the old lines to the new, None where git has not the old text."""
 
     lines: LineMap | None
 
@@ -36,7 +36,7 @@ class Changes:
         self._known: dict[tuple[str, FileState], tuple[tuple[int, int], Change | None]] = {}
 
     def since(self, path: str, then: FileState) -> Change | None:
-        """What has changed in a file since; None for nothing, and where there is no such file now."""
+        """What has changed in a file since it was in state `then`; None for nothing, and where it is not here now."""
         found = found_file(path)
         if found is None:
             return None

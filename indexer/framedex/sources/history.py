@@ -20,11 +20,11 @@ class History:
         self._name = Path(path).name
 
     def at(self, revision: str) -> bytes | None:
-        """The file at a commit or tag; None where git has it not."""
+        """The content of the file at a commit or tag; None where git does not have it."""
         return self._content(revision)
 
     def earlier(self) -> Iterator[bytes]:
-        """The file as it was committed, the latest first; each content once."""
+        """The contents that the file was committed with, the latest first, each once."""
         commits = self._git.text("rev-list", f"--max-count={_MOST}", "HEAD", "--", f"./{self._name}") or ""
         seen: set[bytes] = set()
         for commit in commits.split():

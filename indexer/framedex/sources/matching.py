@@ -75,7 +75,7 @@ def match_generated(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tu
 
 
 def lambdas_in(functions: Sequence[Candidate], candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """The lambdas among the candidates that are in these functions."""
+    """The candidates that are lambdas within these functions."""
     return tuple(
         (path, definition)
         for path, definition in candidates
@@ -132,7 +132,7 @@ def _lambda(
 
 
 def _lambda_parameters(name: Name) -> tuple[str, ...] | None:
-    """What the lambda takes; None where the name does not say, as in `f()::$_1::~$_1()`."""
+    """The parameters of the lambda; None where its name does not say them, as in `f()::$_1::~$_1()`."""
     if not name.is_special_member_of_lambda:
         own = [part for part in name.parts[-2:] if part.parameters is not None]
         return _parameters(name) if own else None
@@ -153,7 +153,7 @@ def _numbered(name: Name, candidates: list[Candidate]) -> list[Candidate]:
 
 
 def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Those whose path is that of the symbol; failing that, those that differ only in what the source leaves out."""
+    """The definitions whose path is that of the symbol; else those that differ only in what the source leaves out."""
     paths = [(c, path_of(c[1].name)) for c in candidates]
     if same := [c for c, path in paths if path == key]:
         return same
@@ -190,7 +190,7 @@ def _is_implicit(name: Name, fitting: Sequence[Candidate]) -> bool:
 
 
 def _of_unit(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those in the symbol's translation unit, else those in its header."""
+    """The definitions in the symbol's translation unit, else those in that unit's header."""
     if symbol.unit is None:
         return list(candidates)
     unit = PurePosixPath(symbol.unit)
@@ -203,7 +203,7 @@ def _of_constness(name: Name, candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def _best_types(name: Name, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those whose parameter types share the most words with the symbol's."""
+    """The definitions whose parameter types share the most words with the symbol's."""
     return _alike(name.parameters or (), candidates)
 
 
@@ -216,7 +216,7 @@ def _alike(parameters: tuple[str, ...], candidates: Sequence[Candidate]) -> list
 
 
 def _narrow(symbol: NativeSymbol, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Tests and stubs left out where there is something else, the nearest to the symbol's unit first."""
+    """The definitions, the nearest to the symbol's unit first; tests and stubs only where there is nothing else."""
     kept = _keep_all(candidates, lambda path, _: not _OTHER.search(str(path)))
     stem = PurePosixPath(symbol.unit).stem if symbol.unit else None
     ordered = sorted(kept, key=lambda c: (PurePosixPath(c[0]).stem != stem, c[0], c[1].line))

@@ -49,7 +49,7 @@ def path_of(name: str) -> tuple[str, ...]:
 
 
 def short_of(key: tuple[str, ...]) -> str:
-    """The same for a name already taken apart."""
+    """The short name (see `short_name`) of a name that is taken apart already."""
     named = [part for part in key if part not in (LAMBDA, ANONYMOUS)]
     if named[-1:] == ["operator="] and len(named) > 1:
         named.pop()

@@ -8,5 +8,5 @@ from framedex.model import CallSite
 
 
 def call_sites(text: str | None) -> tuple[CallSite, ...]:
-    """The calls in such a text; none for None."""
+    """The calls in a text that the extractor made of them; no calls for None."""
     return tuple(CallSite(*site) for site in json.loads(text)) if text else ()
