@@ -60,9 +60,9 @@ def main():
     workers = [threading.Thread(target=work, args=(function,)) for function in (first, second, third, fourth)]
     for worker in workers:
         worker.start()
-    while any(worker.is_alive() for worker in workers):
+    while alive := [worker for worker in workers if worker.is_alive()]:
         jax.device_put(np.zeros(3, np.int8))
-        workers[0].join(0.01)
+        alive[0].join(0.01)
     for worker in workers:
         worker.join()
 
