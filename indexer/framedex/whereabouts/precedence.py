@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from framedex.model.places import is_local  # without the rows: `framedex open` waits for this
 from framedex.recall import Recall
@@ -19,9 +19,35 @@ from framedex.whereabouts.rules import BUILD_FOLDER, PathMap, PathRule
 from framedex.whereabouts.tails import TreeFiles, files_below
 
 if TYPE_CHECKING:
-    from framedex.index import Index
+    from framedex.model import SourceRoot
 
 _MOST_FILES = 16
+
+
+class KnownNames(Protocol):
+    """What an index knows of names."""
+
+    def files_named(self, name: str) -> Sequence[str]:
+        """The files of this name, in any folder: real paths, and those of source maps."""
+
+
+class KnownSources(Protocol):
+    """What an index knows of source trees."""
+
+    def roots(self) -> Sequence[SourceRoot]:
+        """The source folders."""
+
+
+class KnownFiles(Protocol):
+    """An index, as far as it knows files."""
+
+    @property
+    def names(self) -> KnownNames:
+        """What it knows of names."""
+
+    @property
+    def sources(self) -> KnownSources:
+        """What it knows of source trees."""
 
 
 class Whereabouts:
@@ -36,7 +62,7 @@ class Whereabouts:
         rules: Iterable[PathRule] = (),
         sources: Iterable[Path] = (),
         folders: Sequence[Path] = (),
-        index: Index | None = None,
+        index: KnownFiles | None = None,
     ) -> None:
         self.rules = PathMap(rules)
         self._sources = sources
