@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -22,5 +24,7 @@ def test_a_click_with_ctrl_opens_the_line(window: Workbench, project: Project, t
     prompt = window.page.locator(".terminal.xterm .xterm-rows")
     expect(prompt).to_contain_text("#")
     window.page.keyboard.type(f"echo '{text}'\n")
+    # The next prompt is written, and nothing is drawn anew below the mouse: that would take the link away.
+    expect(prompt).to_have_text(re.compile(r"#\s*$"))
     window.follow(text, at="device_put", says="Open the source of this frame")
     window.expect_place(project.program.name, LINKS[text])
