@@ -11,13 +11,13 @@ namesakes, but never when a single definition has the name.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import linecache
 import random
 import time
 from collections import Counter
 from pathlib import Path
 
+from jaxlib_library import jaxlib_library
 from rich.console import Console
 from rich.table import Table
 from source_trees import SourceTrees
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=0, help="functions without a definition to print")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
-    path = arguments.binary or _jaxlib()
+    path = arguments.binary or jaxlib_library()
     trees = SourceTrees(arguments.source)
     symbols = _symbols(path, tuple(arguments.namespace) or NAMESPACES)
     began = time.process_time()
@@ -113,13 +113,6 @@ def _print_outcome(console: Console, written: list[_Match], generated: list[_Mat
     ]
     right = sum(unit == name for unit, name in units)
     console.print(f"of {len(units):,} places in .cc files, {right:,} are in the symbol's translation unit")
-
-
-def _jaxlib() -> Path:
-    spec = importlib.util.find_spec("jaxlib")
-    if spec is None or spec.origin is None:
-        raise SystemExit("jaxlib is not installed: name a binary.")
-    return Path(spec.origin).with_name("libjax_common.so")
 
 
 if __name__ == "__main__":

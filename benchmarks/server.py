@@ -37,6 +37,9 @@ SERVERS = {
 }
 
 
+_MOST_PLACES = 200
+
+
 def main() -> None:
     options = _options()
     root = options.index.resolve().parent.parent if options.index else Path.cwd()
@@ -86,19 +89,19 @@ def measure_hovers(command: Sequence[str], options: argparse.Namespace, root: Pa
     return seconds, megabytes
 
 
-def busiest_lines(index: Path, most: int = 200) -> list[tuple[str, int]]:
+def busiest_lines(index: Path) -> list[tuple[str, int]]:
     """The lines of the latest calls' stacks with source, as a reader would meet them."""
     from framedex.index import Index
     from framedex.model import CallFilter
 
     places: dict[tuple[str, int], None] = {}
     with Index.open(index) as opened:
-        for call in opened.calls.find(CallFilter(), limit=most):
+        for call in opened.calls.find(CallFilter(), limit=_MOST_PLACES):
             trace = opened.calls.trace(call.id)
             for frame in trace.frames if trace else ():
                 if frame.location is not None:
                     places[frame.location.path, frame.location.line] = None
-    return list(places)[:most]
+    return list(places)[:_MOST_PLACES]
 
 
 def _options() -> argparse.Namespace:

@@ -17,9 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from native_build import built
+
 import framedex_native
 
-ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import jax, numpy as np
 array = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -39,24 +40,10 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--python", nargs="*", default=[sys.executable])
     options = parser.parse_args()
-    plugin = build()
+    plugin = built("stack_benchmark", "libstack_benchmark.so")
     for python in options.python:
         runs = [measure(python, plugin) for _ in range(options.runs)]
         show(python, {name: statistics.median(run[name] for run in runs) for name in runs[0]})
-
-
-def build() -> Path:
-    """Build the benchmark plug-in and return its path."""
-    folder = ROOT / "build" / "benchmarks"
-    pybind11 = subprocess.run(
-        [sys.executable, "-m", "pybind11", "--cmakedir"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
-    configure += ["-DFRAMEDEX_BENCHMARKS=ON", f"-Dpybind11_DIR={pybind11}", f"-DPython_EXECUTABLE={sys.executable}"]
-    subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
-    command = ["cmake", "--build", str(folder), "--target", "stack_benchmark", "--parallel", "2"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return folder / "native" / "libstack_benchmark.so"
 
 
 def measure(python: str, plugin: Path) -> dict[str, float]:

@@ -11,13 +11,13 @@ the places, *single* if it is the only one, and *wrong* if all places are others
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from jaxlib_library import jaxlib_library
 from rich.console import Console
 from rich.table import Table
 
@@ -44,7 +44,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with Index.open(arguments.index) as index, index.reading():
         resolver = Resolver(index)
-        truth = dict(_sample(arguments.binary or _jaxlib(), resolver, arguments.sample, arguments.seed))
+        truth = dict(_sample(arguments.binary or jaxlib_library(), resolver, arguments.sample, arguments.seed))
         table = Table("spelling", "placed", "right", "single", "wrong", title=f"{len(truth)} functions")
         for name, spell in SPELLINGS.items():
             counts, missed = _counted(resolver, truth, spell, arguments.wrong)
@@ -143,13 +143,6 @@ SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "name alone": _without_parameters,
     "std::__1::": lambda name: _llvm(name).replace("std::", "std::__1::"),
 }
-
-
-def _jaxlib() -> Path:
-    spec = importlib.util.find_spec("jaxlib")
-    if spec is None or spec.origin is None:
-        raise SystemExit("jaxlib is not installed: name a binary.")
-    return Path(spec.origin).with_name("libjax_common.so")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ BINARY defaults to jaxlib's libjax_common.so. Rounds are interleaved, so that a 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import statistics
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from jaxlib_library import jaxlib_library
 from rich.console import Console
 from rich.table import Table
 
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("binary", type=Path, nargs="?", default=None)
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()
-    path = arguments.binary or _jaxlib()
+    path = arguments.binary or jaxlib_library()
     readers: dict[str, Callable[[], object]] = {
         "nm": lambda: subprocess.run(["nm", path], stdout=subprocess.DEVNULL, check=True),
         "framedex": lambda: Binary.open(path),
@@ -51,13 +51,6 @@ def _measure(readers: dict[str, Callable[[], object]], rounds: int) -> dict[str,
             read()
             seconds[name].append(time.perf_counter() - began)
     return seconds
-
-
-def _jaxlib() -> Path:
-    spec = importlib.util.find_spec("jaxlib")
-    if spec is None or spec.origin is None:
-        raise SystemExit("jaxlib is not installed: name a binary.")
-    return Path(spec.origin).with_name("libjax_common.so")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ sys.path[packages.index(True) : packages.index(True)] = added
 """
 
 
-def own_module(module: str, opened: Iterable[Path] = ()) -> list[str]:
+def own_module(module: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs a module of ours in an interpreter of its own, as `python -m MODULE` does.
 
     Nothing is imported from the folders that an editor has `opened`, but framedex itself where it lies in one.
@@ -60,7 +60,7 @@ def own_module(module: str, opened: Iterable[Path] = ()) -> list[str]:
     return own_code(f"import runpy\nrunpy.run_module({module!r}, run_name='__main__', alter_sys=True)", opened)
 
 
-def own_code(code: str, opened: Iterable[Path] = ()) -> list[str]:
+def own_code(code: str, opened: Iterable[Path]) -> list[str]:
     """The command that runs code of ours in an interpreter of its own; its arguments are to be appended."""
     path = absolute_folders(os.pathsep.join(sys.path))
     doubtful = _doubtful(opened)

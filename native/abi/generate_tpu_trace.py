@@ -52,7 +52,7 @@ def unimplemented_table(abi: TpuAbi) -> str:
     ]
     for function in abi.functions:
         lines.append(f"  api.{function.name} = []({_unnamed(abi, function)}) -> {function.returns} {{")
-        lines += [f"    if ({name} != nullptr) *{name} = {{}};" for name in outputs(abi, function)]
+        lines += [f"    if ({name} != nullptr) *{name} = {{}};" for name in outputs(function)]
         if expression := status(abi, function):
             lines.append(f'    unimplemented({expression}, "{function.name}");')
         if function.returns != "void":
@@ -63,7 +63,7 @@ def unimplemented_table(abi: TpuAbi) -> str:
 
 def _unnamed(abi: TpuAbi, function: Function) -> str:
     """The parameters, those that the stub does not use without their names."""
-    used = {*outputs(abi, function), (status(abi, function) or "").partition("->")[0]}
+    used = {*outputs(function), (status(abi, function) or "").partition("->")[0]}
     return ", ".join(
         f"{parameter.type} {parameter.name}" if parameter.name in used else parameter.type
         for parameter in function.parameters

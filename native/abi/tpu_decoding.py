@@ -84,10 +84,10 @@ def values(abi: TpuAbi, function: Function) -> list[Value]:
     return list(_values(abi, function))
 
 
-def outputs(abi: TpuAbi, function: Function) -> Iterator[str]:
+def outputs(function: Function) -> Iterator[str]:
     """The names of the parameters that point to room for one output."""
     for parameter in function.parameters:
-        if parameter.type != STATUS and _is_output(abi, function, parameter.name, parameter.type):
+        if parameter.type != STATUS and _is_output(function, parameter.name, parameter.type):
             yield parameter.name
 
 
@@ -108,7 +108,7 @@ def _values(abi: TpuAbi, function: Function) -> Iterator[Value]:
     for parameter in function.parameters:
         if parameter.name in counts or (parameter.type == STATUS and parameter.name == failure):
             continue
-        is_output = _is_output(abi, function, parameter.name, parameter.type)
+        is_output = _is_output(function, parameter.name, parameter.type)
         count = _count(function, parameter.name)
         if _is_identity(function, parameter.type):
             yield Value(parameter.name, f"{{writer}}.address({{index}}, {parameter.name});", "true", False)
@@ -127,7 +127,7 @@ def _is_identity(function: Function, c_type: str) -> bool:
     return c_type.endswith("*") and ("Free" in function.name or "Destroy" in function.name)
 
 
-def _is_output(abi: TpuAbi, function: Function, name: str, c_type: str) -> bool:
+def _is_output(function: Function, name: str, c_type: str) -> bool:
     if (function.name, name) in OUTPUTS:
         return True
     if (function.name, name) in INPUTS or not c_type.endswith("*") or c_type.startswith("const "):

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "pjrt/extension_chain.h"
 #include "pjrt/traced_call.h"
 
 namespace framedex::pjrt {

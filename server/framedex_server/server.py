@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return serve(options.index, options.log_file)
 
 
-def serve(index: Path | None = None, log_file: Path | None = None) -> int:
+def serve(index: Path | None, log_file: Path | None) -> int:
     """Serve one client over stdin and stdout; `index` is used instead of the nearest one upwards from each document."""
     _log_to(log_file)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -63,7 +63,7 @@ def serve(index: Path | None = None, log_file: Path | None = None) -> int:
     return 0 if server.protocol.was_shut_down else 1
 
 
-def serve_clients(where: Address | Path, index: Path | None = None, log_file: Path | None = None) -> int:
+def serve_clients(where: Address | Path, index: Path | None, log_file: Path | None) -> int:
     """Serve every client that may connect, each in a session of its own, until SIGINT or SIGTERM.
 
     `where` is a port, or the path of a Unix socket; what clients need to know is told on stderr. The exit status is 1

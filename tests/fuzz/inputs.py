@@ -34,10 +34,6 @@ class Input:
         self.take(1)
         return text_of(taken)
 
-    def rest(self) -> bytes:
-        """All that is left."""
-        return self.take(len(self._data))
-
 
 def text_of(data: bytes) -> str:
     """Bytes as Python has names of files and what programs print."""

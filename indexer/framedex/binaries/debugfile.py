@@ -19,18 +19,18 @@ _SYSTEM = Path("/usr/lib/debug")
 _CHUNK = 1 << 20
 
 
-def find_debug_file(path: Path, elf: Elf, system: Path = _SYSTEM) -> Path | None:
+def find_debug_file(path: Path, elf: Elf) -> Path | None:
     """The debug file that belongs to a binary, None where there is none; its build-id or checksum is compared."""
     build_id = elf.build_id
     if build_id:
-        for candidate in (system / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *_cached(build_id)):
+        for candidate in (_SYSTEM / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *_cached(build_id)):
             if _has_build_id(candidate, build_id):
                 return candidate
     link = elf.debug_link
     if link is None:
         return None
     name, checksum = link
-    return next((c for c in _beside(path, name, system) if c != path and _has_checksum(c, checksum)), None)
+    return next((c for c in _beside(path, name) if c != path and _has_checksum(c, checksum)), None)
 
 
 def _cached(build_id: str) -> list[Path]:
@@ -39,11 +39,11 @@ def _cached(build_id: str) -> list[Path]:
     return [folder / build_id / "debuginfo"] if folder else []
 
 
-def _beside(path: Path, name: str, system: Path) -> Iterator[Path]:
+def _beside(path: Path, name: str) -> Iterator[Path]:
     folder = Path(os.path.realpath(path)).parent
     yield folder / name
     yield folder / ".debug" / name
-    yield system.joinpath(*folder.parts[1:], name)
+    yield _SYSTEM.joinpath(*folder.parts[1:], name)
 
 
 def _has_build_id(path: Path, build_id: str) -> bool:

@@ -7,7 +7,7 @@ xla/ffi/api/api.h and xla/ffi/ffi_registry.cc.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from framedex.ffi.joins import Problem
@@ -44,7 +44,7 @@ def explain_problem(problem: Problem) -> Explanation:
     others = [platform_name(platform) for platform in problem.registered_for if platform != problem.platform]
     if others:
         return Explanation(
-            f"'{problem.target}' is registered for {_listed(others)}, but the program was compiled for {wanted}.",
+            f"'{problem.target}' is registered for {', '.join(others)}, but the program was compiled for {wanted}.",
             f"Register a handler for it: jax.ffi.register_ffi_target({problem.target!r}, ..., platform={wanted!r});"
             " or choose by platform with jax.lax.platform_dependent.",
         )
@@ -89,7 +89,7 @@ def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | 
         names = attribute_names(arguments.get("attributes")) or [given]
         return Explanation(
             f"The handler has no attribute '{given}'; where it stands it takes '{expected}' (the call gives"
-            f" {_listed(names)}).",
+            f" {', '.join(names)}).",
             f"Rename the keyword argument {given} to {expected}, or the .Attr<>({expected!r}) of the binding.",
         )
     if match := _WRONG_DTYPE.search(message):
@@ -110,7 +110,3 @@ def _recognised(message: str, arguments: Mapping[str, object]) -> Explanation | 
             "Python's numbers become s64 and f64: give NumPy's, as in np.float32(eps), of the type of the .Attr<>.",
         )
     return None
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names)

@@ -1,4 +1,4 @@
-"""What the index knows of FFI targets: small types without logic, as in `framedex.model`."""
+"""What the index knows of FFI targets: small types, as in `framedex.model`."""
 
 from __future__ import annotations
 

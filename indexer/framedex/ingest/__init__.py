@@ -3,12 +3,10 @@
 from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Progress, Silence
 from framedex.ingest.rebuild import rebuild_index
-from framedex.ingest.report import CaptureReport, GoneCapture, Report, TreeReport
+from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.run import add_capture, find_needed_sources, find_sources, ingest_captures, refresh_files
 
 __all__ = [
-    "CaptureReport",
-    "GoneCapture",
     "Namer",
     "Progress",
     "Report",

@@ -28,14 +28,14 @@ class Imported:
     replaced: SourceMapInfo | None
 
 
-def import_map(store: Store, path: Path, progress: Progress, binaries: RecordedBinaries | None = None) -> Imported:
+def import_map(store: Store, path: Path, progress: Progress) -> Imported:
     """Take in a map, in place of one of the same component, and place the recorded functions that it defines.
 
     One transaction: where the map turns out to be damaged, everything is as it was. Raises SourceMapError.
     """
     with store.transaction():
         imported = _store_map(store, path, progress)
-        place_functions(store.sources, progress, binaries or RecordedBinaries())
+        place_functions(store.sources, progress, RecordedBinaries())
     return imported
 
 

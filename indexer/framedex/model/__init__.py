@@ -1,4 +1,4 @@
-"""The vocabulary that every room of framedex shares: what a capture holds, and what the index answers. No logic."""
+"""The vocabulary that every room of framedex shares: what a capture holds, and what the index answers."""
 
 from typing import TYPE_CHECKING
 

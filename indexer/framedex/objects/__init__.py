@@ -6,7 +6,7 @@ from framedex.lazy import exports
 from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
 
 if TYPE_CHECKING:
-    from framedex.objects.lifetimes import Lifetimes, RecordedObject, Violation, ViolationKind, follow_objects
+    from framedex.objects.lifetimes import Lifetimes, RecordedObject, ViolationKind, follow_objects
 
 __all__ = [
     "BoundaryFunction",
@@ -14,13 +14,10 @@ __all__ = [
     "ObjectField",
     "RecordedObject",
     "Role",
-    "Violation",
     "ViolationKind",
     "follow_objects",
     "function_named",
 ]
 
 # Those who show names need the table only; following lifetimes takes numpy.
-__getattr__ = exports(
-    __name__, {"lifetimes": ("Lifetimes", "RecordedObject", "Violation", "ViolationKind", "follow_objects")}
-)
+__getattr__ = exports(__name__, {"lifetimes": ("Lifetimes", "RecordedObject", "ViolationKind", "follow_objects")})

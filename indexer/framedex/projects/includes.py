@@ -48,7 +48,7 @@ def find_include_roots(tree: SourceTree, given: Sequence[Path]) -> IncludeRoots:
     total = _total(included)
     files = frozenset(tree.files)
     _take_out_siblings(tree, files, included)
-    own = ["", *_choose(_served_by_own_folders(tree, files, included), included)]
+    own = ["", *_choose(_served_by_own_folders(files, included), included)]
     named = [os.path.realpath(folder) for folder in given]
     for folder in named:
         _settle(_served(folder, included), included)
@@ -91,7 +91,7 @@ def _is_below(tree: SourceTree, files: frozenset[str], name: str) -> bool:
     return path in files or _exists(f"{tree.root}/{path}")
 
 
-def _served_by_own_folders(tree: SourceTree, files: frozenset[str], included: Mapping[str, object]) -> Served:
+def _served_by_own_folders(files: frozenset[str], included: Mapping[str, object]) -> Served:
     """The folders of the tree below which wanted headers are.
 
     A header that is named without a folder counts only where one file of the tree has its name.

@@ -6,12 +6,10 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.releases.builds import Build, find_builds, release_commits
-    from framedex.releases.repository import REPOSITORIES, Published, public_url, published, url_template
+    from framedex.releases.repository import public_url, published, url_template
 
 __all__ = [
-    "REPOSITORIES",
     "Build",
-    "Published",
     "find_builds",
     "public_url",
     "published",
@@ -23,6 +21,6 @@ __getattr__ = exports(
     __name__,
     {
         "builds": ("Build", "find_builds", "release_commits"),
-        "repository": ("REPOSITORIES", "Published", "public_url", "published", "url_template"),
+        "repository": ("public_url", "published", "url_template"),
     },
 )

@@ -92,10 +92,10 @@ def call_line(
     if len(lines) == 1 and not through:
         return (How.SINGLE if own else How.INLINED_HOP), lines
     if not direct and through:
-        return How.INLINED_HOP, body.ordered(through, callee, instruction)
+        return How.INLINED_HOP, body.ordered(through, instruction)
     if not direct:
         return None, ()
-    return How.RANKED, body.ordered((*direct, *through), callee, instruction)
+    return How.RANKED, body.ordered((*direct, *through), instruction)
 
 
 def _is_certain(caller: Caller, callee: Called, own: Sequence[WrittenCall]) -> bool:
@@ -164,7 +164,7 @@ class _Body:
                 return found
         return ()
 
-    def ordered(self, sites: Sequence[WrittenCall], callee: Called, instruction: int | None) -> tuple[int, ...]:
+    def ordered(self, sites: Sequence[WrittenCall], instruction: int | None) -> tuple[int, ...]:
         """The lines of the sites, the likeliest for this instruction first."""
         candidates = [site for site in self._all if site in sites]
         if instruction is None or len(_lines(candidates)) == 1:

@@ -21,18 +21,15 @@ class History:
 
     def at(self, revision: str) -> bytes | None:
         """The content of the file at a commit or tag; None where git does not have it."""
-        return self._content(revision)
+        content = self._git.content("cat-file", "blob", f"{revision}:./{self._name}")
+        return content if content is not None and len(content) <= _LARGEST else None
 
     def earlier(self) -> Iterator[bytes]:
         """The contents that the file was committed with, the latest first, each once."""
         commits = self._git.text("rev-list", f"--max-count={_MOST}", "HEAD", "--", f"./{self._name}") or ""
         seen: set[bytes] = set()
         for commit in commits.split():
-            content = self._content(commit)
+            content = self.at(commit)
             if content is not None and content not in seen:
                 seen.add(content)
                 yield content
-
-    def _content(self, revision: str) -> bytes | None:
-        content = self._git.content("cat-file", "blob", f"{revision}:./{self._name}")
-        return content if content is not None and len(content) <= _LARGEST else None

@@ -60,7 +60,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
         lines += _links(session, markup, place, recorded.latest_call)
     if not lines:
         return None
-    return _hover(session, markup, lines, session.line_range(place.path, place.line))
+    return _hover(markup, lines, session.line_range(place.path, place.line))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +231,6 @@ def _and_more(total: int) -> str:
     return f" and {total - MOST_SHOWN} more" if total > MOST_SHOWN else ""
 
 
-def _hover(session: Session, markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
+def _hover(markup: Markup, lines: list[str], where: types.Range) -> types.Hover:
     kind = types.MarkupKind.Markdown if markup.markdown else types.MarkupKind.PlainText
     return types.Hover(types.MarkupContent(kind, markup.lines(lines)), where)

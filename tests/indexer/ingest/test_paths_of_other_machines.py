@@ -17,7 +17,7 @@ from framedex.whereabouts.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
-ALLOCATE, PADDED = 11, 7  # lines of LIBRARY_SOURCE
+ALLOCATE = 11  # a line of LIBRARY_SOURCE
 
 
 def _built(folder: Path, prefix: str) -> Project:

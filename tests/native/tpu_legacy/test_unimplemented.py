@@ -38,7 +38,7 @@ def library() -> ctypes.CDLL:
 def test_it_answers_unimplemented_with_its_name_and_clears_its_outputs(library: ctypes.CDLL, name: str) -> None:
     function = FUNCTIONS[name]
     status = ctypes.c_void_p(library.TpuStatus_New())
-    outputs = {output: (ctypes.c_uint64 * 2)(MARK, MARK) for output in tpu_decoding.outputs(ABI, function)}
+    outputs = {output: (ctypes.c_uint64 * 2)(MARK, MARK) for output in tpu_decoding.outputs(function)}
     arguments = [
         status if parameter.name == "status" else outputs.get(parameter.name) for parameter in function.parameters
     ]

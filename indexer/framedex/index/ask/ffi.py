@@ -54,7 +54,7 @@ class Ffi:
         rows = self.reader.rows(
             "SELECT DISTINCT fr.function FROM ffi_handlers h JOIN frames fr ON fr.id = h.frame"
             f" JOIN frames m ON m.id = h.implementation WHERE m.function {IN_JSON}",
-            json_list(list(functions)),
+            json_list(functions),
         )
         found = functions_by_id(self.reader, [function for (function,) in rows])
         return [found[function] for (function,) in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from framedex.model import Definition, SourceMapInfo
@@ -13,7 +13,7 @@ from framedex.model import Definition, SourceMapInfo
 Row = tuple[Any, ...]
 
 IN_JSON = "IN (SELECT value FROM json_each(?))"
-"""For lists of ids bound as one JSON parameter: any number of them, and one prepared statement."""
+"""For values bound as one JSON parameter (`json_list`): any number of them, and one prepared statement."""
 
 LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
 """Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
@@ -40,8 +40,8 @@ DEFINITIONS_NAMED = (
 SOURCE_MAP_COLUMNS = "component, repository, revision, is_dirty, tool"
 
 
-def json_list(values: Sequence[object]) -> str:
-    """The list of ids as the JSON parameter that `IN_JSON` takes."""
+def json_list(values: Iterable[object]) -> str:
+    """The values as the one JSON parameter that `IN_JSON` and `json_each` take."""
     return json.dumps(list(values))
 
 

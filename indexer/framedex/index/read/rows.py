@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from framedex.index.file.conventions import IN_JSON, Row
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.read.memory import Memory
@@ -121,7 +121,7 @@ def functions_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FunctionRow
 
 def _read_functions(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FunctionRow]]:
     query = f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id {IN_JSON}"
-    return {row[0]: partial(_function_row, reader, row) for row in reader.rows(query, json.dumps(ids))}
+    return {row[0]: partial(_function_row, reader, row) for row in reader.rows(query, json_list(ids))}
 
 
 def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
@@ -130,7 +130,7 @@ def frames_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FrameRow]:
 
 
 def _read_frames(reader: Reader, ids: list[int]) -> dict[int, Callable[[], FrameRow]]:
-    wanted = json.dumps(ids)
+    wanted = json_list(ids)
     rows = reader.rows(
         f"SELECT fr.id, fr.function, m.path, fr.offset, fr.inlined, fr.is_returning, {place_columns('fr')}"
         f" FROM frames fr LEFT JOIN modules m ON m.id = fr.module {place_tables('fr')} WHERE fr.id {IN_JSON}",

@@ -7,7 +7,6 @@ once per node, pair, function or line, however often recursion brings its stack 
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from dataclasses import dataclass
 from itertools import islice
@@ -15,7 +14,7 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAKES_CLIENT, SAMPLES
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAKES_CLIENT, SAMPLES, json_list
 from framedex.index.file.readable import CODE, READABLE
 from framedex.model import LinkHow
 
@@ -126,7 +125,7 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
         "UPDATE nodes SET calls = calls + ?, busiest = max(busiest, ?), longest = max(longest, ?) WHERE id = ?",
         _rows(calls, busiest, longest, nodes),
     )
-    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json.dumps(MAKES_CLIENT),)).fetchall()
+    made = connection.execute(f"SELECT id FROM boundaries WHERE name {IN_JSON}", (json_list(MAKES_CLIENT),)).fetchall()
     makes_client = np.isin(items.boundary, np.array(made, np.int64).reshape(-1))
     passed = distinct(walk.node[makes_client[walk.item]])
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))

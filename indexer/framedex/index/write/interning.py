@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from framedex.index.file.conventions import json_list
 from framedex.index.file.values import signed
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FrameRecord, FunctionRecord
@@ -118,7 +118,7 @@ class Tree:
             "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
             " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
             " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
-            (json.dumps([parent for _, parent, _, _ in self._new]),),
+            (json_list([parent for _, parent, _, _ in self._new]),),
         )
         self._new.clear()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +35,7 @@ def place_recorded(connection: sqlite3.Connection, placements: Sequence[FramePla
     """
     files = file_ids(connection, {placed.location.path for placed in placements})
     given = [(placed.frame, *place(placed.location, files)) for placed in placements]
-    moved = connection.execute(_MOVED, (json.dumps(given),)).fetchall()
+    moved = connection.execute(_MOVED, (json_list(given),)).fetchall()
     if not moved:
         return
     connection.executemany("UPDATE frames SET file = ?, line = ?, how = ? WHERE id = ?", moved)

@@ -97,7 +97,7 @@ class SourceTables:
             "SELECT fr.id, fn.language, fn.name, fn.short_name, fn.first_line, f.path, fr.recorded_line FROM frames fr"
             " JOIN files f ON f.id = fr.recorded_file JOIN functions fn ON fn.id = fr.function"
             f" WHERE f.path {IN_JSON} ORDER BY fr.id",
-            json_list(list(paths)),
+            json_list(paths),
         )
         return [RecordedPlace(row[0], Language(row[1]), *row[2:7]) for row in rows]
 
@@ -164,7 +164,7 @@ class SourceTables:
 
     def remove_files(self, paths: Iterable[str]) -> None:
         """Forget source files that are gone, with their definitions."""
-        files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(list(paths)))]
+        files = [file for (file,) in self._rows(f"SELECT id FROM files WHERE path {IN_JSON}", json_list(paths))]
         forget_definitions(self.connection, files)
         self.connection.executemany("DELETE FROM source_files WHERE file = ?", [(file,) for file in files])
 
@@ -224,7 +224,7 @@ class SourceTables:
             " JOIN functions called ON called.id = inward.function"
             f" WHERE fr.function {IN_JSON} AND fr.how IS NOT 'exact' AND fr.depth = 0"
             " AND called.language = ? AND called.symbol <> '' ORDER BY fr.id, called.symbol",
-            json_list(list(functions)),
+            json_list(functions),
             Language.NATIVE.value,
         )
         return [OpenFrame(row[0], row[1], BinaryId(*row[2:5]), unsigned(row[5]), row[6]) for row in rows]

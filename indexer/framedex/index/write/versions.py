@@ -24,7 +24,7 @@ def remember_versions(connection: sqlite3.Connection, frames: Iterable[int], beg
     `began` is when the recording did (Unix time in ns, None: unknown). Of a file that was changed after that, or after
     the binary that was made of it, nobody can say what it was.
     """
-    wanted = json_list(list(frames))
+    wanted = json_list(frames)
     rows = connection.execute(
         f"SELECT DISTINCT fr.file, f.path, fr.module, m.path FROM frames fr JOIN files f ON f.id = fr.file"
         f" LEFT JOIN modules m ON m.id = fr.module WHERE fr.id {IN_JSON} AND fr.how = 'exact'",
@@ -49,7 +49,7 @@ def remember_indexed(connection: sqlite3.Connection, files: Iterable[int]) -> No
     rows = connection.execute(
         f"SELECT s.file, f.path, s.modified, s.size FROM source_files s JOIN files f ON f.id = s.file"
         f" WHERE s.file {IN_JSON} AND s.blob = '' AND s.map IS NULL",
-        (json_list(list(files)),),
+        (json_list(files),),
     ).fetchall()
     for file, path, modified, size in rows:
         state = file_state(path)

@@ -1,6 +1,5 @@
 #include "pjrt/mock/delegate/program.h"
 
-#include "pjrt/element_size.h"
 #include "pjrt/mock/delegate/encoding.h"
 
 namespace framedex::mock {

@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "abi/struct_size.h"
 #include "pjrt/mock/base/error.h"
 #include "pjrt/mock/delegate/delegate.h"
-#include "pjrt/traced_call.h"
 
 // Work on a device that a runtime tells the plug-in of. The mock only keeps its description.
 struct PJRT_AsyncTrackingEvent {

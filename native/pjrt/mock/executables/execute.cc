@@ -7,7 +7,6 @@
 #include "pjrt/mock/delegate/execution_threads.h"
 #include "pjrt/mock/devices/device_activity.h"
 #include "pjrt/mock/executables/executable.h"
-#include "pjrt/traced_call.h"
 
 namespace framedex::mock {
 namespace {

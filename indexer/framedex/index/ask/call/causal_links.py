@@ -33,7 +33,7 @@ def linked_nodes(reader: Reader, calls: Iterable[int]) -> dict[int, list[tuple[i
     """For each of these calls that has links, the innermost nodes of those, and how they are known."""
     found: dict[int, list[tuple[int, LinkHow]]] = {}
     for call, node, how in reader.rows(
-        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(list(calls))
+        f"SELECT call, node, how FROM call_links WHERE call {IN_JSON} ORDER BY call, thread", json_list(calls)
     ):
         found.setdefault(call, []).append((node, LinkHow(how)))
     return found

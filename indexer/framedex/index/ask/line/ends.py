@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from framedex.index.ask.line.narrowing import passages
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import frames_by_id
 from framedex.model import BoundaryEnd
@@ -28,7 +27,7 @@ def boundary_ends(line: AskedLine) -> list[BoundaryEnd]:
         " UNION ALL SELECT u.call, n.parent, u.steps + 1 FROM up u JOIN nodes n ON n.id = u.node"
         f" WHERE n.parent AND u.steps < {_DEPTH}"
         ") SELECT u.call, n.frame FROM up u JOIN nodes n ON n.id = u.node ORDER BY u.call, u.steps",
-        json.dumps([call for *_, call in found]),
+        json_list([call for *_, call in found]),
     )
     frames = frames_by_id(line.reader, {frame for _, frame in rows})
     return [

@@ -6,11 +6,10 @@ these questions read the tree below the line, and the deeper the line is, the le
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader
 
@@ -60,7 +59,7 @@ def passages(line: AskedLine, capture: int) -> list[Passage]:
     )
     order = {node: position for position, (node,) in enumerate(starts)}
     found: dict[tuple[int, str, str], Passage] = {}
-    for row in sorted(line.reader.rows(_STACKS_BELOW, json.dumps(list(order)), capture), key=lambda row: order[row[0]]):
+    for row in sorted(line.reader.rows(_STACKS_BELOW, json_list(order), capture), key=lambda row: order[row[0]]):
         passage = Passage(*row)
         found.setdefault((passage.stack, passage.function, passage.boundary), passage)
     return sorted(found.values(), key=lambda passage: (-passage.calls, passage.stack, passage.function))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 
 from framedex.index.ask.call.pythonlines import lines_of_nodes
 from framedex.index.ask.line.standing import MOST_STANDING, Standing, standing_on
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.readable import READABLE
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
@@ -81,6 +80,6 @@ def _next_readable(reader: Reader, front: Collection[int]) -> list[tuple[int, in
         f" UNION ALL SELECT u.start, n.id, n.parent, n.frame, {READABLE} FROM up u"
         f" JOIN nodes n ON n.id = u.parent {_JOINS} WHERE NOT u.readable"
         ") SELECT start, id, frame, parent <> 0 FROM up WHERE readable",
-        json.dumps(list(front)),
+        json_list(front),
     )
     return [(start, node, frame, bool(goes_on)) for start, node, frame, goes_on in rows]

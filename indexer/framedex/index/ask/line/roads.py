@@ -6,14 +6,13 @@ whoever goes on from a place can stay on the stacks that brought them there.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from framedex.index.ask.line.narrowing import nodes_in
 from framedex.index.ask.line.standing import standing_on
 from framedex.index.ask.line.steps import inward_readable
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.file.readable import READABLE
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
@@ -94,7 +93,7 @@ def _next_readable(reader: Reader, front: dict[int, int]) -> list[_Arrival]:
         ") SELECT start, id, frame, calls, longest, makes_client,"
         " EXISTS (SELECT 1 FROM nodes c WHERE c.parent = below.id)"
         " FROM below WHERE readable",
-        json.dumps(list(front)),
+        json_list(front),
     )
     return [
         _Arrival(front[start], node, frame, calls, longest, bool(makes_client), bool(goes_on))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import heapq
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from framedex.index.ask.line.narrowing import passages
 from framedex.index.ask.line.standing import standing_on
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
 from framedex.model import StackHit
@@ -55,7 +54,7 @@ def _of_capture(line: AskedLine, capture: int, limit: int) -> list[StackHit]:
     starts = {
         node: (frame, depth)
         for node, frame, depth in reader.rows(
-            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", json.dumps([each.start for each in found])
+            f"SELECT id, frame, depth FROM nodes WHERE id {IN_JSON}", json_list([each.start for each in found])
         )
     }
     frames = frames_by_id(reader, {frame for frame, _ in starts.values()})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from framedex.index.ask.line.narrowing import nodes_in
-from framedex.index.file.conventions import IN_JSON
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 
 MOST_STANDING = 100
@@ -59,7 +58,7 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM nodes n CROSS JOIN frames fr ON fr.id = n.frame"
             f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line = ? ORDER BY n.longest DESC, n.id LIMIT ?",
-            json.dumps(list(within)),
+            json_list(within),
             file,
             then,
             limit,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 
 from framedex.index.ask.line.narrowing import Passage, passages
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES
+from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, arguments, capture_row, functions_by_id
 from framedex.model import How, LineSummary
@@ -80,7 +79,7 @@ def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
     hows = reader.rows(
         "SELECT DISTINCT fr.how FROM nodes n JOIN frames fr ON fr.id = n.frame"
         f" WHERE n.id {IN_JSON} AND fr.how IS NOT NULL",
-        json.dumps(list({each.start for each in found})),
+        json_list({each.start for each in found}),
     )
     return LineSummary(
         path=line.path,
@@ -104,7 +103,7 @@ def _samples(reader: Reader, found: Collection[Passage]) -> list[dict[str, objec
     rows = reader.rows(
         "SELECT DISTINCT a.json FROM calls c JOIN arguments a ON a.id = c.arguments"
         f" WHERE c.id {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
-        json.dumps([each.latest_call for each in longest]),
+        json_list([each.latest_call for each in longest]),
         SAMPLES,
     )
     return [arguments(text) for (text,) in rows]

@@ -14,7 +14,6 @@ from framedex.interchange.text.spans import matched
 _NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"
 _FRAME = re.compile(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
 _REGISTER = re.compile(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
-_HEADING = re.compile(r"(?:Call [Tt]race:|Backtrace:|(?:BUG|Oops|WARNING|INFO): .*|Unable to handle kernel .*)$")
 _BELONGS = re.compile(
     r"</?(?:TASK|IRQ|NMI|SOFTIRQ|EOE)>$|\[ *\d+\.\d+\](?:\[ *[CT]\d+\])?\s*$|\bCode: |\bR[A-Z0-9]{2}: |\bRSP: "
 )
