@@ -17,7 +17,8 @@ BUILT_FROM := CMakeLists.txt pyproject.toml native/CMakeLists.txt native/extract
 
 WORKERS := 2
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --ignore tests/editors/vscode
-CHECKS := ruff mypy clang-format $(VENV)/clang-tidied
+CHECKS := ruff mypy clang-format $(VENV)/clang-tidied $(VENV)/extension-checked
+EXTENSION := $(shell find editors/vscode/src editors/vscode/test editors/vscode/package*.json editors/vscode/tsconfig.json -type f)
 SIDE_BY_SIDE := $(MAKE) --no-print-directory --output-sync=target -j $(WORKERS)
 
 .PHONY: demo seed-trace test quick check ruff mypy clang-format pythons legacy-python test-editors screenshots sanitize fuzz format clean
@@ -58,6 +59,11 @@ $(VENV)/clang-tidied: $(VENV)/set-up-dev .clang-tidy scripts/clang-tidy
 	@scripts/clang-tidy $(VENV)
 	@touch $@
 
+$(VENV)/extension-checked: $(VENV)/set-up-dev scripts/check-extension $(EXTENSION)
+	@echo "check: the extension's types and unit tests"
+	@scripts/check-extension
+	@touch $@
+
 pythons:
 	@scripts/other-pythons
 
@@ -67,8 +73,7 @@ legacy-python:
 test-editors: $(VENV)/set-up-dev
 	@scripts/set-up-editors $(VENV)
 	@echo "check: the extension's types and unit tests"
-	@PATH="$(CURDIR)/.editors/bin:$$PATH" npm --prefix editors/vscode --silent run check
-	@PATH="$(CURDIR)/.editors/bin:$$PATH" npm --prefix editors/vscode --silent run test
+	@scripts/check-extension
 	@$(BIN)/python -m pytest tests/editors/vscode
 
 screenshots: $(VENV)/set-up-dev
