@@ -66,7 +66,7 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.command(SELECT_CAPTURE)
     async def select_command(params: Any) -> Json | None:
         chosen = await _select(session, params)
-        what = f"answers are of {chosen['command']} alone" if chosen else "answers are of all captures"
+        what = f"answers are of {chosen['name']} alone" if chosen else "answers are of all captures"
         tell(server, f"framedex: {what}.")
         return chosen
 
