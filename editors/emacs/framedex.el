@@ -59,9 +59,9 @@ MORE are other choices, as conses of a text and its value.  RET alone takes the
 first of these, without any the latest capture."
   (let* ((listed (framedex--ask :framedex/captures (list :textDocument (framedex--document))))
          (captures (mapcar (lambda (capture)
-                             (cons (concat (format-time-string "%F %T " (plist-get capture :started))
-                                           (plist-get capture :command))
-                                   (plist-get capture :id)))
+                             (let ((started (format-time-string "%F %T" (plist-get capture :started)))
+                                   (id (plist-get capture :id)))
+                               (cons (format "%s %s (capture %d)" started (plist-get capture :name) id) id)))
                            (plist-get listed :captures)))
          (choices (append captures more)))
     (unless captures (user-error "%s" (framedex--why :framedex/captures (list :textDocument (framedex--document)))))
@@ -72,7 +72,7 @@ first of these, without any the latest capture."
   "Have answers be about CAPTURE alone, an id; nil for all."
   (interactive (list (framedex--read-capture "Answers are about: " '("all captures"))))
   (let ((picked (framedex--ask :framedex/selectCapture (list :textDocument (framedex--document) :capture capture))))
-    (message "Answers are of %s" (if picked (concat (plist-get picked :command) " alone") "all captures"))))
+    (message "Answers are of %s" (if picked (concat (plist-get picked :name) " alone") "all captures"))))
 
 ;;;###autoload
 (defun framedex-compare-captures (before after)

@@ -190,8 +190,10 @@ class Indexes:
         """
         return await self.run(lambda: self._each(question))
 
-    async def problem_of(self, document: Path) -> FramedexError | None:
-        """Why the index that `document` belongs to cannot be used; None where it can be, or where there is none.
+    async def problem_of(self, document: Path) -> tuple[Path, FramedexError] | None:
+        """Why the index that `document` belongs to cannot be used, after a folder that it is of.
+
+        None where it can be, or where there is none.
 
         It belongs to the nearest above it or the workspace. Where there is none above, it is enough that one inside the
         workspace can be used.
@@ -302,13 +304,16 @@ class Indexes:
                     answers.append((folder, path, error))
         return answers
 
-    def _problem_of(self, document: Path) -> FramedexError | None:
+    def _problem_of(self, document: Path) -> tuple[Path, FramedexError] | None:
         nearest = next(iter(self._choice.upwards(document)), None)
         if nearest is not None:
-            return self._problem(nearest)
-        inside = islice(filter(_state, self._choice.inside_workspace()), MOST_LISTED)
-        problems = [self._problem(path) for path in inside]
-        return next(iter(problems), None) if all(problems) else None
+            problem = self._problem(nearest)
+            starts = (document.parent, *self._choice.roots())
+            folder = next((each for each in starts if self.of_folder(each) == nearest), nearest.parent.parent)
+            return (folder, problem) if problem is not None else None
+        inside = list(islice(filter(_state, self._choice.inside_workspace()), MOST_LISTED))
+        problems = [problem for path in inside if (problem := self._problem(path))]
+        return (inside[0].parent.parent, problems[0]) if problems and len(problems) == len(inside) else None
 
     def _problem(self, path: Path) -> FramedexError | None:
         try:

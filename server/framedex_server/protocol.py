@@ -21,7 +21,7 @@ OWN_REQUESTS = "framedex/"
 INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
 
-INDEX_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.record"
+INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
 OPEN_TRACE, SELECT_CAPTURE, COMPARE_CAPTURES = (
     "framedex.openTrace",
     "framedex.selectCapture",

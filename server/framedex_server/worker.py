@@ -5,6 +5,7 @@ breaks while it reads binaries and captures does not end the server. Requests an
 
     {"do": "index", "index": FILE, "captures": [FOLDER...], "sources": [FOLDER...],
      "rules": [[BEFORE, AFTER]...], "lazy": true}
+    {"do": "rebuild", ...}  as "index" without "lazy": the index is made anew
     {"do": "refresh", "index": FILE, "files": [FILE...]}
 
     {"begun": true}  {"task": "Reading captures", "total": 3}  {"done": 2}  ...
@@ -32,6 +33,8 @@ from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.index.file.database import Patience
+    from framedex.ingest.report import Report
+    from framedex.whereabouts.rules import PathRule
 
 NICENESS = 10
 """It gives way to whoever types in the editor."""
@@ -126,15 +129,32 @@ def _answer(request: dict[str, Any], progress: Telling, interrupts: Interrupts) 
 def _index(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures
-    from framedex.whereabouts.rules import PathRule
 
+    captures, sources, rules = _given(request)
     with Store(Path(request["index"]), _patience(progress)) as store:
         find = find_needed_sources if request["lazy"] else find_sources
-        captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
         # A workspace without rules may have a project inside that has some: those that the index remembers stay.
-        rules = [PathRule(before, Path(after)) for before, after in request["rules"]] or None
-        report = ingest_captures(store, captures, sources, progress, find, rules)
+        report = ingest_captures(store, captures, sources, progress, find, rules or None)
         store.seal()
+    return _told(report)
+
+
+def _rebuild(request: dict[str, Any], progress: Telling) -> dict[str, Any]:
+    from framedex.ingest import rebuild_index
+
+    captures, sources, rules = _given(request)
+    return _told(rebuild_index(Path(request["index"]), captures, sources, progress, _patience(progress), rules))
+
+
+def _given(request: dict[str, Any]) -> tuple[list[Path], list[Path], list[PathRule]]:
+    """The captures, sources and rules for paths of a request."""
+    from framedex.whereabouts.rules import PathRule
+
+    captures, sources = ([Path(path) for path in request[key]] for key in ("captures", "sources"))
+    return captures, sources, [PathRule(before, Path(after)) for before, after in request["rules"]]
+
+
+def _told(report: Report) -> dict[str, Any]:
     return {
         "captures": len(report.captures),
         "calls": sum(capture.calls for capture in report.captures),
@@ -158,7 +178,11 @@ def _patience(progress: Telling) -> Patience:
     return Patience(PATIENCE, lambda: progress.note(WAITING))
 
 
-_WORK: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {"index": _index, "refresh": _refresh}
+_WORK: dict[str, Callable[[dict[str, Any], Telling], dict[str, Any]]] = {
+    "index": _index,
+    "rebuild": _rebuild,
+    "refresh": _refresh,
+}
 
 if __name__ == "__main__":
     main()

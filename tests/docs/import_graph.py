@@ -19,16 +19,27 @@ def tree_of(file: Path) -> ast.Module:
 
 def imports(file: Path, *, for_types: bool = True) -> Iterator[str]:
     """The modules that a file imports, anywhere in it; of `from a import b` that is `a.b`."""
-    passed: list[ast.AST] = [tree_of(file)]
+    return (name for name, is_for_types in _imports(file) if for_types or not is_for_types)
+
+
+@cache
+def _imports(file: Path) -> tuple[tuple[str, bool], ...]:
+    """What a file imports, each with whether that is for type checkers alone."""
+    found: list[tuple[str, bool]] = []
+    passed: list[tuple[ast.AST, bool]] = [(tree_of(file), False)]
     while passed:
-        node = passed.pop()
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if for_types or not is_for_types:
-            passed += ast.iter_child_nodes(node)
+        node, is_for_types = passed.pop()
+        match node:
+            case ast.Import():
+                found += ((alias.name, is_for_types) for alias in node.names)
+            case ast.ImportFrom(module=str(module)):
+                found += ((f"{module}.{alias.name}", is_for_types) for alias in node.names)
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                is_for_types = True
+        # A statement is in no expression, and those are most of a tree.
+        inner = (each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.expr))
+        passed += ((each, is_for_types) for each in inner)
+    return tuple(found)
 
 
 @cache

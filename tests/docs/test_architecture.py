@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -235,6 +238,19 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/commands/launching/launch.py",  # whether the program's is this one
     }
     assert not files_importing("multiprocessing", INDEXER, SERVER) | files_importing("pty", INDEXER, SERVER)
+
+
+def test_what_is_imported_is_declared() -> None:
+    """What another package brings may be gone with its next version. In programs that are recorded, JAX brings all."""
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in declared}
+    known = packages_distributions()
+    imported = {
+        name.split(".")[0] for folder in (INDEXER, SERVER) for file in folder.rglob("*.py") for name in imports(file)
+    }
+    others = {name for name in imported - sys.stdlib_module_names if not name.startswith("framedex")}
+    assert others
+    assert {name for name in others if not names & {*known[name]}} == set()
 
 
 def test_programs_are_looked_for_in_one_place() -> None:

@@ -93,8 +93,10 @@
       report)
 (find-file (session 'demo))
 (go-to-line (session 'lines 'main_calls_make_input))
-(cl-letf (((symbol-function 'completing-read) (lambda (_ choices &rest _) (caar choices))))
-  (push (cons 'capture (framedex--read-capture "Which: ")) report))
+(cl-letf (((symbol-function 'completing-read) (lambda (_ choices &rest _)
+                                                (push (cons 'captures (vconcat (mapcar #'car choices))) report)
+                                                (caar choices))))
+  (push (cons 'capture (framedex--read-capture "Which: " '("all captures"))) report))
 (framedex-open-trace)
 (push (cons 'opened_trace (here)) report)
 

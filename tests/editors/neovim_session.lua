@@ -173,8 +173,9 @@ local function play()
   vim.cmd("cclose")
 
   edit(session.demo, session.lines.main_calls_make_input)
+  report.captures = {}
   vim.ui.select = function(choices, options, take)
-    report.captures = vim.tbl_map(options.format_item, choices)
+    table.insert(report.captures, vim.tbl_map(options.format_item, choices))
     take(choices[#choices])
   end
   local told

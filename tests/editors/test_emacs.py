@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -141,7 +142,7 @@ def test_where_a_failing_script_wrote_to_is_told(seen: dict[str, Any]) -> None:
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
-    assert seen["picked"] == "Answers are of python demo.py alone"
+    assert seen["picked"] == "Answers are of demo.py alone"
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("Nothing has been recorded here yet")
     assert seen["without_captures"].endswith(" (M-x framedex-record)")
@@ -188,5 +189,6 @@ def test_steps_go_along_one_stack_out_of_the_project_too(seen: dict[str, Any]) -
 
 
 def test_captures_are_offered_and_a_trace_is_opened(seen: dict[str, Any]) -> None:
-    assert seen["capture"] == 1
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", seen["captures"][0])
+    assert (seen["captures"][1:], seen["capture"]) == (["all captures"], 1)
     assert seen["opened_trace"]["file"] == "call-3.fdtrace"

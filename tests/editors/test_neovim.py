@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -123,8 +124,11 @@ def test_return_in_an_older_or_newer_list_does_what_that_list_is_for(seen: dict[
 
 
 def test_captures_are_picked_and_compared(seen: dict[str, Any]) -> None:
-    assert seen["captures"][-1].endswith("python demo.py")
-    assert seen["picked"] == "framedex: answers are of python demo.py alone."
+    picked, *compared = seen["captures"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d demo\.py \(capture 1\)", picked[1])
+    assert picked[0] == "all captures"
+    assert compared == [picked[1:], picked[1:]]
+    assert seen["picked"] == "framedex: answers are of demo.py alone."
     assert seen["compared"].startswith("demo.py:8, before → after:")
     assert seen["without_captures"].startswith("framedex: Nothing has been recorded here yet")
 

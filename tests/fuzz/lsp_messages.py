@@ -31,7 +31,7 @@ import attrs
 from lsprotocol import types
 
 import framedex_server
-from framedex_server.protocol import INDEX_COMMAND, OWN_REQUESTS, RECORD_COMMAND
+from framedex_server.protocol import INDEX_COMMAND, OWN_REQUESTS, REBUILD_COMMAND, RECORD_COMMAND
 from framedex_server.server import FramedexServer
 from tests.server.raw_client import RawClient, framed
 from tests.server.recording import Recording, record
@@ -41,7 +41,7 @@ FIRST_ID = 10_000  # the noise has smaller ones
 PATIENCE = 60.0  # seconds for the answers to a batch: a server that needs more hangs
 DEEPEST = 4  # levels of parameters that are made
 ENDING = {types.SHUTDOWN, types.EXIT}
-LONG_WORK = {INDEX_COMMAND, RECORD_COMMAND}
+LONG_WORK = {INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND}
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Messages:
         # What indexes and runs programs is asked for no file that there is: it would be done.
         uris = URIS if command in LONG_WORK else self._uris
         arguments = [chance.choice((chance.choice(uris), self._own_params())) for _ in range(chance.randrange(3))]
-        return {"command": command, "arguments": [] if command == INDEX_COMMAND else arguments}
+        return {"command": command, "arguments": [] if command in (INDEX_COMMAND, REBUILD_COMMAND) else arguments}
 
     def _own_params(self) -> Any:
         chance = self._random

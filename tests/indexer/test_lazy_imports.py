@@ -31,6 +31,13 @@ def test_another_name_is_refused(package: str) -> None:
     assert not hasattr(import_module(package), "no_such_name")
 
 
+def test_the_server_starts_without_the_native_module() -> None:
+    asked = "import sys, framedex_server.server; print(*(name for name in sys.modules if name.startswith('framedex')))"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert "framedex_server.server" in loaded
+    assert [name for name in loaded if name.startswith(("framedex_native", "framedex.captures"))] == []
+
+
 def test_a_place_costs_no_more_than_places() -> None:
     asked = "import sys; from framedex.model import Location; print(*sorted(m for m in sys.modules if 'framedex' in m))"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +66,58 @@ async def test_an_index_that_cannot_be_used_is_listed_with_the_reason(tmp_path: 
     client = await connect(tmp_path)
     for _ in range(2):  # told each time, not once
         listed = {Path(each["folder"]).name: each for each in (await answer(client, "indexes"))["indexes"]}
-        assert listed["sound"]["problem"] is None
+        assert listed["sound"]["problem"] is None and listed["sound"]["action"] is None
         assert listed["spoilt"]["captures"] == []
         assert "framedex index" in listed["spoilt"]["problem"]
+    folder = tmp_path / "spoilt"
+    action: dict[str, Any] = {
+        "title": "Rebuild the index",
+        "command": "framedex.rebuildIndex",
+        "arguments": [folder.as_uri()],
+    }
+    assert listed["spoilt"]["action"] == action
+    why = plain(await own(client, "why", folder / "demo.py", 1, request="framedex/stacks"))
+    assert (why["text"], why["action"]) == (listed["spoilt"]["problem"].replace("\n", " "), action)
+    done = await client.workspace_execute_command_async(
+        types.ExecuteCommandParams(action["command"], action["arguments"])
+    )
+    assert plain(done) == {"captures": 0, "calls": 0, "refused": []}, "its capture is in the index alone"
+    assert (folder / ".framedex" / "index.db.damaged").exists()
+    listed = {Path(each["folder"]).name: each for each in (await answer(client, "indexes"))["indexes"]}
+    assert (listed["spoilt"]["problem"], listed["spoilt"]["action"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "command"),
+    [
+        ("PRAGMA user_version = 1", "framedex.rebuildIndex"),
+        ("PRAGMA application_id = 1", None),
+    ],
+)
+async def test_what_helps_an_index_is_told_only_where_something_does(
+    tmp_path: Path, connect: Connect, spoil: str, command: str | None
+) -> None:
+    """An index of another version can be made anew; a database of another program is left alone."""
+    recording = record(tmp_path)
+    with closing(sqlite3.connect(recording.index)) as connection:
+        connection.execute(spoil)
+    client = await connect(tmp_path)
+    (listed,) = (await answer(client, "indexes"))["indexes"]
+    assert listed["problem"]
+    assert (listed["action"] and listed["action"]["command"]) == command
+
+
+async def test_an_empty_index_can_be_filled(tmp_path: Path, connect: Connect) -> None:
+    index = tmp_path / ".framedex" / "index.db"
+    index.parent.mkdir()
+    index.touch()
+    client = await connect(tmp_path)
+    (listed,) = (await answer(client, "indexes"))["indexes"]
+    assert listed["action"] == {
+        "title": "Index this project",
+        "command": "framedex.index",
+        "arguments": [tmp_path.as_uri()],
+    }
 
 
 async def test_what_is_wrong_with_an_index_is_told_to_who_asks_for_its_contents_only(

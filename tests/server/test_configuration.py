@@ -148,6 +148,7 @@ def test_changes_are_registered_for_and_a_changed_file_is_read_again(client: Raw
     patterns = [watcher["globPattern"] for watcher in registered["workspace/didChangeWatchedFiles"]["watchers"]]
     assert "**/pyproject.toml" in patterns
     assert "**/.framedex/index.db*" in patterns
+    assert "**/.framedex/captures/*/capture.json" in patterns
 
     pyproject(recording.root, "editor.code-lens = true")
     change = {"uri": (recording.root / "pyproject.toml").as_uri(), "type": 1}

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 import { Framedex } from "./framedex";
 import { withoutIcons } from "./plain";
 import { inform, warn } from "./remedies";
-import { Why } from "./server/protocol";
+import { Action, Why } from "./server/protocol";
 
 const SHOWN_FOR = 5_000;
 
@@ -18,19 +18,27 @@ export async function sayWhy(framedex: Framedex, request: string, about: object 
   if (why.action === null) {
     return sayBriefly(why.text);
   }
-  const { title, command, arguments: given } = why.action;
+  const { action } = why;
   const help = async (): Promise<unknown> => {
-    switch (command) {
-      case "framedex.selectCapture":
-        await framedex.picked.answerFrom(null, about);
-        return again?.();
-      case "framedex.record": // with the interpreter that is selected, and what it prints in sight
-        return vscode.commands.executeCommand("framedex.recordFile");
-      default:
-        return vscode.commands.executeCommand(command, ...given);
+    if (action.command === "framedex.selectCapture") {
+      await framedex.picked.answerFrom(null, about);
+      return again?.();
     }
+    return take(action);
   };
-  return inform(why.text, { [title]: help });
+  return inform(why.text, { [action.title]: help });
+}
+
+/** Does what helps, as this editor does it where it has a way of its own. */
+export async function take({ command, arguments: given }: Action): Promise<unknown> {
+  switch (command) {
+    case "framedex.record": // with the interpreter that is selected, and what it prints in sight
+      return vscode.commands.executeCommand("framedex.recordFile");
+    case "framedex.rebuildIndex": // and then the source folders that are missing can be added
+      return vscode.commands.executeCommand("framedex.activity.rebuild", { folder: vscode.Uri.parse(String(given[0])).fsPath });
+    default:
+      return vscode.commands.executeCommand(command, ...given);
+  }
 }
 
 /** Says something in the status bar, for a while. */

@@ -1,7 +1,13 @@
 """Captures on disk: finding them, decoding them. Nothing outside this package knows their format."""
 
 from framedex.captures.contents import write_contents
-from framedex.captures.folders import capture_folders, captures_below, captures_of_run, captures_within
+from framedex.captures.folders import (
+    capture_folders,
+    captures_below,
+    captures_of_run,
+    captures_pattern,
+    captures_within,
+)
 from framedex.captures.metadata import read_metadata
 from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
@@ -14,6 +20,7 @@ __all__ = [
     "capture_state",
     "captures_below",
     "captures_of_run",
+    "captures_pattern",
     "captures_within",
     "count_records",
     "fingerprint_of",

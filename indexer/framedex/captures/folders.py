@@ -25,6 +25,11 @@ def captures_below(project: Path) -> Path:
     return project / ".framedex" / "captures"
 
 
+def captures_pattern() -> str:
+    """The pattern of the file that makes a folder a capture, in any project below a folder."""
+    return str(captures_below(Path("**")) / "*" / _native.METADATA_FILE)
+
+
 def capture_folders(captures: Path) -> list[Path]:
     """The captures in a folder of captures, oldest first (their names begin with the UTC time they began).
 

@@ -18,10 +18,12 @@ from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
 from framedex_server.markup import shorten
-from framedex_server.protocol import INDEX_COMMAND, OPEN_TRACE, RECORD_COMMAND, SELECT_CAPTURE
+from framedex_server.protocol import INDEX_COMMAND, OPEN_TRACE, REBUILD_COMMAND, RECORD_COMMAND, SELECT_CAPTURE
 
 if TYPE_CHECKING:
     from framedex.index import Index
+
+_INDEX_IT = "Index this project"
 
 _ENDS = {
     types.TEXT_DOCUMENT_DEFINITION: "No frame with source is further inward from here; the trace has the whole stack.",
@@ -42,21 +44,38 @@ async def why_nothing(session: Session, about: Json, request: str) -> Json:
         return _why("No stack is picked yet: step along one, or pick one of those through a line.")
     place = _place(session, about)
     document = Path(place.path if place is not None else document_in(session, about))
-    problem = await session.indexes.problem_of(document)
-    if problem is not None:
-        return _why(str(problem).replace("\n", " "))
+    found = await session.indexes.problem_of(document)
+    if found is not None:
+        folder, problem = found
+        return {"text": str(problem).replace("\n", " "), "action": action_for(problem, folder)}
 
     def of_index(index: Index) -> Json | None:
         return _of_line(session, index, place, about, request) if index.captures() else None
 
-    found = await (session.ask_at(place, of_index) if place is not None else session.ask(str(document), of_index))
-    if found is None:
-        found = await session.run(lambda: _not_recorded(session, about, document))
-    return found
+    told = await (session.ask_at(place, of_index) if place is not None else session.ask(str(document), of_index))
+    if told is None:
+        told = await session.run(lambda: _not_recorded(session, about, document))
+    return told
+
+
+def action_for(problem: FramedexError, folder: Path) -> Json | None:
+    """The command that helps where the index of a folder cannot be used; None where none does."""
+    from framedex.index.file.database import EmptyIndexError, RebuildableIndexError
+
+    match problem:
+        case RebuildableIndexError():
+            return _action("Rebuild the index", REBUILD_COMMAND, folder.as_uri())
+        case EmptyIndexError():
+            return _action(_INDEX_IT, INDEX_COMMAND, folder.as_uri())
+    return None
 
 
 def _why(text: str, title: str = "", command: str = "", argument: object = None) -> Json:
-    return {"text": text, "action": {"title": title, "command": command, "arguments": [argument]} if command else None}
+    return {"text": text, "action": _action(title, command, argument) if command else None}
+
+
+def _action(title: str, command: str, argument: object) -> Json:
+    return {"title": title, "command": command, "arguments": [argument]}
 
 
 def _place(session: Session, about: Json) -> Place | None:
@@ -100,7 +119,7 @@ def _not_recorded(session: Session, about: Json, document: Path) -> Json:
         with suppress(FramedexError, ValueError):  # a client may have named a folder that there cannot be
             if capture_folders(captures_below(folder)):
                 text = "What was recorded here is not indexed yet: `framedex index` does that."
-                return _why(text, "Index this project", INDEX_COMMAND, folder.as_uri())
+                return _why(text, _INDEX_IT, INDEX_COMMAND, folder.as_uri())
     text = "Nothing has been recorded here yet: `framedex run SCRIPT` records a program."
     if document.suffix == ".py":
         return _why(text, "Record this file", RECORD_COMMAND, about["textDocument"]["uri"])

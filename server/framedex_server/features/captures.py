@@ -27,7 +27,7 @@ from framedex_server.answers.requests import (
     tell,
 )
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.why import why_nothing
+from framedex_server.answers.why import action_for, why_nothing
 from framedex_server.chosen import PickedCapture
 from framedex_server.protocol import COMPARE_CAPTURES, SELECT_CAPTURE
 
@@ -51,9 +51,9 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature("framedex/indexes")
     async def indexes(_: Any) -> Json:
-        """Every index of the workspace with its captures, latest first; or without them and with a `problem`."""
+        """Every index of the workspace with its captures, latest first; or with a `problem` and an `action`."""
         found = await session.contents.each(lambda index: _listed(session, index))
-        return {"indexes": [{"folder": str(folder), **_known(path, listed)} for folder, path, listed in found]}
+        return {"indexes": [{"folder": str(folder), **_known(folder, path, listed)} for folder, path, listed in found]}
 
     @server.feature("framedex/selectCapture")
     async def select(params: Any) -> Json | None:
@@ -66,7 +66,7 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.command(SELECT_CAPTURE)
     async def select_command(params: Any) -> Json | None:
         chosen = await _select(session, params)
-        what = f"answers are of {chosen['command']} alone" if chosen else "answers are of all captures"
+        what = f"answers are of {chosen['name']} alone" if chosen else "answers are of all captures"
         tell(server, f"framedex: {what}.")
         return chosen
 
@@ -173,7 +173,8 @@ def _listed(session: Session, index: Index) -> Json:
     return {"index": printable(str(index.path)), "captures": rows, "selected": session.chosen.capture_in(index)}
 
 
-def _known(path: Path, listed: Json | FramedexError) -> Json:
+def _known(folder: Path, path: Path, listed: Json | FramedexError) -> Json:
     if isinstance(listed, FramedexError):
-        return {"index": printable(str(path)), "captures": [], "selected": None, "problem": str(listed)}
-    return {**listed, "problem": None}
+        why = {"problem": str(listed), "action": action_for(listed, folder)}
+        return {"index": printable(str(path)), "captures": [], "selected": None, **why}
+    return {**listed, "problem": None, "action": None}

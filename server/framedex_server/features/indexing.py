@@ -24,13 +24,13 @@ from framedex_server.answers.session import Session
 from framedex_server.arrivals import EVERY, Arrivals
 from framedex_server.documents.open_documents import path_of
 from framedex_server.jobs import Worker, record
-from framedex_server.protocol import INDEX_COMMAND, RECORD_COMMAND
+from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND
 
 _log = logging.getLogger(__name__)
 
 
 def register(server: LanguageServer, session: Session) -> None:
-    """Index by itself, on saving, and on `framedex.index`; record a program on `framedex.record`."""
+    """Index by itself, on saving, and on command; record a program on command."""
     indexing = Indexing(server, session)
     session.at_start.append(indexing.watch)
     session.at_end.append(indexing.end)
@@ -47,6 +47,11 @@ def register(server: LanguageServer, session: Session) -> None:
     async def index(*uris: str) -> dict[str, Any] | None:
         """Index the captures and all sources of the project around a document or folder; default: the workspace."""
         return await indexing.index_project(_folder(session, uris))
+
+    @server.command(REBUILD_COMMAND)
+    async def rebuild(*uris: str) -> dict[str, Any] | None:
+        """Make the index of the project around a document or folder anew; default: the workspace's."""
+        return await indexing.index_project(_folder(session, uris), anew=True)
 
     @server.command(RECORD_COMMAND)
     async def record_program(*uris: str) -> int | None:
@@ -93,8 +98,11 @@ class Indexing:
             self._refreshing = asyncio.create_task(self._refresh())
         await asyncio.shield(self._refreshing)
 
-    async def index_project(self, folder: Path) -> dict[str, Any] | None:
-        """Bring the index of the project around a folder up to date, with all of its sources; None if that failed."""
+    async def index_project(self, folder: Path, anew: bool = False) -> dict[str, Any] | None:
+        """Bring the index of the project around a folder up to date, with all of its sources; None if that failed.
+
+        `anew`: make it anew, whatever is there in its place.
+        """
         if not folder.is_dir():
             self._session.report(FramedexError(f"There is no folder {folder}.", "Open one that there is."))
             return None
@@ -102,7 +110,7 @@ class Indexing:
         index = index or folder / ".framedex" / "index.db"
         folders = dict.fromkeys((index.parent.parent, folder))
         captures = await self._session.run(lambda: [each for above in folders for each in _captures(above)])
-        return await self._index(index, captures, lazy=False)
+        return await self._index(index, captures, lazy=False, anew=anew)
 
     async def record(self, script: Path) -> int | None:
         """Run a script under the recorder, in the workspace folder around it, whose captures it goes to."""
@@ -149,10 +157,12 @@ class Indexing:
             by_index.setdefault(index, []).extend(captures)
         return by_index
 
-    async def _index(self, index: Path, captures: Sequence[Path], lazy: bool) -> dict[str, Any] | None:
+    async def _index(
+        self, index: Path, captures: Sequence[Path], lazy: bool, anew: bool = False
+    ) -> dict[str, Any] | None:
         settings = self._session.folder_settings_at(index)
         request = {
-            "do": "index",
+            "do": "rebuild" if anew else "index",
             "index": str(index),
             "captures": [str(capture) for capture in captures],
             "sources": [str(source) for source in settings.sources],

@@ -16,7 +16,6 @@ SETTINGS = ("framedex.toml", "pyproject.toml")
 PATTERNS = (
     *(f"**/{name}" for name in SETTINGS),
     "**/.framedex/index.db*",
-    "**/.framedex/captures/*/capture.json",
     f"**/*.{{{','.join(suffix.removeprefix('.') for suffix in LANGUAGES)}}}",
 )
 
@@ -28,7 +27,8 @@ def register(server: LanguageServer, session: Session) -> None:
         workspace = server.client_capabilities.workspace
         watched = workspace.did_change_watched_files if workspace else None
         if watched and watched.dynamic_registration:
-            watchers = [types.FileSystemWatcher(pattern) for pattern in PATTERNS]
+            patterns = (*PATTERNS, await session.run(_recordings))
+            watchers = [types.FileSystemWatcher(pattern) for pattern in patterns]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = types.Registration("framedex-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             server.client_register_capability(types.RegistrationParams([registration]))
@@ -55,3 +55,9 @@ def register(server: LanguageServer, session: Session) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def folders_changed(_: types.DidChangeWorkspaceFoldersParams) -> None:
         await settings_changed()
+
+
+def _recordings() -> str:
+    from framedex.captures import captures_pattern  # with the native module, for which no start is to wait
+
+    return captures_pattern()

@@ -15,10 +15,11 @@ import pytest
 
 from tests import pythons
 from tests.reading import calls_of
-from tests.running import PROGRAMS, run
+from tests.running import PROGRAMS, Run, mock_environment, run
 
 FEATURES = PROGRAMS / "features"
 SETTINGS = {"out_of_memory": {"FRAMEDEX_HBM": str(1 << 20)}}
+WHOLE = 1200  # seconds for a program, whose every check has a limit of its own: each beside much else takes minutes
 UNRECORDED, RECORDED = "unrecorded", "recorded"
 # Recorded, too, with every release of jaxlib that there is an interpreter for.
 JAXLIBS = ("0.8", "0.9", "0.10", "0.11", "0.12")
@@ -41,7 +42,7 @@ def checked(program: str, way: str, folder: Path) -> Checked:
     # Every program finds eight devices but the one that fills a single one.
     settings = SETTINGS.get(program, {"FRAMEDEX_DEVICES": "8"}) | {"JAX_PLATFORMS": "tpu,cpu"}
     settings |= {"FRAMEDEX_RECORD": "0"} if way == UNRECORDED else {}
-    ran = run(f"features/{program}.py", folder=folder, python=python.path, **settings)
+    ran = Run.of([python.path, str(FEATURES / f"{program}.py")], folder, mock_environment(folder) | settings, WHOLE)
     lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("[")]
     ending = f"exit status {ran.status}\n{ran.stderr[-4000:]}"
     return Checked({name: (outcome, reason) for name, reason, outcome in lines}, ending, ran.captures)

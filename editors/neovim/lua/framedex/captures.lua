@@ -22,9 +22,11 @@ local function choose(prompt, extra, take)
     vim.ui.select(choices, {
       prompt = prompt,
       format_item = function(capture)
-        -- The choice of all captures has no time.
-        local started = capture.started and vim.fn.strftime("%Y-%m-%d %H:%M:%S ", math.floor(capture.started)) or ""
-        return started .. capture.command
+        if not capture.started then -- the choice of all captures
+          return capture.name
+        end
+        local started = vim.fn.strftime("%Y-%m-%d %H:%M:%S", math.floor(capture.started))
+        return ("%s %s (capture %d)"):format(started, capture.name, capture.id)
       end,
     }, function(capture)
       if capture then
@@ -36,7 +38,7 @@ end
 
 --- Choose the capture that answers are about, or all of them.
 function M.pick_capture()
-  choose("Answers are about:", { { id = vim.NIL, command = "all captures" } }, function(capture)
+  choose("Answers are about:", { { id = vim.NIL, name = "all captures" } }, function(capture)
     local document = { uri = vim.uri_from_bufnr(0) }
     request.execute("framedex.selectCapture", { textDocument = document, capture = capture.id })
   end)

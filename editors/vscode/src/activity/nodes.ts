@@ -77,7 +77,7 @@ export interface NumberedFrame extends TracedFrame {
 
 /** Whether an index cannot be used as it is, but can be made anew: the server says what helps. */
 export function isRebuildable({ index }: IndexNode): boolean {
-  return index.problem?.includes("--rebuild") ?? false;
+  return index.action?.command === "framedex.rebuildIndex";
 }
 
 /** The capture that a node belongs to; undefined for an index. */

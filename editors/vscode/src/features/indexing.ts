@@ -3,12 +3,13 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { captureOf, isRebuildable, Node } from "../activity/nodes";
+import { captureOf, Node } from "../activity/nodes";
 import { CommandLine, Ended } from "../commandLine";
 import { Framedex } from "../framedex";
 import { ADD, ADD_SOURCE } from "../missingSource";
 import { plain, reasonOf } from "../plain";
 import { inform, warn } from "../remedies";
+import { take } from "../why";
 
 export function register({ commandLine, server }: Framedex): vscode.Disposable {
   return vscode.Disposable.from(
@@ -36,8 +37,8 @@ export function register({ commandLine, server }: Framedex): vscode.Disposable {
         await addSource(commandLine, folder, source.fsPath);
       }
     }),
-    vscode.commands.registerCommand("framedex.activity.rebuild", async (node: Node) => {
-      const folder = folderOf(node);
+    vscode.commands.registerCommand("framedex.activity.rebuild", async (given: Node | { readonly folder: string }) => {
+      const folder = folderOf(given);
       if (folder !== undefined) {
         await rebuild(commandLine, folder);
       }
@@ -82,9 +83,8 @@ async function index(commandLine: CommandLine, title: string, folder: string, gi
 /** What is wrong with an index, and the way out of it. */
 async function tellProblem(node: Node): Promise<void> {
   if (node.kind === "index" && node.index.problem !== null) {
-    const told = `${node.index.folder}: ${node.index.problem.replace(/\s*\n\s*/g, " ")}`;
-    const remedies = { Rebuild: () => vscode.commands.executeCommand("framedex.activity.rebuild", node) };
-    await warn(told, isRebuildable(node) ? remedies : {});
+    const { folder, problem, action } = node.index;
+    await warn(`${folder}: ${problem.replace(/\s*\n\s*/g, " ")}`, action === null ? {} : { [action.title]: () => take(action) });
   }
 }
 

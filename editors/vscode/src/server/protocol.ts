@@ -2,13 +2,14 @@
 
 import { Location } from "vscode-languageclient/node";
 
-/** The answer of `framedex/why`; the action is a command of the server's that helps. */
+/** The answer of `framedex/why`. */
 export interface Why {
   text: string;
-  action: Command | null;
+  action: Action | null;
 }
 
-interface Command {
+/** A command of the server's that helps. */
+export interface Action {
   title: string;
   command: string;
   arguments: unknown[];
@@ -96,6 +97,8 @@ export interface ListedIndex extends Captures {
   folder: string;
   /** Why it cannot be used: then it lists no captures. */
   problem: string | null;
+  /** What helps then. */
+  action: Action | null;
 }
 
 /** What the calls of a boundary function in a capture came to; where a filter was given, those that pass it. */

@@ -58,7 +58,14 @@ class Patience:
             time.sleep(_PAUSE)
 
 
-class DamagedIndexError(FramedexError):
+class RebuildableIndexError(FramedexError):
+    """The index cannot be used as it is; made anew from its captures, it can."""
+
+    def __init__(self, message: str, remedy: str = _REBUILD) -> None:
+        super().__init__(message, remedy)
+
+
+class DamagedIndexError(RebuildableIndexError):
     """The file is no database, or a broken one."""
 
 
@@ -197,9 +204,9 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         raise FramedexError(f"{path} is an SQLite database, but not a framedex index.", "Choose another with --index.")
     version = _pragma(connection, "user_version")
     if version != VERSION:
-        raise FramedexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.", _REBUILD)
+        raise RebuildableIndexError(f"The index {path} has version {version}; this framedex reads version {VERSION}.")
     if part := foreign_part(connection):
-        raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.", _REBUILD)
+        raise DamagedIndexError(f"{path} is no index that framedex made: it has {part}.")
 
 
 @contextmanager
@@ -272,13 +279,13 @@ def _explained(path: Path, error: sqlite3.Error) -> FramedexError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return _unwritable(path, str(error))
     if "no such" in str(error):
-        return DamagedIndexError(f"The index {path} lacks a part ({error}).", _REBUILD)
-    return FramedexError(f"The index {path} could not be used: {error}.", _REBUILD)
+        return DamagedIndexError(f"The index {path} lacks a part ({error}).")
+    return RebuildableIndexError(f"The index {path} could not be used: {error}.")
 
 
 def damaged(path: Path, what: str) -> DamagedIndexError:
     """The error that an index is damaged, given how it was noticed."""
-    return DamagedIndexError(f"The index {path} is damaged ({what}).", _REBUILD)
+    return DamagedIndexError(f"The index {path} is damaged ({what}).")
 
 
 def changed_by_others(path: Path) -> DamagedIndexError:

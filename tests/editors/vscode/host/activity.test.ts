@@ -163,6 +163,7 @@ test("an index that cannot be used is shown with the reason", async () => {
     assert.match(descriptionOf(tree, node), /^is damaged/);
     assert.match(String(tree.getTreeItem(node).tooltip), /framedex index/);
     assert.equal(tree.getTreeItem(node).contextValue, "index.damaged");
+    assert.equal(node.kind === "index" && node.index.action?.title, "Rebuild the index");
     assert.deepEqual(await tree.getChildren(node), []);
   } finally {
     await vscode.workspace.fs.delete(project, { recursive: true });
