@@ -110,6 +110,16 @@ def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recor
     assert client.request("textDocument/hover", hover_params(recording.demo, 7), 100)["result"]["contents"]
 
 
+@pytest.mark.parametrize("method", ["stepIn", "stacks", "callsThrough", "why"])
+def test_our_own_requests_refuse_malformed_positions_too(client: RawClient, recording: Recording, method: str) -> None:
+    client.initialize(recording.root)
+    document = {"textDocument": {"uri": recording.demo.as_uri()}, "request": "framedex/stepIn"}
+    for request_id, position in enumerate((*MALFORMED_POSITIONS[:-1], {"line": True, "character": 0}), start=1):
+        reply = client.request(f"framedex/{method}", {**document, "position": position}, request_id)
+        if position is not None or method != "why":
+            assert reply["error"]["code"] == INVALID_PARAMS, position
+
+
 def test_a_position_outside_the_document_is_no_error(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     places = [(2**31 - 1, 0), (7, 2**31 - 1), (10_000, 10_000)]
