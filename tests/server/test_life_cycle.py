@@ -18,6 +18,7 @@ from tests.server.recording import Recording
 
 METHODS = ("textDocument/hover", "textDocument/definition", "textDocument/prepareCallHierarchy")
 INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
+NOT_INITIALIZED = -32002
 
 
 @pytest.fixture
@@ -162,6 +163,15 @@ def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, record
     lens = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
     odd = {**lens, "data": {"path": str(recording.demo), "function": 1 << 70}}
     assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "not recorded any more"
+
+
+def test_a_session_begins_once(client: RawClient, recording: Recording) -> None:
+    hover = "textDocument/hover", hover_params(recording.demo, 7)
+    assert client.request(*hover, 1)["error"]["code"] == NOT_INITIALIZED
+    assert client.request("framedex/captures", {}, 2)["error"]["code"] == NOT_INITIALIZED
+    client.initialize(recording.root, request_id=3)
+    assert client.initialize(recording.root.parent, request_id=4)["error"]["code"] == INVALID_REQUEST
+    assert client.request(*hover, 5)["result"]["contents"]
 
 
 def test_a_request_after_shutdown_is_refused(client: RawClient, recording: Recording) -> None:
