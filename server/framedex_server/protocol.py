@@ -1,7 +1,8 @@
 """pygls' protocol with the replies it leaves out, and an end that is the session's.
 
 pygls 2.1 answers neither a request whose parameters are malformed nor one that comes after `shutdown`; a client then
-waits for ever. The LSP specification asks for an error reply to both (`InvalidParams`, `InvalidRequest`).
+waits for ever. The LSP specification asks for an error reply to both (`InvalidParams`, `InvalidRequest`), and to
+requests before `initialize` and a second one of these.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from typing import Any
 import attrs
 import cattrs
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInvalidRequest
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcServerNotInitialized,
+)
 from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 OWN_REQUESTS = "framedex/"
@@ -66,6 +72,7 @@ class AnsweringProtocol(LanguageServerProtocol):
     leave: Callable[[], None]
     """Ends the session, as its transport does."""
 
+    was_initialized = False
     was_shut_down = False
     """Whether the client asked for `shutdown`: `exit` without it is a failure, says the specification."""
 
@@ -119,11 +126,24 @@ class AnsweringProtocol(LanguageServerProtocol):
         message = self._typed(message) if isinstance(message, dict) else None
         if not hasattr(message, "jsonrpc"):
             return
-        if self.was_shut_down and hasattr(message, "id") and getattr(message, "method", types.EXIT) != types.EXIT:
-            refusal = JsonRpcInvalidRequest(f"{message.method} after shutdown")
+        refusal = self._out_of_turn(getattr(message, "method", types.EXIT)) if hasattr(message, "id") else None
+        if refusal is not None:
             self._send_response(message.id, error=refusal.to_response_error())
             return
         super().handle_message(message)
+
+    def _out_of_turn(self, method: str) -> JsonRpcException | None:
+        """Why a request of this method is refused now, if it is: sessions begin and end once."""
+        if method == types.EXIT:
+            return None
+        if self.was_shut_down:
+            return JsonRpcInvalidRequest(f"{method} after shutdown")
+        if self.was_initialized == (method == types.INITIALIZE):
+            if self.was_initialized:
+                return JsonRpcInvalidRequest("initialize comes once")
+            return JsonRpcServerNotInitialized(f"{method} before initialize")
+        self.was_initialized = True
+        return None
 
     def _typed(self, data: dict[str, Any]) -> Any:
         """The typed message, or None for one that cannot be understood; its sender has been told if it waits."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from framedex.whereabouts.files import found_file, is_here, is_of_a_process, one_answer
+from framedex.whereabouts.rules import PathMap, PathRule
 
 
 def test_an_answer_sees_one_state_of_a_file_and_the_next_one_another(tmp_path: Path) -> None:
@@ -26,7 +27,17 @@ def test_an_answer_sees_one_state_of_a_file_and_the_next_one_another(tmp_path: P
 
 
 def test_what_is_below_proc_is_nobodys_source() -> None:
-    for path in ("/proc/self/cwd/a.cc", "//proc/self/stat", "/usr/../proc/self/stat", "/proc/./self/stat", "/proc"):
+    below = ("/proc/self/cwd/a.cc", "//proc/self/stat", "/usr/../proc/self/stat", "/proc/./self/stat", "/proc")
+    for path in (*below, "/dev/stdin", "//dev/fd/0"):
         assert is_of_a_process(path)
         assert not is_here(path)
     assert not any(map(is_of_a_process, ("/procedures/a.cc", "/src/proc/a.cc", "x/../proc/a.cc", "")))
+
+
+def test_a_rule_fits_a_path_that_begins_with_two_slashes(tmp_path: Path) -> None:
+    (tmp_path / "a.cc").touch()
+    for before in ("/their", "//their"):
+        rules = PathMap([PathRule(before, tmp_path)])
+        assert [rules.there(path) for path in ("/their/a.cc", "//their/a.cc", "///their//a.cc")] == [
+            f"{tmp_path}/a.cc"
+        ] * 3

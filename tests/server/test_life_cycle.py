@@ -18,6 +18,7 @@ from tests.server.recording import Recording
 
 METHODS = ("textDocument/hover", "textDocument/definition", "textDocument/prepareCallHierarchy")
 INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32600, -32601, -32602
+NOT_INITIALIZED = -32002
 
 
 @pytest.fixture
@@ -110,6 +111,16 @@ def test_a_malformed_position_is_answered_with_an_error(client: RawClient, recor
     assert client.request("textDocument/hover", hover_params(recording.demo, 7), 100)["result"]["contents"]
 
 
+@pytest.mark.parametrize("method", ["stepIn", "stacks", "callsThrough", "why"])
+def test_our_own_requests_refuse_malformed_positions_too(client: RawClient, recording: Recording, method: str) -> None:
+    client.initialize(recording.root)
+    document = {"textDocument": {"uri": recording.demo.as_uri()}, "request": "framedex/stepIn"}
+    for request_id, position in enumerate((*MALFORMED_POSITIONS[:-1], {"line": True, "character": 0}), start=1):
+        reply = client.request(f"framedex/{method}", {**document, "position": position}, request_id)
+        if position is not None or method != "why":
+            assert reply["error"]["code"] == INVALID_PARAMS, position
+
+
 def test_a_position_outside_the_document_is_no_error(client: RawClient, recording: Recording) -> None:
     client.initialize(recording.root)
     places = [(2**31 - 1, 0), (7, 2**31 - 1), (10_000, 10_000)]
@@ -152,6 +163,15 @@ def test_an_id_that_no_index_can_have_leads_to_nothing(client: RawClient, record
     lens = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
     odd = {**lens, "data": {"path": str(recording.demo), "function": 1 << 70}}
     assert client.request("codeLens/resolve", odd, 2)["result"]["command"]["title"] == "not recorded any more"
+
+
+def test_a_session_begins_once(client: RawClient, recording: Recording) -> None:
+    hover = "textDocument/hover", hover_params(recording.demo, 7)
+    assert client.request(*hover, 1)["error"]["code"] == NOT_INITIALIZED
+    assert client.request("framedex/captures", {}, 2)["error"]["code"] == NOT_INITIALIZED
+    client.initialize(recording.root, request_id=3)
+    assert client.initialize(recording.root.parent, request_id=4)["error"]["code"] == INVALID_REQUEST
+    assert client.request(*hover, 5)["result"]["contents"]
 
 
 def test_a_request_after_shutdown_is_refused(client: RawClient, recording: Recording) -> None:

@@ -34,8 +34,9 @@ def read_metadata(path: Path) -> Metadata:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
     if metadata.version not in _native.FORMAT_VERSIONS:
         readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
+        written = "no capture format" if metadata.version is None else f"capture format {metadata.version}"
         raise FramedexError(
-            f"{path} has capture format {metadata.version}; this framedex reads {readable}.",
+            f"{path} has {written}; this framedex reads {readable}.",
             "Read it with the framedex that recorded it, or record the program again.",
         )
     return metadata

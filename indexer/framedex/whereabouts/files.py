@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 _PROCESSES = "/proc/"
+_LINKS_INTO_PROC = ("/dev/fd/", "/dev/stdin/", "/dev/stdout/", "/dev/stderr/")
 
 _ANSWER: ContextVar[dict[str, FoundFile | None] | None] = ContextVar("files of this answer", default=None)
 
@@ -50,10 +51,13 @@ def is_here_as_typed(path: str) -> bool:
 
 
 def is_of_a_process(path: str) -> bool:
-    """Whether a path is below /proc: compilers call the folder that they work in `/proc/self/cwd`."""
-    if not path.startswith("/") or "/proc" not in path:
+    """Whether a path is below /proc: compilers call the folder that they work in `/proc/self/cwd`.
+
+    `/dev/stdin` and its like lead there too: a log that names one does not mean the reader's own.
+    """
+    if not path.startswith("/") or ("/proc" not in path and "/dev" not in path):
         return False
-    return f"/{os.path.normpath(path).lstrip('/')}/".startswith(_PROCESSES)
+    return f"/{os.path.normpath(path).lstrip('/')}/".startswith((_PROCESSES, *_LINKS_INTO_PROC))
 
 
 @contextmanager

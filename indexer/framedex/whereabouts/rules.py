@@ -59,4 +59,5 @@ class PathMap:
 
 
 def _from_the_build(path: str) -> str:
-    return os.path.normpath(os.path.join(BUILD_FOLDER, path))  # noqa: PTH118 - as above
+    path = os.path.normpath(os.path.join(BUILD_FOLDER, path))  # noqa: PTH118 - as above
+    return path[1:] if path.startswith("//") else path  # normpath leaves two slashes, which POSIX lets mean more

@@ -28,11 +28,16 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Answer = TypeVar("Answer")
 
+_COUNTS = range(2**31)
+"""What LSP has for lines and characters."""
+
 
 def position_in(params: Mapping[str, Any]) -> types.TextDocumentPositionParams:
     """The document and position of a request. Raises JsonRpcInvalidParams where there are none."""
     match params:
-        case {"textDocument": {"uri": str(uri)}, "position": {"line": int(line), "character": int(character)}}:
+        case {"textDocument": {"uri": str(uri)}, "position": {"line": int(line), "character": int(character)}} if (
+            not isinstance(line, bool) and not isinstance(character, bool) and line in _COUNTS and character in _COUNTS
+        ):
             return types.TextDocumentPositionParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
     raise JsonRpcInvalidParams("textDocument and position are needed.")
 

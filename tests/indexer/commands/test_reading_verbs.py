@@ -131,6 +131,18 @@ def test_where_shows_a_files_lines_or_one_lines_calls(indexed: Project) -> None:
     assert "No recorded call" in run("where", "demo.py:3").stderr
 
 
+def test_where_takes_paths_as_texts_have_them(indexed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules, the home folder and the ends of paths count, and no folder of the process that happens to ask."""
+    (indexed.folder / "framedex.toml").write_text('path-map = [{ from = "/their/app", to = "." }]\n')
+    monkeypatch.setenv("HOME", str(indexed.folder))
+    line = run("where", "demo.py:11").stdout
+    ends = f"/other/{indexed.folder.name}/demo.py:11"
+    for place in ("/their/app/demo.py:11", "//their/app/demo.py:11", "~/demo.py:11", ends):
+        assert run("where", place).stdout == line
+    assert run("where", f"/proc/self/root{indexed.program.parent.parent}/nothing.py:11").exit_code == 1
+    assert run("where", "/proc/self/cwd/demo.py:11").exit_code == 1
+
+
 def test_where_says_that_a_file_has_changed(indexed: Project) -> None:
     """Given no git that knows the old text, then every answer about the file is marked, also that nothing passes."""
     before = indexed.program.read_text()

@@ -323,7 +323,7 @@ def test_a_stream_of_another_version_or_kind_is_named(capture: Path, stream: str
         ("[" * 100_000, "capture.json cannot be read"),
         ("[]", "is not a framedex capture"),
         ("{}", "is not a framedex capture"),
-        ('{"format": "framedex-capture"}', "has capture format None; this framedex reads 1 and 2"),
+        ('{"format": "framedex-capture"}', "has no capture format; this framedex reads 1 and 2"),
         ('{"format": "framedex-capture", "version": 99}', "has capture format 99; this framedex reads 1 and 2"),
     ],
 )

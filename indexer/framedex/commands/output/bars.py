@@ -30,12 +30,14 @@ def progress_on_terminal() -> Iterator[Progress]:
 class _Drawn:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-        """Draw a bar for the length of the work."""
+        """Draw a bar for the length of the work; without the time that is left where it would not fit its line."""
+        columns = shutil.get_terminal_size().columns
         with click.progressbar(
             count() if total is None else None,
             length=total,
-            label=cut(description, shutil.get_terminal_size().columns - _BESIDE_LABEL),
+            label=cut(description, columns - _BESIDE_LABEL),
             show_pos=True,
+            show_eta=columns >= _BESIDE_LABEL,
             width=0,
             update_min_steps=_UNCOUNTED_STEP if total is None else max(total // _STEPS, 1),
             file=sys.stderr,

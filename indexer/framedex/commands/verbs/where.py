@@ -13,15 +13,17 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.documents import where_document
 from framedex.commands.output.render_answers import where_lines
 from framedex.commands.reading.files import parse_place
-from framedex.commands.reading.known import open_index
+from framedex.commands.reading.known import open_index, settings_here
+from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
 from framedex.plaintext import printable, restore
-from framedex.whereabouts.files import is_here_as_typed
+from framedex.whereabouts.files import is_here_as_typed, is_of_a_process
 
 if TYPE_CHECKING:
     from framedex.index.ask.line.line import Line
+    from framedex.whereabouts.precedence import Whereabouts
 
 Caller = tuple[FunctionRow, Location | None]
 
@@ -34,11 +36,12 @@ Caller = tuple[FunctionRow, Location | None]
 def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> None:
     """Show which calls pass a file, or one line of it.
 
-    FILE is a path, or the end of the path of a recorded file (`pxla.py`, `jax/_src/api.py`).
+    FILE is a path, also one of another machine, or the end of the path of a recorded file (`pxla.py`,
+    `jax/_src/api.py`).
     """
     wanted = parse_place(place)
     with open_index(index_path) as index:
-        path = _recorded_path(index, wanted.path)
+        path = _recorded_path(index, whereabouts(settings_here()[0], "-", index), wanted.path)
         file, line = index.file(path), None if wanted.line is None else index.line(path, wanted.line)
         counts = file.recorded_lines() if line is None else {}
         summary = None if line is None else line.summary()
@@ -73,23 +76,26 @@ def _callers(line: Line) -> dict[Caller, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _recorded_path(index: Index, path: Path) -> str:
+def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
     """The indexed path that the user means, also as it is printed, or else a file that exists.
 
     Raises FramedexError where there is no such file, or several recorded ones fit.
     """
-    for name in dict.fromkeys((str(path), restore(str(path)))):
-        absolute = _real(name)
-        if index.file(absolute).recorded_lines():
-            return absolute
+    names = dict.fromkeys((str(path), restore(str(path))))
+    for name in names:
+        for file in (here.itself(name), _gone(name)):
+            if file is not None and index.file(file).recorded_lines():
+                return file
         found = index.names.recorded_files(name.lstrip("./"))
+        found = found or [file for file in here.files(name) if index.file(file).recorded_lines()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
             raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")
         if found:
             return found[0]
-    if is_here_as_typed(str(path)):
-        return _real(str(path))
+    for name in names:
+        if meant := here.files(name):
+            return meant[0]
     name, _, line = str(path).rpartition(":")
     if name and (is_here_as_typed(name) or index.names.recorded_files(restore(name).lstrip("./"))):
         raise FramedexError(f"'{line}' is no line number.", f"Write the place as FILE:LINE, for example {name}:1.")
@@ -99,8 +105,9 @@ def _recorded_path(index: Index, path: Path) -> str:
     )
 
 
-def _real(name: str) -> str:
+def _gone(name: str) -> str | None:
+    """The real path of a file that need not be here any more; None for one of another process."""
     try:
-        return os.path.realpath(name)
+        return None if is_of_a_process(name) else os.path.realpath(name)
     except ValueError:  # a zero byte
-        return name
+        return None
