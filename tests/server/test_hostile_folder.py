@@ -99,6 +99,11 @@ def test_an_index_is_not_written_where_links_of_the_folder_lead(tmp_path: Path, 
     with RawClient(command=[FRAMEDEX, "serve"], cwd=workspace) as client:
         client.initialize(workspace)
         shown = client.wait_for("window/showMessage")["params"]["message"]
+        (elsewhere / "index.db").write_text("somebody's")
+        anew = client.request("workspace/executeCommand", {"command": "framedex.rebuildIndex"}, "anew")
+        assert anew["result"] is None
+        assert (elsewhere / "index.db").read_text() == "somebody's"
+        (elsewhere / "index.db").unlink()
     assert f"leads to {elsewhere / 'index.db'}" in shown and "framedex --index" in shown
     done = subprocess.run([FRAMEDEX, "index"], cwd=workspace, capture_output=True, text=True)
     assert done.returncode == 1 and f"leads to {elsewhere / 'index.db'}" in done.stderr
