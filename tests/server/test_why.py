@@ -52,6 +52,12 @@ async def test_a_line_through_which_no_call_went_says_so(
     assert told == {"text": "No recorded call went through this line.", "action": None}
 
 
+async def test_a_frame_without_source_says_so(recording: Recording, connect: Connect) -> None:
+    client = await connect(recording.root)
+    told = plain(await ask(client, "why", {"request": "framedex/selectFrame", "frame": 0}))
+    assert told == {"text": "No source is here for this frame.", "action": None}
+
+
 async def test_a_line_that_is_not_saved_yet_has_no_call(recording: Recording, connect: Connect) -> None:
     client = await connect(recording.root)
     text = recording.demo.read_text()

@@ -29,6 +29,7 @@ _ENDS = {
     types.TEXT_DOCUMENT_DEFINITION: "No frame with source is further inward from here; the trace has the whole stack.",
     "framedex/stepIn": "No frame with source is further inward on this stack.",
     "framedex/stepOut": "No frame with source is further outward on this stack.",
+    "framedex/selectFrame": "No source is here for this frame.",
     "framedex/compareCaptures": "Neither capture passed this line.",
 }
 """By the request: what is said of a line through which recorded calls went."""
@@ -88,7 +89,7 @@ def _place(session: Session, about: Json) -> Place | None:
 def _of_line(session: Session, index: Index, place: Place | None, about: Json, request: str) -> Json:
     changed = "What was recorded here has changed meanwhile: ask again."
     if about.get("position") is None:
-        return _why(changed)
+        return _why(_ENDS[request] if request == "framedex/selectFrame" else changed)
     if request == types.TEXT_DOCUMENT_DEFINITION and session.texts.may_hold(about["textDocument"]["uri"]):
         return _why("No source is known of this line here.")
     passed = None if place is None else recorded_place(session, index, place)
