@@ -27,6 +27,12 @@ def test_a_missing_index_names_the_command_that_makes_one(tmp_path: Path) -> Non
     assert "framedex index" in raised.value.remedy
 
 
+def test_an_index_that_is_removed_while_it_is_written_is_told(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    with Store(index) as store, pytest.raises(FramedexError, match="was removed"), store.transaction():
+        index.unlink()
+
+
 @pytest.mark.parametrize("version", [VERSION + 1, VERSION - 1, 99])
 def test_an_index_of_another_version_is_refused_for_reading_and_writing(project: Project, version: int) -> None:
     project.ingest().close()

@@ -12,6 +12,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
+from framedex.errors import FramedexError
 from framedex.index.file.database import free_space, full
 from framedex.index.file.seal import seal_path
 
@@ -28,7 +29,10 @@ def check_room(connection: sqlite3.Connection, index: Path) -> None:
     """
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (size,) = connection.execute("PRAGMA page_size").fetchone()
-    growth = pages * size - index.stat().st_size
+    try:
+        growth = pages * size - index.stat().st_size
+    except FileNotFoundError as error:
+        raise FramedexError(f"{index} was removed while it was written.", "Run `framedex index` again.") from error
     log = _log(index)
     in_log = log.stat().st_size if log.exists() else 0
     if growth + max(growth - in_log, 0) > free_space(index):
