@@ -67,7 +67,7 @@ def test_no_home_no_language_and_names_that_are_no_utf8(tmp_path: Path) -> None:
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9 \x1b[31m"))
     folder.mkdir()
     (folder / "program.py").write_text("import jax\njax.device_put(1.0)\n")
-    bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LANG": "C", "LC_ALL": "C"}
+    bare = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null/home", "LANG": "C", "LC_ALL": "C"}
     done = _framedex(["run", "-o", "caps", "program.py"], folder, bare)
     assert done.returncode == 0, done.stderr
     assert done.stderr.rstrip().endswith("Next: framedex index caps")
