@@ -4,7 +4,7 @@ from framedex.upwards import folders_upwards
 
 
 def test_the_nearest_folder_comes_first_and_the_root_folder_is_nobodys_project() -> None:
-    assert list(folders_upwards("/work/project/src")) == ["/work/project/src", "/work/project", "/work"]
+    assert list(folders_upwards("/home/project/src")) == ["/home/project/src", "/home/project", "/home"]
     assert list(folders_upwards("/tmp")) == ["/tmp"]
 
 

@@ -145,7 +145,7 @@ def test_readers_beside_a_writer_are_never_alarmed(project: Project) -> None:
         "import sys; from pathlib import Path; from framedex.index import Store\n"
         "for number in range(60):\n"
         "    with Store(Path(sys.argv[1])) as store:\n"
-        "        with store.transaction(): store.sources.add_root(f'/root/{number}')\n"
+        "        with store.transaction(): store.sources.add_root(f'/folder/{number}')\n"
         "        if number % 2: store.seal()\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)}

@@ -12,6 +12,7 @@ from lsprotocol import types
 from pytest_lsp import LanguageClient
 
 from framedex.index import Store
+from framedex_server.protocol import INDEX_COMMAND, REBUILD_COMMAND
 from tests.indexer.privileges import dropping_privileges
 from tests.server.asking import Connect, definition, hover
 from tests.server.conftest import SERVER
@@ -266,3 +267,18 @@ def _replace(index: Path, new: Path) -> None:
     staged = index.with_name("staged.db")
     shutil.copy(new, staged)
     staged.replace(index)
+
+
+@pytest.mark.parametrize("command", [INDEX_COMMAND, REBUILD_COMMAND])
+async def test_no_folder_is_made_for_the_index_of_one_that_is_not_there(
+    tmp_path: Path, connect: Connect, command: str
+) -> None:
+    client = await connect(tmp_path)
+    absent = tmp_path / "absent"
+    params = types.ExecuteCommandParams(command, [(absent / "program.py").as_uri()])
+
+    assert await client.workspace_execute_command_async(params) is None
+
+    (message,) = warnings(client)
+    assert str(absent) in message
+    assert not absent.exists()

@@ -84,10 +84,10 @@ def _recorded_path(index: Index, here: Whereabouts, path: Path) -> str:
     names = dict.fromkeys((str(path), restore(str(path))))
     for name in names:
         for file in (here.itself(name), _gone(name)):
-            if file is not None and index.file(file).recorded_lines():
+            if file is not None and index.file(file).is_recorded():
                 return file
         found = index.names.recorded_files(name.lstrip("./"))
-        found = found or [file for file in here.files(name) if index.file(file).recorded_lines()]
+        found = found or [file for file in here.files(name) if index.file(file).is_recorded()]
         if len(found) > 1:
             listed = "\n".join(map(printable, found[:20]))
             raise FramedexError(f"Several recorded files end with {path}:\n{listed}", "Give more of the path you mean.")

@@ -36,7 +36,10 @@ class AskedFile:
 
     def change(self) -> Change | None:
         """What has changed in the file since it was last recorded, or else indexed; None for nothing that is known."""
-        state = self._state_then()
+        return self.change_from(self._state_then())
+
+    def change_from(self, state: FileState | None) -> Change | None:
+        """What has changed in the file since a state of it; None for nothing that is known."""
         if state is None or self.reader.is_unchanged(self.path, state):
             return None
         return self.reader.places.change_since(self.path, state)

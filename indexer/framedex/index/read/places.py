@@ -9,7 +9,6 @@ from framedex.model import FileState, Location, Stale
 
 if TYPE_CHECKING:  # with the extractor, which most questions do without
     from framedex.sources.changes import Change, Changes
-    from framedex.sources.moving import LineMap
 
 
 def state_of(modified: int | None, size: int | None, blob: str | None) -> FileState | None:
@@ -35,11 +34,6 @@ class Places:
             return place
         stale = Stale.GONE if moved.is_gone else Stale.MOVED
         return replace(place, line=moved.line, stale=stale, moved_from=place.line)
-
-    def lines_since(self, path: str, then: FileState) -> LineMap | None:
-        """From the lines of a file then to those now; None where they are the same, or nobody knows."""
-        change = self.change_since(path, then)
-        return None if change is None else change.lines
 
     def change_since(self, path: str, then: FileState) -> Change | None:
         """What has changed in a file since; None for nothing."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from framedex.index.ask.line.narrowing import passages
+from framedex.index.ask.line.narrowing import Passage, passages
 from framedex.index.ask.line.standing import standing_on
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedFile, AskedLine
 from framedex.index.read.rows import Reader, frames_by_id
-from framedex.model import StackHit
+from framedex.model import FrameRow, StackHit
 
 MOST_STACKS = 50
 
@@ -59,17 +59,8 @@ def _of_capture(line: AskedLine, capture: int, limit: int) -> list[StackHit]:
     }
     frames = frames_by_id(reader, {frame for frame, _ in starts.values()})
     return [
-        StackHit(
-            function=each.function,
-            boundary=each.boundary,
-            stack=each.stack,
-            latest_call=each.latest_call,
-            calls=each.calls,
-            total_duration=each.duration,
-            frame=frames[starts[each.start][0]],
-            position=starts[each.start][1],
-        )
-        for each in found
+        _hit(each, frames[frame], position)
+        for each, (frame, position) in ((each, starts[each.start]) for each in found)
     ]
 
 
@@ -81,19 +72,20 @@ def _hits(reader: Reader, leaves: Iterator[_Leaf], limit: int) -> list[StackHit]
         if len(found) >= limit:
             break
     frames = frames_by_id(reader, {leaf.start.frame for leaf in found.values()})
-    return [
-        StackHit(
-            function=leaf.function,
-            boundary=leaf.boundary,
-            stack=leaf.stack,
-            latest_call=leaf.latest_call,
-            calls=leaf.calls,
-            total_duration=leaf.duration,
-            frame=frames[leaf.start.frame],
-            position=leaf.start.position,
-        )
-        for leaf in found.values()
-    ]
+    return [_hit(leaf, frames[leaf.start.frame], leaf.start.position) for leaf in found.values()]
+
+
+def _hit(found: Passage | _Leaf, frame: FrameRow, position: int) -> StackHit:
+    return StackHit(
+        function=found.function,
+        boundary=found.boundary,
+        stack=found.stack,
+        latest_call=found.latest_call,
+        calls=found.calls,
+        total_duration=found.duration,
+        frame=frame,
+        position=position,
+    )
 
 
 @dataclass(frozen=True, slots=True)

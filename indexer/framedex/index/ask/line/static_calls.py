@@ -69,9 +69,5 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
 def _lines_since_read(file: AskedFile) -> LineMap | None:
     """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
     state = file.reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file.id)
-    then = None if state is None else state_of(*state)
-    return (
-        None
-        if then is None or file.reader.is_unchanged(file.path, then)
-        else file.reader.places.lines_since(file.path, then)
-    )
+    change = file.change_from(None if state is None else state_of(*state))
+    return None if change is None else change.lines

@@ -56,20 +56,19 @@ class Functions:
 
         For a function that is interpreter or glue itself: its direct callers.
         """
-        kept = self.reader.memory.recall(
-            ("callers", function_id),
-            lambda: _edges(self.reader, _kind(self.reader, function_id), "callee", function_id),
-        )
-        return list(kept)
+        return self._past_glue("callee", function_id)
 
     def callees(self, function_id: int) -> list[Edge]:
         """The functions that this one called, past interpreter and glue frames, most calls first.
 
         For a function that is interpreter or glue itself: its direct callees.
         """
+        return self._past_glue("caller", function_id)
+
+    def _past_glue(self, end: str, function_id: int) -> list[Edge]:
         kept = self.reader.memory.recall(
-            ("callees", function_id),
-            lambda: _edges(self.reader, _kind(self.reader, function_id), "caller", function_id),
+            ("edges", end, function_id),
+            lambda: _edges(self.reader, _kind(self.reader, function_id), end, function_id),
         )
         return list(kept)
 
