@@ -2,6 +2,9 @@
 
 #include <cinttypes>
 #include <cmath>
+#include <cstring>
+
+#include "capture_reader/values.h"
 
 namespace framedex::capture {
 namespace {
@@ -21,86 +24,69 @@ std::string real(double value) {
 }
 
 template <typename Format>
-std::string list(Body* payload, uint32_t count, Format format) {
+std::string list(const Value& value, size_t begin, size_t end, Format format) {
   std::string text = "[";
-  for (uint32_t i = 0; i < count && payload->remaining() >= sizeof(uint64_t); ++i) {
-    text += (i == 0 ? "" : ", ") + format(payload->read<uint64_t>());
-  }
+  for (size_t i = begin; i < end; ++i) text += (i == begin ? "" : ", ") + format(value.word(i));
   return text + "]";
 }
 
-// Reads lists of one length: the first word is that length.
-std::string address_lists(Body* payload, uint32_t count) {
-  auto length = count == 0 ? 0 : payload->read<uint64_t>();
+// Lists of one length: the first word is that length.
+std::string address_lists(const Value& value) {
+  uint64_t length = value.words() == 0 ? 0 : value.word(0);
   std::string text = "[";
-  for (uint64_t left = count == 0 ? 0 : count - 1; length != 0 && left >= length; left -= length) {
-    text += (text.size() == 1 ? "" : ", ") + list(payload, static_cast<uint32_t>(length), hexadecimal);
+  for (size_t begin = 1; length != 0 && value.words() - begin >= length; begin += length) {
+    text += (text.size() == 1 ? "" : ", ") + list(value, begin, begin + length, hexadecimal);
   }
   return text + "]";
 }
 
 std::string signed_text(uint64_t word) { return std::to_string(static_cast<int64_t>(word)); }
 
-std::string value_json(ValueKind kind, uint32_t count, Body payload) {
-  switch (kind) {
+std::string value_json(const Value& value) {
+  switch (value.kind()) {
     case ValueKind::kInteger:
-      return signed_text(payload.read<uint64_t>());
-    case ValueKind::kReal:
-      return real(payload.read<double>());
+      return signed_text(value.word(0));
+    case ValueKind::kReal: {
+      uint64_t word = value.word(0);
+      double number;
+      std::memcpy(&number, &word, sizeof(number));
+      return real(number);
+    }
     case ValueKind::kSmall:
-      return std::to_string(count);
+      return std::to_string(value.count());
     case ValueKind::kTruth:
-      return count != 0 ? "true" : "false";
+      return value.count() != 0 ? "true" : "false";
     case ValueKind::kAddress:
-      return hexadecimal(payload.read<uint64_t>());
+      return hexadecimal(value.word(0));
     case ValueKind::kText:
-      return json_text(payload.take(count));
+      return json_text(value.text());
     case ValueKind::kIntegers:
-      return list(&payload, count, signed_text);
+      return list(value, 0, value.words(), signed_text);
     case ValueKind::kAddresses:
-      return list(&payload, count, hexadecimal);
+      return list(value, 0, value.words(), hexadecimal);
     case ValueKind::kAddressLists:
-      return address_lists(&payload, count);
+      return address_lists(value);
     case ValueKind::kSize:
-      return json_text("<" + signed_text(payload.read<uint64_t>()) + " bytes>");
+      return json_text("<" + signed_text(value.word(0)) + " bytes>");
     case ValueKind::kMore:
       return "true";
   }
   return "null";
 }
 
-size_t payload_size(const ValueHeader& header) {
-  switch (header.kind) {
-    case ValueKind::kText:
-      return padded(header.count);
-    case ValueKind::kIntegers:
-    case ValueKind::kAddresses:
-    case ValueKind::kAddressLists:
-      return size_t{header.count} * sizeof(uint64_t);
-    case ValueKind::kMore:
-    case ValueKind::kSmall:
-    case ValueKind::kTruth:
-      return 0;
-    default:
-      return sizeof(uint64_t);
-  }
-}
-
-std::string name_of(const ValueHeader& header, const std::vector<std::string>& names) {
-  if (header.kind == ValueKind::kMore) return "more_values_not_recorded";
-  if (header.field == kErrorMessageField) return "error_message";
-  return header.field < names.size() ? names[header.field] : "value_" + std::to_string(header.field);
+std::string name_of(const Value& value, const std::vector<std::string>& names) {
+  if (value.kind() == ValueKind::kMore) return "more_values_not_recorded";
+  if (value.field() == kErrorMessageField) return "error_message";
+  return value.field() < names.size() ? names[value.field()] : "value_" + std::to_string(value.field());
 }
 
 }  // namespace
 
 bool add_values(Body body, const std::vector<std::string>& names, JsonObject* object) {
+  Value value({}, {});
   while (body.remaining() >= sizeof(ValueHeader)) {
-    auto header = body.read<ValueHeader>();
-    if (header.kind < ValueKind::kInteger || header.kind > ValueKind::kAddressLists) return false;
-    Body payload(body.take(payload_size(header)));
-    if (body.is_broken()) return false;
-    object->member(name_of(header, names), value_json(header.kind, header.count, payload));
+    if (!take_value(&body, &value)) return false;
+    object->member(name_of(value, names), value_json(value));
   }
   return true;
 }

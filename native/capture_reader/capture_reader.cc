@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "capture_reader/arguments_json.h"
+#include "capture_reader/call_records.h"
 #include "capture_reader/stream_reader.h"
 #include "capture_reader/timeline.h"
 
@@ -333,9 +334,9 @@ class Decoder {
       case RecordKind::kStack:
         return read_stack(record.body, scope);
       case RecordKind::kCall:
-        return read_call(record.body, scope);
+        return read_call(record, scope);
       case RecordKind::kReturn:
-        return read_return(record.body, scope);
+        return read_return(record, scope);
       case RecordKind::kClock:
         return read_clock(record.body);
       default:
@@ -426,31 +427,31 @@ class Decoder {
     return entry->second;
   }
 
-  bool read_call(Body body, Scope* scope) {
-    auto record = body.read<CallRecord>();
-    if (body.is_broken()) return false;
+  bool read_call(const Record& record, Scope* scope) {
+    CallStart start;
+    if (!read_start(record, &start)) return false;
     OpenCall call;
     call.thread = scope->thread;
-    call.function = function_of(record.function);
-    call.stack = entering(call.function, stack_of(*scope, record.stack));
-    call.start = record.time;
-    bool ok = add_values(body, value_names_[call.function], &call.arguments);
-    scope->open[record.sequence] = calls_.size();
+    call.function = function_of(start.function);
+    call.stack = entering(call.function, stack_of(*scope, start.stack));
+    call.start = start.time;
+    bool ok = add_values(start.values, value_names_[call.function], &call.arguments);
+    scope->open[start.sequence] = calls_.size();
     calls_.push_back(std::move(call));
     return ok;
   }
 
-  bool read_return(Body body, Scope* scope) {
-    auto record = body.read<ReturnRecord>();
-    auto open = scope->open.find(record.sequence);
-    if (body.is_broken()) return false;
+  bool read_return(const Record& record, Scope* scope) {
+    CallEnd end;
+    if (!read_end(record, &end)) return false;
+    auto open = scope->open.find(end.sequence);
     if (open == scope->open.end()) return scope->is_ring;
     OpenCall& call = calls_[open->second];
-    call.end = std::max(record.time, call.start);
+    call.end = std::max(end.time, call.start);
     call.has_returned = true;
-    call.error = record.error;
+    call.error = end.error;
     scope->open.erase(open);
-    return add_values(body, value_names_[call.function], &call.arguments);
+    return add_values(end.values, value_names_[call.function], &call.arguments);
   }
 
   bool read_clock(Body body) {
