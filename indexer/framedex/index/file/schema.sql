@@ -41,6 +41,8 @@ CREATE TABLE captures(
     stacks INTEGER,  -- how many
     first_call INTEGER,  -- the ids of a capture's calls are one range, in order of start
     last_call INTEGER,
+    reserved_call INTEGER,  -- the last id that no other capture's calls may have
+    reading TEXT,  -- the signature of the content that is being read; NULL once all of it is here
     metadata TEXT,  -- JSON: what the recorder wrote of the run
     problems TEXT,  -- JSON: sentences
     stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
@@ -182,29 +184,67 @@ CREATE UNIQUE INDEX idx_boundaries_name_boundary ON boundaries (name, boundary);
 -- What calls were made with, and gave back. Once per capture; not looked up by their text.
 CREATE TABLE arguments(
     id INTEGER PRIMARY KEY,
+    capture INTEGER REFERENCES captures(id),
     json TEXT,  -- an object
     has_shape INTEGER  -- whether an array's dimensions are among them
 );
+CREATE INDEX idx_arguments_capture ON arguments (capture);
 
--- The recorded calls.
-CREATE TABLE calls(
+-- What calls have in common but for when they were made and what with: there are few of them, and millions of calls.
+CREATE TABLE call_kinds(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
     boundary INTEGER REFERENCES boundaries(id),
     thread INTEGER REFERENCES threads(id),
     stack INTEGER REFERENCES stacks(id),
-    parent INTEGER,  -- the call of a boundary function in which this one was made, NULL outside all
+    error INTEGER,  -- the status's code, 0: none; -1: it had not returned when the recording ended
+    -- of all calls of this kind, kept up to date by every write
+    calls INTEGER,  -- how many
+    duration INTEGER,  -- ns
+    own_duration INTEGER,  -- ns, without that of the calls that were made in them
+    longest INTEGER,  -- ns
+    longest_call INTEGER,  -- the last of those that took that long
+    first_call INTEGER,
+    latest_call INTEGER
+);
+CREATE UNIQUE INDEX idx_call_kinds_stack_boundary_thread_error_capture
+    ON call_kinds (stack, boundary, thread, error, capture);
+CREATE INDEX idx_call_kinds_capture ON call_kinds (capture);
+CREATE INDEX idx_call_kinds_boundary ON call_kinds (boundary);
+
+-- The recorded calls, as the view `calls` shows them.
+CREATE TABLE call_rows(
+    id INTEGER PRIMARY KEY,
+    kind INTEGER REFERENCES call_kinds(id),
+    inside INTEGER,  -- how many ids before it the call is in which it was made; NULL outside all
     start INTEGER,  -- ns since the recording began
     duration INTEGER,  -- ns; negative: it had not returned when the recording ended
-    error INTEGER,  -- the status's code, 0: none
     arguments INTEGER REFERENCES arguments(id)
 );
-CREATE INDEX idx_calls_boundary ON calls (boundary);
-CREATE INDEX idx_calls_stack ON calls (stack);
+
+-- Where the calls of a kind are, in place of an index of all of them: of each run of 256 ids (those with equal `id >> 8`)
+-- that has calls of the kind, the first and the last.
+CREATE TABLE call_spans(
+    kind INTEGER REFERENCES call_kinds(id),
+    first_call INTEGER,
+    last_call INTEGER,
+    PRIMARY KEY (kind, first_call)
+) WITHOUT ROWID;
+
+-- How many calls took how long, by boundary function and thread. A bucket holds the durations that are equal in their
+-- first seven binary digits (`framedex.index.file.durations`): what is told by it is within 0.8 percent.
+CREATE TABLE call_durations(
+    capture INTEGER REFERENCES captures(id),
+    boundary INTEGER REFERENCES boundaries(id),
+    thread INTEGER REFERENCES threads(id),
+    bucket INTEGER,
+    calls INTEGER,
+    PRIMARY KEY (capture, boundary, thread, bucket)
+) WITHOUT ROWID;
 
 -- The Python stack, on another thread, that had a call made: an inference, with how it was made.
 CREATE TABLE call_links(
-    call INTEGER REFERENCES calls(id),
+    call INTEGER REFERENCES call_rows(id),
     thread INTEGER REFERENCES threads(id),
     node INTEGER REFERENCES nodes(id),  -- the innermost of that stack
     how TEXT,  -- model.LinkHow
@@ -215,32 +255,55 @@ CREATE INDEX idx_call_links_node ON call_links (node);
 
 -- Objects of the runtime
 
--- The objects of the runtime: buffers, executables, events, ...
-CREATE TABLE objects(
+-- The types of objects: buffer, executable, event, ...
+CREATE TABLE object_types(
     id INTEGER PRIMARY KEY,
     capture INTEGER REFERENCES captures(id),
-    type TEXT,  -- buffer, client, ...
+    name TEXT
+);
+CREATE UNIQUE INDEX idx_object_types_capture_name ON object_types (capture, name);
+
+-- The objects of the runtime, as the view `objects` shows them. Those of a capture are in order of their birth.
+CREATE TABLE object_rows(
+    id INTEGER PRIMARY KEY,
+    type INTEGER REFERENCES object_types(id),
     number INTEGER,  -- people know it as `type#number`
     address INTEGER,  -- 64 bits, signed
-    born INTEGER,  -- nanoseconds since the recording began: from then on the address is this object
+    born INTEGER,  -- ns since the recording began: from then on the address is this object
     created_call INTEGER,  -- NULL: it belongs to another object, or was there before
     first_call INTEGER,
     last_call INTEGER,
     deleted_call INTEGER,
     destroyed_call INTEGER,
     uses INTEGER,  -- calls that it is a value of
-    client INTEGER REFERENCES objects(id),
+    client INTEGER REFERENCES object_rows(id),
     size INTEGER  -- bytes, NULL where no call tells
 );
-CREATE INDEX idx_objects_capture_type_number ON objects (capture, type, number);
-CREATE INDEX idx_objects_capture_type_address_born ON objects (capture, type, address, born);
+CREATE INDEX idx_object_rows_address ON object_rows (address);
+CREATE INDEX idx_object_rows_type_undestroyed ON object_rows (type) WHERE destroyed_call IS NULL;
+
+-- Which ids the objects of a capture have.
+CREATE TABLE object_ranges(
+    capture INTEGER REFERENCES captures(id),
+    first_object INTEGER,
+    last_object INTEGER,
+    PRIMARY KEY (capture, first_object)
+) WITHOUT ROWID;
+
+-- How many objects of a type the calls of a kind created.
+CREATE TABLE created_objects(
+    type INTEGER REFERENCES object_types(id),
+    kind INTEGER REFERENCES call_kinds(id),
+    objects INTEGER,
+    PRIMARY KEY (type, kind)
+) WITHOUT ROWID;
 
 -- Objects that were used wrongly: after they were destroyed, twice destroyed, ...
 CREATE TABLE violations(
     id INTEGER PRIMARY KEY,
     kind TEXT,
-    object INTEGER REFERENCES objects(id),
-    call INTEGER REFERENCES calls(id),
+    object INTEGER REFERENCES object_rows(id),
+    call INTEGER REFERENCES call_rows(id),
     earlier_call INTEGER
 );
 CREATE INDEX idx_violations_object ON violations (object);
@@ -306,7 +369,7 @@ CREATE INDEX idx_ffi_candidates_site ON ffi_candidates (site);
 
 -- The join of each call that is a run of a handler.
 CREATE TABLE ffi_runs(
-    call INTEGER PRIMARY KEY REFERENCES calls(id),
+    call INTEGER PRIMARY KEY REFERENCES call_rows(id),
     join_id INTEGER REFERENCES ffi_joins(id)
 );
 CREATE INDEX idx_ffi_runs_join_id ON ffi_runs (join_id);
@@ -473,8 +536,7 @@ CREATE TABLE source_files(
     content INTEGER,  -- a hash of its bytes
     blob TEXT,  -- its content, as git names it; empty unless something is placed in it
     errors INTEGER,  -- places that the grammar could not read
-    problems TEXT,  -- JSON: sentences
-    stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not
+    problems TEXT  -- JSON: sentences
 );
 CREATE INDEX idx_source_files_root ON source_files (root);
 CREATE INDEX idx_source_files_map ON source_files (map);
@@ -541,6 +603,16 @@ CREATE VIEW frames_readable AS
            fr.offset, fr.inlined, fr.is_returning
     FROM frames fr JOIN functions fn ON fn.id = fr.function
     LEFT JOIN files f ON f.id = fr.file LEFT JOIN modules m ON m.id = fr.module;
+
+CREATE VIEW calls AS
+    SELECT r.id, k.capture, k.boundary, k.thread, k.stack, r.id - r.inside AS parent, r.start, r.duration, k.error,
+           r.arguments
+    FROM call_rows r JOIN call_kinds k ON k.id = r.kind;
+
+CREATE VIEW objects AS
+    SELECT o.id, t.capture, t.name AS type, o.number, o.address, o.born, o.created_call, o.first_call, o.last_call,
+           o.deleted_call, o.destroyed_call, o.uses, o.client, o.size
+    FROM object_rows o JOIN object_types t ON t.id = o.type;
 
 CREATE VIEW calls_readable AS
     SELECT c.id, p.path AS capture, c.start / 1e9 AS seconds, b.boundary, b.name AS function, t.label AS thread,

@@ -1,0 +1,102 @@
+"""Calls as they come to the index: a few at a time, in columns, with what they add to the totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class CallKind:
+    """What calls of a capture have in common: places in its functions, threads and stacks, and the error code."""
+
+    function: int
+    thread: int
+    stack: int
+    error: int
+
+
+@dataclass(frozen=True, slots=True)
+class KindTotals:
+    """What a batch adds to the totals of kinds, in columns of equal length.
+
+    `kind` numbers the capture's kinds; durations are in nanoseconds, those of calls that have not returned count as 0.
+    `longest_call`, `first_call` and `latest_call` are rows of the capture's calls.
+    """
+
+    kind: Integers
+    calls: Integers
+    duration: Integers
+    own_duration: Integers
+    longest: Integers
+    longest_call: Integers
+    first_call: Integers
+    latest_call: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectColumns:
+    """Objects that are new, or have changed since an earlier batch, in the order of their birth.
+
+    `place` numbers the capture's objects in that order, `type` the texts in `CallBatch.types`, calls are rows of the
+    capture's calls and `client` is a place; -1 where there is none. `created_kind` is the kind of `created_call`, -1
+    where the object is not new in this batch. `size` is in bytes, -1 where no call tells.
+    """
+
+    place: Integers
+    type: Integers
+    number: Integers
+    address: Integers
+    born: Integers
+    created_call: Integers
+    first_call: Integers
+    last_call: Integers
+    deleted_call: Integers
+    destroyed_call: Integers
+    uses: Integers
+    client: Integers
+    size: Integers
+    created_kind: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class CallBatch:
+    """The next calls of a capture, in order of their start, after those of the batches before.
+
+    `first` is the row of the first call. `kinds` and `arguments` are those that are met for the first time, numbered
+    on from those of earlier batches; `kind` and `argument` are such numbers for each call. `inside` is how many rows
+    before it the call is in which it was made, 0 outside all. `start` and `duration` are as in `Calls`.
+    `samples` are pairs (kind, argument): the smallest few arguments of kinds that are new among them. `spans` are rows
+    (kind, first, last) as the table `call_spans` has them, in rows of the capture's calls. `durations` are rows
+    (function, thread, bucket, calls). `changed` are rows (row, kind, duration, argument, duration before) of calls
+    of earlier batches that have returned since. `violations` are rows (kind of violation, object, call, earlier call
+    or -1); `links` rows (call, thread, chain, how), with `chains` those met for the first time.
+    """
+
+    first: int
+    kinds: tuple[CallKind, ...]
+    arguments: tuple[str, ...]
+    kind: Integers
+    inside: Integers
+    start: Integers
+    duration: Integers
+    argument: Integers
+    totals: KindTotals
+    samples: Integers
+    spans: Integers
+    durations: Integers
+    changed: Integers
+    types: tuple[str, ...]
+    objects: ObjectColumns
+    violations: Integers
+    chains: tuple[tuple[int, ...], ...]
+    links: Integers
+
+    def __len__(self) -> int:
+        return len(self.kind)
