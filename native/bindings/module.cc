@@ -5,11 +5,13 @@
 
 #include <cstring>
 
+#include "call_stream/call_stream.h"
 #include "capture_reader/capture_reader.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
 
 namespace py = pybind11;
+namespace call_stream = framedex::call_stream;
 namespace capture = framedex::capture;
 namespace recorder = framedex::recorder;
 
@@ -27,6 +29,10 @@ py::array_t<Number> column(const std::vector<Number>& values) {
   return py::array_t<Number>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+py::array_t<int64_t> rows(const std::vector<int64_t>& values, py::ssize_t width) {
+  return column(values).reshape({static_cast<py::ssize_t>(values.size()) / width, width});
+}
+
 py::list texts(const std::vector<std::string>& values) {
   py::list list;
   for (const std::string& value : values) list.append(text(value));
@@ -39,18 +45,6 @@ py::dict to_python(const capture::Stops& stops) {
   result["missing_calls"] = stops.missing_calls;
   result["threads"] = stops.threads;
   return result;
-}
-
-py::dict calls_to_python(const capture::Calls& calls) {
-  py::dict columns;
-  columns["thread"] = column(calls.thread);
-  columns["function"] = column(calls.function);
-  columns["stack"] = column(calls.stack);
-  columns["start"] = column(calls.start);
-  columns["duration"] = column(calls.duration);
-  columns["error"] = column(calls.error);
-  columns["arguments"] = texts(calls.arguments);
-  return columns;
 }
 
 py::list modules_to_python(const std::vector<capture::Module>& modules) {
@@ -86,7 +80,6 @@ py::dict to_python(const capture::Capture& capture) {
   result["stacks"] = stacks;
   result["functions"] = functions;
   result["threads"] = threads;
-  result["calls"] = calls_to_python(capture.calls);
   py::list descriptions;
   for (const auto& [kind, json] : capture.descriptions) descriptions.append(py::make_tuple(text(kind), text(json)));
   result["descriptions"] = descriptions;
@@ -108,13 +101,50 @@ py::dict count_records(const std::string& folder) {
   return result;
 }
 
-py::dict read_capture(const std::string& folder) {
-  capture::Capture decoded;
+py::list kinds_to_python(const std::vector<call_stream::CallKind>& kinds) {
+  py::list list;
+  for (const auto& kind : kinds) list.append(py::make_tuple(kind.function, kind.thread, kind.stack, kind.error));
+  return list;
+}
+
+py::dict to_python(const call_stream::KindTotals& totals) {
+  py::dict columns;
+  columns["kind"] = column(totals.kind);
+  columns["calls"] = column(totals.calls);
+  columns["duration"] = column(totals.duration);
+  columns["own_duration"] = column(totals.own_duration);
+  columns["longest"] = column(totals.longest);
+  columns["longest_call"] = column(totals.longest_call);
+  columns["first_call"] = column(totals.first_call);
+  columns["latest_call"] = column(totals.latest_call);
+  return columns;
+}
+
+py::dict next_calls(call_stream::CallStream& stream, uint64_t most) {
+  call_stream::Batch batch;
   {
     py::gil_scoped_release release;
-    decoded = capture::read_capture(folder);
+    batch = stream.next(most);
   }
-  return to_python(decoded);
+  py::dict result;
+  result["first"] = batch.first;
+  result["kinds"] = kinds_to_python(batch.kinds);
+  result["arguments"] = texts(batch.arguments);
+  result["kind"] = column(batch.kind);
+  result["inside"] = column(batch.inside);
+  result["start"] = column(batch.start);
+  result["duration"] = column(batch.duration);
+  result["argument"] = column(batch.argument);
+  result["totals"] = to_python(batch.totals);
+  result["samples"] = rows(batch.samples, 2);
+  result["spans"] = rows(batch.spans, 3);
+  result["durations"] = rows(batch.durations, 4);
+  return result;
+}
+
+std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began, uint64_t first_id) {
+  py::gil_scoped_release release;
+  return std::make_unique<call_stream::CallStream>(folder, began, first_id);
 }
 
 }  // namespace
@@ -139,9 +169,14 @@ PYBIND11_MODULE(_native, module) {
   module.def("start", [](const std::string& captures) { return text(recorder::start(captures)); }, py::arg("captures"));
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });
-  module.def("read_capture", &read_capture, py::arg("folder"));
+  py::class_<call_stream::CallStream>(module, "CallStream")
+      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("first_id"))
+      .def("definitions", [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
+      .def("next", &next_calls, py::arg("most"))
+      .def_property_readonly("calls", [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })
+      .def_property_readonly("damaged", &call_stream::CallStream::damaged);
   module.def(
-      "read_modules", [](const std::string& folder) { return modules_to_python(capture::read_modules(folder)); },
+      "read_modules", [](const std::string& folder) { return modules_to_python(capture::Definitions::modules(folder)); },
       py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));

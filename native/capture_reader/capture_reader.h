@@ -1,4 +1,4 @@
-// Decodes a capture folder into plain tables, with the streams of all threads joined.
+// What a capture holds but for its calls: plain tables, with the streams of all threads joined.
 #pragma once
 
 #include <cstdint>
@@ -63,17 +63,6 @@ struct Stops {
   uint64_t threads = 0;        // whose streams stop early
 };
 
-// One entry per call in every column, ordered by start.
-struct Calls {
-  std::vector<uint32_t> thread;
-  std::vector<uint32_t> function;
-  std::vector<uint32_t> stack;
-  std::vector<int64_t> start;          // ns of CLOCK_MONOTONIC
-  std::vector<int64_t> duration;       // ns, -1: never returned
-  std::vector<int32_t> error;          // -1: never returned
-  std::vector<std::string> arguments;  // a JSON object each
-};
-
 struct Capture {
   std::vector<Module> modules;
   std::vector<Code> codes;
@@ -81,17 +70,10 @@ struct Capture {
   std::vector<Stack> stacks;
   std::vector<std::pair<std::string, std::string>> functions;  // boundary, name
   std::vector<Thread> threads;
-  Calls calls;
   std::vector<std::pair<std::string, std::string>> descriptions;  // kind, a JSON object
   Stops stops;
   std::vector<std::string> problems;
 };
-
-// Reads every stream of `folder`. Never fails: what cannot be read is named in `problems`.
-Capture read_capture(const std::string& folder);
-
-// Only the modules, which are few whatever the size of the capture.
-std::vector<Module> read_modules(const std::string& folder);
 
 // What the streams of a capture hold, counted without decoding them.
 struct RecordCounts {

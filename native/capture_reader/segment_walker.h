@@ -25,6 +25,7 @@ class Body {
   // A text up to its terminating zero byte.
   std::string_view take_terminated();
 
+  std::string_view rest() const { return bytes_.substr(position_); }
   size_t remaining() const { return bytes_.size() - position_; }
   bool is_broken() const { return broken_; }
 

@@ -51,7 +51,7 @@ class File {
 StreamReader::StreamReader(const std::string& path) : path_(path) {
   File file(path);
   is_stream_ = read_header(file);
-  if (is_stream_ && read_file(file)) std::reverse(segments_.begin(), segments_.end());
+  if (is_stream_ && !look(file)) segments_.clear();
 }
 
 bool StreamReader::read_header(const File& file) {
@@ -127,40 +127,48 @@ void StreamReader::check_header(const StreamHeader& written) {
   if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
 
-// Copies the file. The writer stores a record's header after its body, but a copy is not made in that order: it may
-// have a record's header and not yet its body. So a first look finds how far the stream is written, and the copy taken
-// after it counts no farther.
-bool StreamReader::read_file(const File& file) {
-  int64_t size = file.size();
+// Finds the segments and the end of what is written. The writer stores a record's header after its body, but a copy of a
+// segment is not made in that order: it may have a record's header and not yet its body. So this first look finds the
+// end, and a copy taken after it counts no farther.
+bool StreamReader::look(const File& file) {
+  size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
+  std::vector<SegmentStart> starts;
   try {
-    bytes_.resize(static_cast<size_t>(std::max<int64_t>(size, 0)));
+    starts = segment_starts(file);
   } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
     report("is too large to be read.");
     return false;
   }
-  std::vector<SegmentStart> starts = segment_starts(file);
   segments_ = written_segments(starts);
   report_missing_segments();
   if (segments_.empty()) return true;
-  size_t end = end_of_records(file, segments_.back());
+  end_ = end_of_records(file, segments_.back());
+  return !is_ring() || copy_ring(file, starts);
+}
+
+bool StreamReader::copy_ring(const File& file, const std::vector<SegmentStart>& starts) {
+  try {
+    bytes_.resize(size_);
+  } catch (const std::exception&) {
+    report("is too large to be read.");
+    return false;
+  }
   bytes_.resize(file.read(0, bytes_.data(), bytes_.size()));
   for (SegmentPlace& place : segments_) place.end = std::max(place.begin, std::min(place.end, bytes_.size()));
-  if (end < bytes_.size()) std::memset(&bytes_[end], 0, std::min(sizeof(uint64_t), bytes_.size() - end));
-  if (is_ring()) {
-    drop_rewritten(starts, segment_starts(file));
-    drop_overtaken(file, starts.size());
-  }
+  if (end_ < bytes_.size()) std::memset(&bytes_[end_], 0, std::min(sizeof(uint64_t), bytes_.size() - end_));
+  drop_rewritten(starts, segment_starts(file));
+  drop_overtaken(file, starts.size());
   return true;
 }
 
 SegmentPlace StreamReader::place_of(size_t index, uint64_t number) const {
   size_t begin = index * kSegmentSize;
-  return {begin, std::max(begin, std::min(begin + kSegmentSize, bytes_.size())), number * kSegmentSize};
+  return {begin, std::max(begin, std::min(begin + kSegmentSize, size_)), number * kSegmentSize};
 }
 
 std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File& file) const {
   std::vector<SegmentStart> starts;
-  for (size_t index = 0; index * kSegmentSize < bytes_.size(); ++index) {
+  for (size_t index = 0; index * kSegmentSize < size_; ++index) {
     SegmentStart start{};
     file.read(place_of(index, 0).first_record(form_), &start, sizeof(start));
     starts.push_back(start);
@@ -175,7 +183,7 @@ std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<Segme
   std::vector<SegmentPlace> written;
   for (size_t index = 0; index < starts.size(); ++index) {
     SegmentPlace place = place_of(index, index);
-    bool is_cut_off = place.first_record(form_) + sizeof(RecordHeader) > bytes_.size();
+    bool is_cut_off = place.first_record(form_) + sizeof(RecordHeader) > size_;
     if (is_cut_off || index < segments_begun_ || !starts[index].is_empty()) written.push_back(place);
   }
   return written;
@@ -226,9 +234,9 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
 void StreamReader::report_missing_segments() {
   if (form_.version != kVersion) return;
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
-  uint64_t count = (bytes_.size() + (is_ring() ? 0 : kSegmentSize - 1)) / kSegmentSize;
+  uint64_t count = (size_ + (is_ring() ? 0 : kSegmentSize - 1)) / kSegmentSize;
   bool is_cut = segments_in_file_ > count || (is_ring() && !has_last);
-  if (is_cut) report("is cut off at byte " + std::to_string(bytes_.size()) + ": it was longer.");
+  if (is_cut) report("is cut off at byte " + std::to_string(size_) + ": it was longer.");
 }
 
 // The place in the file up to which the segment is written.
@@ -274,23 +282,62 @@ void StreamReader::drop_overtaken(const File& file, size_t count) {
 
 bool StreamReader::next(Record* record) {
   for (;;) {
-    if (walker_.empty()) {
-      if (segments_.empty()) return false;
-      walker_.emplace_back(bytes_, 0, segments_.back(), form_);
-      segments_.pop_back();
-    }
+    if (walker_.empty() && !enter_next_segment()) return false;
     Damage damage;
+    size_t begin = walker_.back().place();
     switch (walker_.back().next(record, &damage)) {
       case SegmentWalker::Step::kRecord:
-        if (record->kind != RecordKind::kSegment) return true;
+        if (begin >= resumed_at_ && record->kind != RecordKind::kSegment) return true;
         break;
       case SegmentWalker::Step::kDamage:
-        report_damage(damage);
+        if (begin >= resumed_at_ && !is_told_) report_damage(damage);
         break;
       case SegmentWalker::Step::kEnd:
         walker_.clear();
     }
   }
+}
+
+bool StreamReader::enter_next_segment() {
+  if (entered_ == segments_.size()) {
+    if (!is_ring()) std::string().swap(bytes_);
+    return false;
+  }
+  SegmentPlace& place = segments_[entered_++];
+  if (is_ring()) {
+    walker_.emplace_back(bytes_, 0, place, form_);
+    return true;
+  }
+  bytes_.resize(place.end - place.begin);
+  bytes_.resize(File(path_).read(place.begin, bytes_.data(), bytes_.size()));
+  place.end = place.begin + bytes_.size();
+  bool is_last = entered_ == segments_.size();
+  if (is_last && end_ < place.end) {
+    std::memset(&bytes_[end_ - place.begin], 0, std::min(sizeof(uint64_t), place.end - end_));
+  }
+  walker_.emplace_back(bytes_, place.begin, place, form_);
+  return true;
+}
+
+void StreamReader::rewind() {
+  walker_.clear();
+  entered_ = 0;
+  resumed_at_ = 0;
+  is_told_ = true;
+}
+
+bool StreamReader::extend() {
+  if (!is_stream_ || is_ring()) return false;
+  resumed_at_ = end_;
+  size_t again = segments_.empty() ? 0 : segments_.size() - 1;
+  File file(path_);
+  is_told_ = true;
+  is_stream_ = read_header(file);
+  if (!is_stream_ || !look(file)) return false;
+  is_told_ = false;
+  walker_.clear();
+  entered_ = std::min(again, segments_.size());
+  return true;
 }
 
 void StreamReader::report_damage(const Damage& damage) {

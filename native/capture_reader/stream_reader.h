@@ -11,10 +11,11 @@ namespace framedex::capture {
 
 class File;
 
-// A stream as it was at one moment, even if it is still being written.
+// A stream as it was at one moment, even if it is still being written. Its segments are read one at a time as they are
+// come to; those of a ring at once, since they are written again.
 class StreamReader {
  public:
-  // Reads the file. On failure problems() says why and next() gives nothing.
+  // Looks how far the file is written. On failure problems() says why and next() gives nothing.
   explicit StreamReader(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -26,8 +27,13 @@ class StreamReader {
   bool has_damaged_header() const { return has_damaged_header_; }
   // What is wrong with the stream, in sentences; none if it was whole as far as it was read.
   const std::vector<std::string>& problems() const { return problems_; }
-  // The next complete record; false at the end of what was written.
+  // The next complete record, until the one after it is asked for; false at the end of what was written.
   bool next(Record* record);
+  // Begins again with the first record. What is wrong with the stream has been told then and is not told again.
+  void rewind();
+  // Looks how far the file is written by now: next() goes on there. False for rings, whose beginnings go meanwhile.
+  bool extend();
+  bool is_ring() const { return header_.kind == StreamKind::kRing; }
 
  private:
   // The beginning of a segment; in a ring it has the segment's number.
@@ -38,11 +44,12 @@ class StreamReader {
     bool is_empty() const { return header == 0; }
   };
 
-  bool read_file(const File& file);
+  bool look(const File& file);
+  bool copy_ring(const File& file, const std::vector<SegmentStart>& starts);
+  bool enter_next_segment();
   bool read_header(const File& file);
   bool read_version_1(const File& file);
   void check_header(const StreamHeader& written);
-  bool is_ring() const { return header_.kind == StreamKind::kRing; }
   SegmentPlace place_of(size_t index, uint64_t number) const;
   std::vector<SegmentStart> segment_starts(const File& file) const;
   std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts) const;
@@ -53,20 +60,27 @@ class StreamReader {
   void drop_overtaken(const File& file, size_t count);
   void report_missing_segments();
   void report_damage(const Damage& damage);
-  void report(const std::string& what) { problems_.push_back(path_ + " " + what); }
+  void report(const std::string& what) {
+    if (!is_told_) problems_.push_back(path_ + " " + what);
+  }
 
   std::string path_;
-  std::string bytes_;
   StreamHeader header_{};
   StreamForm form_;
   uint64_t segments_begun_ = 0;  // 0: not known
   uint64_t segments_in_file_ = 0;
   bool is_stream_ = false;
   bool has_damaged_header_ = false;
-  std::vector<SegmentPlace> segments_;  // those still to be read, the next one last
-  std::vector<SegmentWalker> walker_;   // of the one being read, if any
+  size_t size_ = 0;  // of the file
+  size_t end_ = 0;   // where in the file its last segment is written up to
+  std::vector<SegmentPlace> segments_;
+  std::string bytes_;         // of a ring all of it, else the segment that is being read
+  size_t entered_ = 0;        // how many segments were
+  size_t resumed_at_ = 0;     // what lies before it in the file was read when the stream was shorter
+  std::vector<SegmentWalker> walker_;  // of the segment being read, if any
   std::vector<std::string> problems_;
   size_t damages_ = 0;
+  bool is_told_ = false;  // what is wrong with the stream
 };
 
 }  // namespace framedex::capture

@@ -33,15 +33,27 @@ void Timeline::finish() {
   // All anchors are within a millisecond: the first and the last are the best there is.
   if (kept.size() == 1 && anchors_.back().nanoseconds > kept.back().nanoseconds) kept.push_back(anchors_.back());
   anchors_ = std::move(kept);
+  last_stretch_ = 1;
+}
+
+// The end, as a place among the anchors, of the stretch that holds the time; the first and the last reach on to both
+// sides.
+size_t Timeline::stretch_of(uint64_t time) const {
+  bool is_before = last_stretch_ > 1 && time < anchors_[last_stretch_ - 1].time;
+  bool is_after = last_stretch_ + 1 < anchors_.size() && time >= anchors_[last_stretch_].time;
+  if (is_before || is_after) {
+    auto next = std::upper_bound(anchors_.begin() + 1, anchors_.end() - 1, ClockRecord{time, 0}, is_earlier);
+    last_stretch_ = static_cast<size_t>(next - anchors_.begin());
+  }
+  return last_stretch_;
 }
 
 int64_t Timeline::nanoseconds(uint64_t time) const {
   if (anchors_.empty()) return clamped(time);
   if (anchors_.size() < 2) return clamped(anchors_[0].nanoseconds + (time - anchors_[0].time));
-  // Takes the stretch that holds the time; the first and the last reach on to both sides.
-  auto next = std::upper_bound(anchors_.begin() + 1, anchors_.end() - 1, ClockRecord{time, 0}, is_earlier);
-  const ClockRecord& from = *(next - 1);
-  const ClockRecord& to = *next;
+  size_t stretch = stretch_of(time);
+  const ClockRecord& from = anchors_[stretch - 1];
+  const ClockRecord& to = anchors_[stretch];
   if (to.time <= from.time) return clamped(from.nanoseconds);
   double speed = static_cast<double>(to.nanoseconds - from.nanoseconds) / static_cast<double>(to.time - from.time);
   auto ticks = static_cast<int64_t>(time - from.time);

@@ -1,6 +1,7 @@
 // Times of a capture in nanoseconds of CLOCK_MONOTONIC.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,10 +16,14 @@ class Timeline {
   void add(const ClockRecord& anchor) { anchors_.push_back(anchor); }
   // To be called once all anchors are added.
   void finish();
+  // Times that are asked for one after the other are mostly near each other, so the last stretch is looked at first.
   int64_t nanoseconds(uint64_t time) const;
 
  private:
+  size_t stretch_of(uint64_t time) const;
+
   std::vector<ClockRecord> anchors_;
+  mutable size_t last_stretch_ = 1;
 };
 
 }  // namespace framedex::capture

@@ -28,25 +28,15 @@ class Counts(TypedDict):
     stopped: bool
     stops: Stops
 
-class Calls(TypedDict):
-    thread: npt.NDArray[np.uint32]
-    function: npt.NDArray[np.uint32]
-    stack: npt.NDArray[np.uint32]
-    start: npt.NDArray[np.int64]
-    duration: npt.NDArray[np.int64]
-    error: npt.NDArray[np.int32]
-    arguments: list[str]
-
 Module = tuple[str, int, int, bytes, str, tuple[int, int, int, int]]
 
-class Capture(TypedDict):
+class Definitions(TypedDict):
     modules: list[Module]
     codes: list[tuple[str, str, int, bytes]]
     frames: list[tuple[bool, int, int, int, bool]]
     stacks: list[tuple[tuple[int, ...], tuple[int, ...], str, bool]]
     functions: list[tuple[str, str]]
     threads: list[tuple[int, str]]
-    calls: Calls
     descriptions: list[tuple[str, str]]
     stops: Stops
     problems: list[str]
@@ -54,7 +44,40 @@ class Capture(TypedDict):
 def start(captures: bytes) -> str: ...
 def stop() -> str: ...
 def current_capture() -> str: ...
-def read_capture(folder: bytes) -> Capture: ...
+
+Integers = npt.NDArray[np.int64]
+
+class Totals(TypedDict):
+    kind: Integers
+    calls: Integers
+    duration: Integers
+    own_duration: Integers
+    longest: Integers
+    longest_call: Integers
+    first_call: Integers
+    latest_call: Integers
+
+class Batch(TypedDict):
+    first: int
+    kinds: list[tuple[int, int, int, int]]
+    arguments: list[str]
+    kind: Integers
+    inside: Integers
+    start: Integers
+    duration: Integers
+    argument: Integers
+    totals: Totals
+    samples: Integers
+    spans: Integers
+    durations: Integers
+
+class CallStream:
+    calls: int
+    damaged: int
+    def __init__(self, folder: bytes, began: int, first_id: int) -> None: ...
+    def definitions(self) -> Definitions: ...
+    def next(self, most: int) -> Batch: ...
+
 def read_modules(folder: bytes) -> list[Module]: ...
 def count_records(folder: bytes) -> Counts: ...
 def fingerprint(path: bytes) -> str: ...

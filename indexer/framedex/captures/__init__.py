@@ -9,11 +9,12 @@ from framedex.captures.folders import (
     captures_within,
 )
 from framedex.captures.metadata import read_metadata
-from framedex.captures.reader import RecordCounts, count_records, fingerprint_of, read_capture
+from framedex.captures.reader import CaptureStream, RecordCounts, count_records, fingerprint_of, read_capture
 from framedex.captures.state import CaptureState, capture_identity, capture_state, is_being_written, is_over
 
 __all__ = [
     "CaptureState",
+    "CaptureStream",
     "RecordCounts",
     "capture_folders",
     "capture_identity",

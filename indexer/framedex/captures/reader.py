@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from framedex.captures.contents import content_of, read_contents
 from framedex.captures.metadata import read_metadata
 from framedex.model import (
     BinaryState,
+    CallBatch,
+    CallKind,
     Calls,
     Capture,
     CodeObject,
     Description,
     Function,
+    KindTotals,
     MergeOutcome,
+    Metadata,
     Module,
     NativeFrame,
+    ObjectColumns,
     PythonFrame,
     Stack,
     StopReason,
@@ -42,13 +49,82 @@ class RecordCounts:
     stops: Stops
 
 
-def read_capture(path: Path) -> Capture:
-    """Decode the capture in folder `path`. Damaged or truncated streams give what they hold and a list of problems.
+class CaptureStream:
+    """A capture whose calls come a batch at a time, as it was at one moment: it may still be written.
 
-    Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+    `capture` is all but the calls, of which there are `calls`. Damaged or truncated streams give what they hold, and a
+    list of problems that is whole once all calls have come.
     """
-    metadata = read_metadata(path)
-    decoded = _native.read_capture(os.fsencode(path))
+
+    def __init__(self, path: Path, first_id: int = 1) -> None:
+        """Read what the calls of the capture in folder `path` refer to; the first will have the id `first_id`.
+
+        Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
+        """
+        metadata = read_metadata(path)
+        self._native = _native.CallStream(os.fsencode(path), metadata.started_clock_ns or 0, first_id)
+        self.calls: int = self._native.calls
+        self.capture = _definitions(path, metadata, self._native.definitions())
+
+    def next(self, most: int) -> CallBatch:
+        """The next calls by start, `most` at most; none at the end."""
+        native = self._native.next(most)
+        nothing = np.zeros((0, 5), np.int64)
+        return CallBatch(
+            first=native["first"],
+            kinds=tuple(CallKind(*kind) for kind in native["kinds"]),
+            arguments=tuple(native["arguments"]),
+            kind=native["kind"],
+            inside=native["inside"],
+            start=native["start"],
+            duration=native["duration"],
+            argument=native["argument"],
+            totals=KindTotals(**native["totals"]),
+            samples=native["samples"],
+            spans=native["spans"],
+            durations=native["durations"],
+            changed=nothing,
+            types=(),
+            objects=ObjectColumns(*nothing.reshape(-1, 14).T),
+            violations=nothing,
+            chains=(),
+            links=nothing,
+        )
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What could not be read, in plain sentences."""
+        damaged = self._native.damaged
+        left_out = (f"{damaged} damaged records were left out.",) if damaged else ()
+        return (*self.capture.problems, *left_out)
+
+
+def read_capture(path: Path) -> Capture:
+    """Decode the capture in folder `path` with all its calls at once, which takes some 100 bytes of memory a call.
+
+    Damaged or truncated streams give what they hold and a list of problems. Raises FramedexError when the folder is no
+    capture, or one of a version that this framedex does not read.
+    """
+    stream = CaptureStream(path)
+    batch = stream.next(stream.calls)
+    thread, function, stack, error = (
+        np.array([(kind.thread, kind.function, kind.stack, kind.error) for kind in batch.kinds], np.int64)
+        .reshape(-1, 4)[batch.kind]
+        .T
+    )
+    calls = Calls(
+        thread=thread.astype(np.uint32),
+        function=function.astype(np.uint32),
+        stack=stack.astype(np.uint32),
+        start=batch.start,
+        duration=batch.duration,
+        error=error.astype(np.int32),
+        arguments=tuple(batch.arguments[place] for place in batch.argument.tolist()),
+    )
+    return replace(stream.capture, calls=calls, problems=stream.problems)
+
+
+def _definitions(path: Path, metadata: Metadata, decoded: _native.Definitions) -> Capture:
     contents = read_contents(path)
     return Capture(
         path=path,
@@ -59,7 +135,7 @@ def read_capture(path: Path) -> Capture:
         stacks=tuple(Stack(frames, python, MergeOutcome(name), cut) for frames, python, name, cut in decoded["stacks"]),
         functions=tuple(Function(*entry) for entry in decoded["functions"]),
         threads=tuple(Thread(*entry) for entry in decoded["threads"]),
-        calls=_calls(decoded["calls"], metadata.started_clock_ns or 0),
+        calls=Calls.none(),
         problems=tuple(decoded["problems"]),
         descriptions=tuple(_descriptions(decoded["descriptions"])),
         stops=_stops(decoded["stops"]),
@@ -112,15 +188,3 @@ def _descriptions(entries: Iterable[tuple[str, str]]) -> Iterator[Description]:
             continue
         if isinstance(content, dict):
             yield Description(kind, content)
-
-
-def _calls(columns: _native.Calls, started_clock_ns: int) -> Calls:
-    return Calls(
-        thread=columns["thread"],
-        function=columns["function"],
-        stack=columns["stack"],
-        start=columns["start"] - started_clock_ns,
-        duration=columns["duration"],
-        error=columns["error"],
-        arguments=tuple(columns["arguments"]),
-    )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports_of_any
 
 if TYPE_CHECKING:
+    from framedex.model.batches import CallBatch, CallKind, KindTotals, ObjectColumns
     from framedex.model.capture import (
         BinaryId,
         BinaryState,
@@ -71,7 +72,9 @@ __all__ = [
     "BinaryState",
     "BoundaryEnd",
     "BoundaryTotals",
+    "CallBatch",
     "CallFilter",
+    "CallKind",
     "CallRow",
     "CallSite",
     "Calls",
@@ -100,6 +103,7 @@ __all__ = [
     "FunctionTotals",
     "How",
     "Join",
+    "KindTotals",
     "Language",
     "Launch",
     "LineMark",
@@ -112,6 +116,7 @@ __all__ = [
     "Module",
     "NativeFrame",
     "NativeSymbol",
+    "ObjectColumns",
     "ObjectRow",
     "Origin",
     "PythonFrame",
@@ -143,5 +148,18 @@ __all__ = [
 __getattr__ = exports_of_any(
     __name__,
     __all__,
-    ("places", "missing", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "metadata", "capture"),
+    (
+        "places",
+        "missing",
+        "symbols",
+        "sources",
+        "rows",
+        "traces",
+        "lines",
+        "contents",
+        "checks",
+        "metadata",
+        "capture",
+        "batches",
+    ),
 )

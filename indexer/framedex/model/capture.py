@@ -142,6 +142,14 @@ class Calls:
     error: npt.NDArray[np.int32]
     arguments: tuple[str, ...]
 
+    @staticmethod
+    def none() -> Calls:
+        """No calls."""
+        import numpy as np
+
+        words, times = np.zeros(0, np.uint32), np.zeros(0, np.int64)
+        return Calls(words, words, words, times, times, np.zeros(0, np.int32), ())
+
     def __len__(self) -> int:
         return len(self.thread)
 

@@ -1,0 +1,66 @@
+// The calls of a capture, a batch at a time: each with its kind, what it was made in, and what it had.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "call_stream/argument_texts.h"
+#include "call_stream/kinds.h"
+#include "call_stream/nesting.h"
+#include "call_stream/recorded_call.h"
+#include "capture_reader/definitions.h"
+#include "capture_reader/thread_calls.h"
+
+namespace framedex::call_stream {
+
+// Columns as framedex.index.write.batches.CallBatch has them.
+struct Batch {
+  uint64_t first = 0;
+  std::vector<CallKind> kinds;
+  std::vector<std::string> arguments;
+  std::vector<int64_t> kind, inside, start, duration, argument;
+  KindTotals totals;
+  std::vector<int64_t> samples, spans, durations;
+};
+
+class CallStream {
+ public:
+  // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
+  // starts are counted, `first_id` the id that the first call will have.
+  CallStream(const std::string& folder, int64_t began, uint64_t first_id);
+
+  const capture::Definitions& definitions() const { return definitions_; }
+  uint64_t row() const { return row_; }
+  // The next calls, `most` at most; without any at the end.
+  Batch next(uint64_t most);
+  // How many records were left out since they could not be read, as far as the calls were gone through.
+  uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
+
+ private:
+  struct Next {
+    uint64_t start;
+    size_t thread;
+    bool operator<(const Next& other) const {  // for a heap, whose top is the largest
+      return start != other.start ? start > other.start : thread > other.thread;
+    }
+  };
+
+  void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
+
+  capture::Definitions definitions_;
+  int64_t began_;
+  Kinds kinds_;
+  Totals totals_;
+  Samples samples_;
+  Spans spans_;
+  Durations durations_;
+  Nesting nesting_;
+  ArgumentTexts arguments_;
+  std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // made when they are come to
+  std::vector<Next> next_;                                      // a heap
+  uint64_t row_ = 0;
+};
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,31 @@
+#include "call_stream/nesting.h"
+
+#include <algorithm>
+
+namespace framedex::call_stream {
+
+Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration) {
+  if (thread >= open_.size()) open_.resize(size_t{thread} + 1);
+  std::vector<Open>& open = open_[thread];
+  while (!open.empty() && open.back().end <= start) close(&open);
+  Enclosing found{Enclosing::kNone, row};
+  if (!open.empty()) {
+    found = {open.back().row, open.back().outermost};
+    open.back().own -= std::max<int64_t>(duration, 0);
+  }
+  if (duration >= 0) open.push_back({start + duration, row, found.outermost, kind, duration});
+  return found;
+}
+
+void Nesting::close(std::vector<Open>* open) {
+  totals_->add_own(open->back().kind, std::max<int64_t>(open->back().own, 0));
+  open->pop_back();
+}
+
+void Nesting::finish() {
+  for (std::vector<Open>& open : open_) {
+    while (!open.empty()) close(&open);
+  }
+}
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,414 @@
+#include "capture_reader/definitions.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "capture_reader/thread_files.h"
+
+namespace framedex::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A call whose thread makes more calls than this before it returns is a long one.
+constexpr uint64_t kManyCalls = 1024;
+
+const char* name_of(MergeOutcome outcome) {
+  switch (outcome) {
+    case MergeOutcome::kMerged:
+      return "merged";
+    case MergeOutcome::kNotTold:
+      return "not-told";
+    case MergeOutcome::kNoHost:
+      return "no-host";
+    case MergeOutcome::kCountMismatch:
+      return "count-mismatch";
+    case MergeOutcome::kHostMismatch:
+      return "host-mismatch";
+  }
+  return "unknown";
+}
+
+// The part of a module's record before its texts.
+ModuleRecord module_record(Body* body, uint32_t version) {
+  if (version == kVersion) return body->read<ModuleRecord>();
+  auto old = body->read<version_1::ModuleRecord>();
+  return {old.id, old.path_size, old.build_id_size, old.fingerprint_size, old.base, old.size, 0, 0, 0, 0};
+}
+
+// All of a small file; empty if it cannot be read.
+std::string content_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The identity of the capture that capture.json states, 0 if it states none.
+uint64_t identity_in(const std::string& metadata) {
+  constexpr std::string_view kMember = "\"identity\": \"";
+  size_t at = metadata.find(kMember);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(metadata.substr(at + kMember.size(), 16).c_str(), nullptr, 16);
+}
+
+}  // namespace
+
+bool OpenCalls::end(uint64_t sequence, uint64_t* place) {
+  auto found = std::lower_bound(open_.begin(), open_.end(), sequence,
+                                [](const auto& open, uint64_t wanted) { return open.first < wanted; });
+  if (found == open_.end() || found->first != sequence) return false;
+  *place = found->second;
+  open_.erase(found);
+  return true;
+}
+
+Definitions::Definitions(std::string folder) : folder_(std::move(folder)) {
+  // The process may still be writing, so how far something is written that refers to others is looked up before them.
+  std::error_code error;
+  open_threads(&error);
+  process_ = std::make_unique<StreamReader>(folder_ + "/" + kProcessStream);
+  metadata_ = content_of(folder_ + "/" + kMetadataFile);
+  choose_identity();
+  read_process();
+  for (auto& thread : threads_) read_thread(thread.get());
+  if (error) problem(folder_ + " cannot be listed: " + error.message() + ".");
+  timeline_.finish();
+}
+
+void Definitions::open_threads(std::error_code* error) {
+  for (const ThreadFiles& files : thread_files(folder_, error)) {
+    bool is_known = std::any_of(threads_.begin(), threads_.end(),
+                                [&](const auto& thread) { return thread->number == files.number; });
+    if (is_known) continue;
+    auto thread = std::make_unique<ThreadStreams>();
+    thread->number = files.number;
+    if (!files.ring.empty()) thread->ring = std::make_unique<StreamReader>(files.ring);
+    thread->definitions = std::make_unique<StreamReader>(files.definitions);
+    threads_.push_back(std::move(thread));
+  }
+}
+
+// Decides which capture the streams have to belong to: the one that capture.json states if any stream agrees with it,
+// else that of process.fdx, else that of a thread's stream.
+void Definitions::choose_identity() {
+  std::vector<uint64_t> said;
+  auto hear = [&](const StreamReader& stream) {
+    if (stream.is_stream() && !stream.has_damaged_header()) said.push_back(stream.header().capture);
+  };
+  hear(*process_);
+  for (const auto& thread : threads_) hear(*thread->definitions);
+  uint64_t named = identity_in(metadata_);
+  bool is_named = std::find(said.begin(), said.end(), named) != said.end();
+  identity_ = is_named || said.empty() ? named : said.front();
+}
+
+// Whether a stream is of this capture, and what its file's name says.
+bool Definitions::belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number) {
+  const StreamHeader& header = stream.header();
+  if (!stream.is_stream() || stream.has_damaged_header()) return stream.is_stream();
+  if (header.capture != identity_) {
+    problem(stream.path() + " is of another capture; it is left out. Put the file of this one back in its place.");
+    return false;
+  }
+  bool is_version_1 = header.version != kVersion;  // its header has no number
+  if (is_version_1 || (header.kind == kind && header.number == number)) return true;
+  problem(stream.path() + " was written under another name; it is left out. Give the streams their names back.");
+  return false;
+}
+
+void Definitions::read_process() {
+  add_problems(*process_);
+  if (!belongs_here(*process_, StreamKind::kProcess, 0)) return;
+  add_process(process_->header(), &capture_.stops);
+  read_process_records();
+}
+
+void Definitions::read_process_records() {
+  size_t told = process_->problems().size();
+  for (Record record{RecordKind::kPadding, Body({})}; process_->next(&record);) {
+    if (record.kind == RecordKind::kModule) read_module(record.body, process_->header().version);
+    if (record.kind == RecordKind::kThread) read_thread_record(record.body);
+    if (record.kind == RecordKind::kMetadata) read_metadata_record(record.body);
+    if (record.kind == RecordKind::kFunction) read_function(record.body);
+    if (record.kind == RecordKind::kHandler) read_handler(record.body);
+    if (record.kind == RecordKind::kDescription) read_description(record.body);
+    if (record.kind == RecordKind::kClock && !read_clock(record.body)) ++damaged_;
+  }
+  add_problems(*process_, told);
+}
+
+// Reports streams of the thread that are missing: the record is written once they are there.
+void Definitions::read_thread_record(Body body) {
+  auto record = body.read<ThreadRecord>();
+  if (body.is_broken()) {
+    ++damaged_;
+    return;
+  }
+  std::string stem = folder_ + "/" + kThreadStem + std::to_string(record.number);
+  for (const std::string& path :
+       {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
+    std::error_code error;
+    if (fs::exists(path, error) || error) continue;
+    problem(path + " is missing: what that thread recorded is not there.");
+    break;
+  }
+}
+
+void Definitions::read_metadata_record(Body body) {
+  auto record = body.read<MetadataRecord>();
+  bool is_as_written = metadata_.size() == record.size && check_of(metadata_.data(), record.size) == record.check;
+  if (body.is_broken() || is_as_written) return;
+  problem(folder_ + "/" + kMetadataFile + " is not as it was written: what it says of the run may be wrong.");
+}
+
+void Definitions::read_module(Body body, uint32_t version) {
+  auto record = module_record(&body, version);
+  Module module{std::string(body.take(record.path_size)),
+                std::string(body.take(record.build_id_size)),
+                std::string(body.take(record.fingerprint_size)),
+                record.base,
+                record.size,
+                {record.file_size, record.file_inode, record.file_modified_ns, record.file_changed_ns}};
+  if (body.is_broken()) {
+    ++damaged_;
+    return;
+  }
+  module_ids_[record.id] = static_cast<int64_t>(capture_.modules.size());
+  capture_.modules.push_back(std::move(module));
+}
+
+void Definitions::read_function(Body body) {
+  auto record = body.read<BoundaryRecord>();
+  std::string boundary(body.take_terminated());
+  std::string name(body.take_terminated());
+  std::vector<std::string> values;
+  for (uint32_t i = 0; i < record.field_count && !body.is_broken(); ++i) values.emplace_back(body.take_terminated());
+  if (body.is_broken()) {
+    ++damaged_;
+    return;
+  }
+  function_ids_.set(record.id, add_function(std::move(boundary), std::move(name), std::move(values)));
+}
+
+// Makes the frame in which a handler's stacks end. As in every native frame, the offset is that of the byte after the
+// one meant.
+void Definitions::read_handler(Body body) {
+  auto record = body.read<HandlerRecord>();
+  auto module = module_ids_.find(record.module);
+  if (body.is_broken()) {
+    ++damaged_;
+    return;
+  }
+  int64_t owner = module != module_ids_.end() ? module->second : -1;
+  handlers_[add_function_of(record.function)] = add_frame({FrameLanguage::kNative, owner, record.offset + 1, 0, false});
+}
+
+void Definitions::read_description(Body body) {
+  std::string kind(body.take_terminated());
+  std::string json(body.take_terminated());
+  if (body.is_broken()) {
+    ++damaged_;
+    return;
+  }
+  capture_.descriptions.emplace_back(std::move(kind), std::move(json));
+}
+
+uint32_t Definitions::add_function(std::string boundary, std::string name, std::vector<std::string> values) {
+  capture_.functions.emplace_back(std::move(boundary), std::move(name));
+  value_names_.push_back(std::move(values));
+  return static_cast<uint32_t>(capture_.functions.size() - 1);
+}
+
+// The function with this id. One whose record is lost (a damaged process.fdx) still has its calls.
+uint32_t Definitions::add_function_of(uint32_t id) {
+  uint32_t known = function_ids_.at(id);
+  if (known != IdMap::kNone) return known;
+  function_ids_.set(id, add_function("unknown", "function_" + std::to_string(id), {}));
+  return function_ids_.at(id);
+}
+
+void Definitions::read_thread(ThreadStreams* thread) {
+  add_problems(*thread->definitions);
+  bool has_definitions = belongs_here(*thread->definitions, StreamKind::kThread, thread->number);
+  if (thread->definitions->is_stream() && !has_definitions) return;
+  if (thread->ring) add_problems(*thread->ring);
+  thread->thread = static_cast<uint32_t>(capture_.threads.size());
+  thread->has_calls = true;
+  capture_.threads.push_back({0, ""});
+  add_thread(thread->definitions->header(), thread->stream_of_calls().header(), &capture_.stops);
+  read_stream(*thread->definitions, thread);
+  if (!thread->ring) return;
+  thread->has_calls = belongs_here(*thread->ring, StreamKind::kRing, thread->number);
+  if (thread->has_calls) read_stream(*thread->ring, thread);
+}
+
+void Definitions::read_stream(StreamReader& stream, ThreadStreams* thread) {
+  size_t told = stream.problems().size();
+  if (stream.header().thread_id != 0) {
+    capture_.threads[thread->thread] = {stream.header().thread_id, stream.header().thread_name};
+  }
+  for (Record record{RecordKind::kPadding, Body({})}; stream.next(&record);) {
+    if (!read_record(record, thread)) ++damaged_;
+  }
+  add_problems(stream, told);
+}
+
+// Adds the stream's problems but for the first `told`, which were added before.
+void Definitions::add_problems(const StreamReader& stream, size_t told) {
+  for (size_t i = told; i < stream.problems().size(); ++i) problem(stream.problems()[i]);
+}
+
+bool Definitions::read_record(const Record& record, ThreadStreams* thread) {
+  switch (record.kind) {
+    case RecordKind::kCode:
+      return read_code(record.body, thread);
+    case RecordKind::kFrame:
+      return read_frame(record.body, thread);
+    case RecordKind::kStack:
+      return read_stack(record.body, thread);
+    case RecordKind::kCall:
+      return read_call(record, thread);
+    case RecordKind::kReturn:
+      return read_return(record, thread);
+    case RecordKind::kClock:
+      return read_clock(record.body);
+    default:
+      return false;
+  }
+}
+
+bool Definitions::read_code(Body body, ThreadStreams* thread) {
+  auto record = body.read<CodeRecord>();
+  Code code{std::string(body.take(record.filename_size)), std::string(body.take(record.qualname_size)),
+            std::string(body.take(record.line_table_size)), record.first_line};
+  if (body.is_broken()) return false;
+  auto key = std::make_tuple(code.filename, code.qualname, code.first_line, code.line_table);
+  auto [entry, is_new] = code_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.codes.size()));
+  if (is_new) capture_.codes.push_back(std::move(code));
+  thread->codes[record.id] = entry->second;
+  return true;
+}
+
+bool Definitions::read_frame(Body body, ThreadStreams* thread) {
+  auto record = body.read<FrameRecord>();
+  if (body.is_broken()) return false;
+  Frame frame{record.language, -1, record.offset, 0, record.is_returning != 0};
+  if (record.language == FrameLanguage::kPython) {
+    auto code = thread->codes.find(record.owner);
+    if (code == thread->codes.end()) return false;
+    frame.owner = code->second;
+    const Code& source = capture_.codes[code->second];
+    frame.line = line_of(source.line_table, source.first_line, record.offset);
+  } else if (auto module = module_ids_.find(record.owner); module != module_ids_.end()) {
+    frame.owner = module->second;
+  }
+  thread->frames[record.id] = add_frame(frame);
+  return true;
+}
+
+uint32_t Definitions::add_frame(const Frame& frame) {
+  auto key = std::make_tuple(frame.language, frame.owner, frame.offset, frame.is_returning);
+  auto [entry, is_new] = frame_ids_.try_emplace(key, static_cast<uint32_t>(capture_.frames.size()));
+  if (is_new) capture_.frames.push_back(frame);
+  return entry->second;
+}
+
+bool Definitions::read_stack(Body body, ThreadStreams* thread) {
+  auto record = body.read<StackRecord>();
+  bool is_truncated = record.is_truncated != 0 || record.outcome == MergeOutcome::kNotTold;
+  Stack stack{name_of(record.outcome), is_truncated, {}, {}};
+  bool ok = read_frames(&body, record.frame_count, *thread, &stack.frames) &&
+            read_frames(&body, record.python_count, *thread, &stack.python);
+  if (!ok) return false;
+  thread->stacks.set(record.id, add_stack(std::move(stack)));
+  return true;
+}
+
+bool Definitions::read_frames(Body* body, uint32_t count, const ThreadStreams& thread, Frames* frames) {
+  for (uint32_t i = 0; i < count; ++i) {
+    auto id = body->read<uint32_t>();
+    auto frame = thread.frames.find(id);
+    if (body->is_broken() || frame == thread.frames.end()) return false;
+    frames->push_back(frame->second);
+  }
+  return true;
+}
+
+uint32_t Definitions::add_stack(Stack stack) {
+  auto key = std::make_tuple(stack.outcome, stack.is_truncated, stack.frames, stack.python);
+  auto [entry, is_new] = stack_ids_.try_emplace(std::move(key), static_cast<uint32_t>(capture_.stacks.size()));
+  if (is_new) capture_.stacks.push_back(std::move(stack));
+  return entry->second;
+}
+
+// Makes the stack with the code that the function's calls enter added as its leaf.
+void Definitions::add_entered(uint32_t function, uint32_t stack) {
+  auto handler = handlers_.find(function);
+  if (handler == handlers_.end()) return;
+  auto [entry, is_new] = entered_stacks_.try_emplace({function, stack}, 0);
+  if (!is_new) return;
+  Stack entered = capture_.stacks[stack];
+  entered.frames.insert(entered.frames.begin(), handler->second);
+  entry->second = add_stack(std::move(entered));
+}
+
+uint32_t Definitions::stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const {
+  uint32_t stack = thread.stacks.at(id);
+  if (stack == IdMap::kNone) stack = missing_stack_;
+  if (entered_stacks_.empty()) return stack;
+  auto entered = entered_stacks_.find({function, stack});
+  return entered == entered_stacks_.end() ? stack : entered->second;
+}
+
+bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
+  CallStart start;
+  if (!read_start(record, &start)) return false;
+  uint32_t function = add_function_of(start.function);
+  uint32_t stack = thread->stacks.at(start.stack);
+  if (stack == IdMap::kNone) {
+    missing_stack_ = stack = add_stack({"missing", false, {}, {}});
+  }
+  if (!handlers_.empty()) add_entered(function, stack);
+  if (thread->calls == 0) thread->first_start = start.time;
+  thread->is_in_order &= thread->calls == 0 || start.time >= thread->last_start;
+  thread->first_start = std::min(thread->first_start, start.time);
+  thread->last_start = start.time;
+  thread->open.begin(start.sequence, thread->calls++);
+  ++calls_;
+  return true;
+}
+
+bool Definitions::read_return(const Record& record, ThreadStreams* thread) {
+  CallEnd end;
+  uint64_t place;
+  if (!read_end(record, &end)) return false;
+  if (!thread->open.end(end.sequence, &place)) return thread->ring != nullptr;
+  if (thread->calls - place <= kManyCalls) return true;
+  std::string_view results = end.values.rest();
+  thread->long_calls.push_back({end.sequence, true, end.time, end.error, std::string(results)});
+  return true;
+}
+
+bool Definitions::read_clock(Body body) {
+  auto record = body.read<ClockRecord>();
+  if (body.is_broken()) return false;
+  timeline_.add(record);
+  return true;
+}
+
+std::vector<Module> Definitions::modules(std::string folder) {
+  Definitions found;
+  found.folder_ = std::move(folder);
+  found.process_ = std::make_unique<StreamReader>(found.folder_ + "/" + kProcessStream);
+  found.identity_ = found.process_->header().capture;
+  found.read_process();
+  return std::move(found.capture_.modules);
+}
+
+}  // namespace framedex::capture

@@ -1,0 +1,141 @@
+// What the calls of a capture refer to, and where its streams have them: all that is known before they are gone through.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture_reader/call_records.h"
+#include "capture_reader/capture_reader.h"
+#include "capture_reader/id_map.h"
+#include "capture_reader/stream_reader.h"
+#include "capture_reader/timeline.h"
+
+namespace framedex::capture {
+
+// A call that ends long after it began, or not at all: whoever goes through the calls need not wait for its return.
+struct LongCall {
+  uint64_t sequence;
+  bool has_returned;
+  uint64_t end;
+  int32_t error;
+  std::string results;
+};
+
+// Calls that began, in this order, and have not returned yet.
+class OpenCalls {
+ public:
+  void begin(uint64_t sequence, uint64_t place) { open_.push_back({sequence, place}); }
+  // Takes out the call of this number; false if there is none. `place` is what it began with.
+  bool end(uint64_t sequence, uint64_t* place);
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (const auto& [sequence, place] : open_) visit(sequence, place);
+  }
+
+ private:
+  std::vector<std::pair<uint64_t, uint64_t>> open_;
+};
+
+// One thread's streams, and what their ids stand for in the capture.
+struct ThreadStreams {
+  uint32_t number;  // in the files' names
+  uint32_t thread;  // in the capture
+  std::unique_ptr<StreamReader> ring;  // nullptr where the calls are with the definitions
+  std::unique_ptr<StreamReader> definitions;
+  bool has_calls = false;  // that belong to this capture
+  bool is_in_order = true;  // by start
+  uint64_t calls = 0;
+  uint64_t first_start = 0;
+  uint64_t last_start = 0;
+  OpenCalls open;
+  std::vector<LongCall> long_calls;
+  std::unordered_map<uint32_t, uint32_t> codes;
+  std::unordered_map<uint32_t, uint32_t> frames;
+  IdMap stacks;
+
+  StreamReader& stream_of_calls() const { return ring ? *ring : *definitions; }
+};
+
+// Joins the streams of a capture. Ids are per stream on disk; here equal things of several threads get one number.
+class Definitions {
+ public:
+  // Goes through all streams once, to the end of what was written when this began.
+  explicit Definitions(std::string folder);
+
+  // Everything but the calls.
+  const Capture& capture() const { return capture_; }
+  const std::vector<std::vector<std::string>>& value_names() const { return value_names_; }
+  const Timeline& timeline() const { return timeline_; }
+  std::vector<std::unique_ptr<ThreadStreams>>& threads() { return threads_; }
+  uint64_t damaged() const { return damaged_; }
+  uint64_t calls() const { return calls_; }
+
+  // The function with this id, as a place in the capture.
+  uint32_t function_of(uint32_t id) const { return function_ids_.at(id); }
+  // The stack that a call of a function was made with, by its id in the thread's stream.
+  uint32_t stack_of(const ThreadStreams& thread, uint32_t function, uint32_t id) const;
+
+  // The modules alone, which are few whatever the size of the capture.
+  static std::vector<Module> modules(std::string folder);
+
+ private:
+  using Frames = std::vector<uint32_t>;
+
+  void problem(std::string text) { capture_.problems.push_back(std::move(text)); }
+  Definitions() = default;
+  void open_threads(std::error_code* error);
+  void choose_identity();
+  bool belongs_here(const StreamReader& stream, StreamKind kind, uint32_t number);
+  void read_process();
+  void read_process_records();
+  void read_thread_record(Body body);
+  void read_metadata_record(Body body);
+  void read_module(Body body, uint32_t version);
+  void read_function(Body body);
+  void read_handler(Body body);
+  void read_description(Body body);
+  void read_thread(ThreadStreams* thread);
+  void read_stream(StreamReader& stream, ThreadStreams* thread);
+  void add_problems(const StreamReader& stream, size_t told = 0);
+  bool read_record(const Record& record, ThreadStreams* thread);
+  bool read_code(Body body, ThreadStreams* thread);
+  bool read_frame(Body body, ThreadStreams* thread);
+  bool read_stack(Body body, ThreadStreams* thread);
+  bool read_frames(Body* body, uint32_t count, const ThreadStreams& thread, Frames* frames);
+  bool read_call(const Record& record, ThreadStreams* thread);
+  bool read_return(const Record& record, ThreadStreams* thread);
+  bool read_clock(Body body);
+  uint32_t add_function(std::string boundary, std::string name, std::vector<std::string> values);
+  uint32_t add_function_of(uint32_t id);
+  uint32_t add_frame(const Frame& frame);
+  uint32_t add_stack(Stack stack);
+  void add_entered(uint32_t function, uint32_t stack);
+
+  std::string folder_;
+  std::string metadata_;  // the text of capture.json
+  uint64_t identity_ = 0;
+  Capture capture_;
+  Timeline timeline_;
+  std::unique_ptr<StreamReader> process_;
+  std::vector<std::unique_ptr<ThreadStreams>> threads_;
+  std::vector<std::vector<std::string>> value_names_;  // by function
+  std::unordered_map<uint32_t, int64_t> module_ids_;
+  IdMap function_ids_;
+  std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
+  uint32_t missing_stack_ = IdMap::kNone;
+  std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
+  std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
+  std::map<std::tuple<std::string, bool, Frames, Frames>, uint32_t> stack_ids_;
+  uint64_t damaged_ = 0;
+  uint64_t calls_ = 0;
+};
+
+}  // namespace framedex::capture

@@ -1,0 +1,101 @@
+#include "capture_reader/thread_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace framedex::capture {
+
+ThreadCalls::ThreadCalls(const Definitions* definitions, ThreadStreams* streams)
+    : definitions_(definitions), streams_(streams), has_definitions_left_(true), ring_(64) {
+  long_calls_ = std::move(streams->long_calls);
+  streams->open.each([this](uint64_t sequence, uint64_t) { long_calls_.push_back({sequence, false, 0, -1, {}}); });
+  std::sort(long_calls_.begin(), long_calls_.end(),
+            [](const LongCall& a, const LongCall& b) { return a.sequence < b.sequence; });
+  streams->definitions->rewind();
+  if (streams->ring) streams->ring->rewind();
+  if (!streams->is_in_order) sort();
+}
+
+const ThreadCall* ThreadCalls::front() { return fill(1) ? &at(0) : nullptr; }
+
+void ThreadCalls::pop() {
+  first_ = (first_ + 1) & (ring_.size() - 1);
+  --count_;
+  ++popped_;
+}
+
+// Reads on until there are `count` calls and the first is known; false at the end of the thread's calls.
+bool ThreadCalls::fill(size_t count) {
+  while (!has_ended_ && (count_ < count || !at(0).is_known)) has_ended_ = !read();
+  return count_ >= count;
+}
+
+bool ThreadCalls::read() {
+  Record record{RecordKind::kPadding, Body({})};
+  StreamReader& stream = has_definitions_left_ ? *streams_->definitions : *streams_->ring;
+  if (!stream.next(&record)) {
+    if (!has_definitions_left_ || !streams_->ring || !streams_->has_calls) return false;
+    has_definitions_left_ = false;
+    return true;
+  }
+  CallStart start;
+  CallEnd end;
+  if (record.kind == RecordKind::kCall && read_start(record, &start)) begin(start);
+  if (record.kind == RecordKind::kReturn && read_end(record, &end)) this->end(end);
+  return true;
+}
+
+void ThreadCalls::begin(const CallStart& start) {
+  if (count_ == ring_.size()) {
+    std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
+    first_ = 0;
+    ring_.resize(ring_.size() * 2);
+  }
+  ThreadCall& call = at(count_++);
+  call.sequence = start.sequence;
+  call.start = start.time;
+  call.end = start.time;
+  call.function = definitions_->function_of(start.function);
+  call.stack = definitions_->stack_of(*streams_, call.function, start.stack);
+  call.error = -1;
+  call.has_returned = false;
+  call.is_known = false;
+  call.values.assign(start.values.rest());
+  call.results.clear();
+  while (next_long_ < long_calls_.size() && long_calls_[next_long_].sequence < start.sequence) ++next_long_;
+  if (next_long_ == long_calls_.size() || long_calls_[next_long_].sequence != start.sequence) {
+    open_.begin(start.sequence, popped_ + count_ - 1);
+    return;
+  }
+  LongCall& known = long_calls_[next_long_++];
+  call.is_known = true;
+  call.has_returned = known.has_returned;
+  if (!known.has_returned) return;
+  call.end = std::max(known.end, call.start);
+  call.error = known.error;
+  call.results = std::move(known.results);
+}
+
+void ThreadCalls::end(const CallEnd& end) {
+  uint64_t place;
+  if (!open_.end(end.sequence, &place)) return;
+  ThreadCall& call = at(place - popped_);
+  call.end = std::max(end.time, call.start);
+  call.error = end.error;
+  call.has_returned = true;
+  call.is_known = true;
+  call.results.assign(end.values.rest());
+}
+
+// Reads all calls, where damage or clocks that differ between processors have put some before others.
+void ThreadCalls::sort() {
+  while (read()) {
+  }
+  has_ended_ = true;
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
+  first_ = 0;
+  std::stable_sort(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(count_),
+                   [](const ThreadCall& a, const ThreadCall& b) { return a.start < b.start; });
+}
+
+}  // namespace framedex::capture
