@@ -9,11 +9,13 @@
 #include "capture_reader/capture_reader.h"
 #include "recorder/process/modules.h"
 #include "recorder/recorder.h"
+#include "sqlite_image/sqlite_image.h"
 
 namespace py = pybind11;
 namespace call_stream = framedex::call_stream;
 namespace capture = framedex::capture;
 namespace recorder = framedex::recorder;
+namespace sqlite_image = framedex::sqlite_image;
 
 namespace {
 
@@ -142,6 +144,22 @@ py::dict next_calls(call_stream::CallStream& stream, uint64_t most) {
   return result;
 }
 
+py::bytes table_image(const std::vector<py::array_t<int64_t, py::array::c_style | py::array::forcecast>>& columns) {
+  if (columns.empty() || columns.size() > 64) throw py::value_error("A table has 1 to 64 columns.");
+  auto size = static_cast<size_t>(columns.front().size());
+  std::vector<sqlite_image::Column> values;
+  for (const auto& column : columns) {
+    if (static_cast<size_t>(column.size()) != size) throw py::value_error("The columns are of different lengths.");
+    values.push_back({column.data()});
+  }
+  std::string image;
+  {
+    py::gil_scoped_release release;
+    image = sqlite_image::image_of(values, size);
+  }
+  return py::bytes(image);
+}
+
 std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began, uint64_t first_id) {
   py::gil_scoped_release release;
   return std::make_unique<call_stream::CallStream>(folder, began, first_id);
@@ -171,13 +189,18 @@ PYBIND11_MODULE(_native, module) {
   module.def("current_capture", [] { return text(recorder::current_capture()); });
   py::class_<call_stream::CallStream>(module, "CallStream")
       .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("first_id"))
-      .def("definitions", [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
+      .def("definitions",
+           [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
       .def("next", &next_calls, py::arg("most"))
-      .def_property_readonly("calls", [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })
+      .def_property_readonly("calls",
+                             [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })
       .def_property_readonly("damaged", &call_stream::CallStream::damaged);
   module.def(
-      "read_modules", [](const std::string& folder) { return modules_to_python(capture::Definitions::modules(folder)); },
+      "read_modules",
+      [](const std::string& folder) { return modules_to_python(capture::Definitions::modules(folder)); },
       py::arg("folder"));
+  module.attr("NULL") = sqlite_image::kNull;
+  module.def("table_image", &table_image, py::arg("columns"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -151,8 +151,7 @@ void Definitions::read_thread_record(Body body) {
     return;
   }
   std::string stem = folder_ + "/" + kThreadStem + std::to_string(record.number);
-  for (const std::string& path :
-       {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
+  for (const std::string& path : {stem + kStreamSuffix, stem + (record.has_ring != 0 ? kRingSuffix : kStreamSuffix)}) {
     std::error_code error;
     if (fs::exists(path, error) || error) continue;
     problem(path + " is missing: what that thread recorded is not there.");

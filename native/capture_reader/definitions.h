@@ -1,4 +1,5 @@
-// What the calls of a capture refer to, and where its streams have them: all that is known before they are gone through.
+// What the calls of a capture refer to, and where its streams have them: all that is known before they are gone
+// through.
 #pragma once
 
 #include <cstdint>
@@ -45,11 +46,11 @@ class OpenCalls {
 
 // One thread's streams, and what their ids stand for in the capture.
 struct ThreadStreams {
-  uint32_t number;  // in the files' names
-  uint32_t thread;  // in the capture
+  uint32_t number;                     // in the files' names
+  uint32_t thread;                     // in the capture
   std::unique_ptr<StreamReader> ring;  // nullptr where the calls are with the definitions
   std::unique_ptr<StreamReader> definitions;
-  bool has_calls = false;  // that belong to this capture
+  bool has_calls = false;   // that belong to this capture
   bool is_in_order = true;  // by start
   uint64_t calls = 0;
   uint64_t first_start = 0;

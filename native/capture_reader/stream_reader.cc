@@ -127,8 +127,8 @@ void StreamReader::check_header(const StreamHeader& written) {
   if (!is_whole) report("has a damaged header: what it says of its thread, and of why it ends, may be wrong.");
 }
 
-// Finds the segments and the end of what is written. The writer stores a record's header after its body, but a copy of a
-// segment is not made in that order: it may have a record's header and not yet its body. So this first look finds the
+// Finds the segments and the end of what is written. The writer stores a record's header after its body, but a copy of
+// a segment is not made in that order: it may have a record's header and not yet its body. So this first look finds the
 // end, and a copy taken after it counts no farther.
 bool StreamReader::look(const File& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));

@@ -74,9 +74,9 @@ class StreamReader {
   size_t size_ = 0;  // of the file
   size_t end_ = 0;   // where in the file its last segment is written up to
   std::vector<SegmentPlace> segments_;
-  std::string bytes_;         // of a ring all of it, else the segment that is being read
-  size_t entered_ = 0;        // how many segments were
-  size_t resumed_at_ = 0;     // what lies before it in the file was read when the stream was shorter
+  std::string bytes_;                  // of a ring all of it, else the segment that is being read
+  size_t entered_ = 0;                 // how many segments were
+  size_t resumed_at_ = 0;              // what lies before it in the file was read when the stream was shorter
   std::vector<SegmentWalker> walker_;  // of the segment being read, if any
   std::vector<std::string> problems_;
   size_t damages_ = 0;

@@ -16,7 +16,7 @@ struct ThreadCall {
   uint64_t end;
   uint32_t function;
   uint32_t stack;
-  int32_t error;      // -1: it has not returned
+  int32_t error;  // -1: it has not returned
   bool has_returned;
   bool is_known;  // whether it returns, and how
   std::string values;
