@@ -122,11 +122,11 @@ py::dict to_python(const call_stream::KindTotals& totals) {
   return columns;
 }
 
-py::dict next_calls(call_stream::CallStream& stream, uint64_t most) {
+py::dict next_calls(call_stream::CallStream& stream, uint64_t most, int64_t until) {
   call_stream::Batch batch;
   {
     py::gil_scoped_release release;
-    batch = stream.next(most);
+    batch = stream.next(most, until);
   }
   py::dict result;
   result["first"] = batch.first;
@@ -141,6 +141,7 @@ py::dict next_calls(call_stream::CallStream& stream, uint64_t most) {
   result["samples"] = rows(batch.samples, 2);
   result["spans"] = rows(batch.spans, 3);
   result["durations"] = rows(batch.durations, 4);
+  result["changed"] = rows(batch.changed, 4);
   return result;
 }
 
@@ -160,9 +161,10 @@ py::bytes table_image(const std::vector<py::array_t<int64_t, py::array::c_style 
   return py::bytes(image);
 }
 
-std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began, uint64_t first_id) {
+std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began, uint64_t first_id,
+                                                     bool is_followed) {
   py::gil_scoped_release release;
-  return std::make_unique<call_stream::CallStream>(folder, began, first_id);
+  return std::make_unique<call_stream::CallStream>(folder, began, first_id, is_followed);
 }
 
 }  // namespace
@@ -188,10 +190,12 @@ PYBIND11_MODULE(_native, module) {
   module.def("stop", [] { return text(recorder::stop()); });
   module.def("current_capture", [] { return text(recorder::current_capture()); });
   py::class_<call_stream::CallStream>(module, "CallStream")
-      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("first_id"))
+      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("first_id"),
+           py::arg("is_followed") = false)
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
-      .def("next", &next_calls, py::arg("most"))
+      .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kAlways)
+      .def("extend", &call_stream::CallStream::extend, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("calls",
                              [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })
       .def_property_readonly("damaged", &call_stream::CallStream::damaged);

@@ -4,45 +4,59 @@
 
 namespace framedex::call_stream {
 
-CallStream::CallStream(const std::string& folder, int64_t began, uint64_t first_id)
+CallStream::CallStream(const std::string& folder, int64_t began, uint64_t first_id, bool is_followed)
     : definitions_(folder),
       began_(began),
+      is_followed_(is_followed),
       spans_(first_id),
       nesting_(&totals_),
-      arguments_(&definitions_.value_names()),
-      threads_(definitions_.threads().size()) {
+      arguments_(&definitions_.value_names()) {
+  find_next();
+}
+
+// Looks which thread's call comes first, of those threads that have one.
+void CallStream::find_next() {
+  next_.clear();
+  threads_.resize(definitions_.threads().size());
   for (size_t place = 0; place < threads_.size(); ++place) {
     const capture::ThreadStreams& streams = *definitions_.threads()[place];
-    if (streams.calls != 0) next_.push_back({streams.first_start, place});
+    if (threads_[place]) {
+      const capture::ThreadCall* call = threads_[place]->front();
+      if (call != nullptr) next_.push_back({call->start, place});
+    } else if (streams.calls != 0) {
+      next_.push_back({streams.first_start, place});
+    }
   }
   std::make_heap(next_.begin(), next_.end());
 }
 
-Batch CallStream::next(uint64_t most) {
+bool CallStream::extend() {
+  for (auto& calls : threads_) {
+    if (calls) calls->drain();
+  }
+  if (!definitions_.extend()) return false;
+  for (auto& calls : threads_) {
+    if (calls) calls->extend();
+  }
+  find_next();
+  return true;
+}
+
+Batch CallStream::next(uint64_t most, int64_t until) {
   Batch batch;
   batch.first = row_;
   size_t known_kinds = kinds_.all().size();
-  while (!next_.empty() && row_ - batch.first < most) {
+  uint64_t end = row_ + std::min(most, UINT64_MAX - row_);
+  while (!next_.empty() && row_ < end) {
     std::pop_heap(next_.begin(), next_.end());
     size_t place = next_.back().thread;
     next_.pop_back();
-    capture::ThreadStreams* streams = definitions_.threads()[place].get();
-    auto& calls = threads_[place];
-    if (!calls) calls = std::make_unique<capture::ThreadCalls>(&definitions_, streams);
-    // The thread's calls go on until another thread's is due.
-    for (const capture::ThreadCall* call = calls->front(); call != nullptr; call = calls->front()) {
-      Next due{call->start, place};
-      if (row_ - batch.first == most || (!next_.empty() && due < next_.front())) {
-        next_.push_back(due);
-        std::push_heap(next_.begin(), next_.end());
-        break;
-      }
-      add(*call, streams->thread, calls->is_last(), &batch);
-      calls->pop();
-    }
-    if (calls->front() == nullptr) calls.reset();
+    uint64_t before = row_;
+    add_calls(place, end, until, &batch);
+    if (row_ == before) break;  // the call that comes first began too late
   }
-  if (next_.empty()) nesting_.finish();
+  if (is_followed_) add_late_returns(&batch);
+  if (next_.empty() && !is_followed_) nesting_.finish();
   batch.kinds.assign(kinds_.all().begin() + static_cast<std::ptrdiff_t>(known_kinds), kinds_.all().end());
   batch.arguments = arguments_.take();
   batch.totals = totals_.take();
@@ -52,27 +66,72 @@ Batch CallStream::next(uint64_t most) {
   return batch;
 }
 
+void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* batch) {
+  capture::ThreadStreams* streams = definitions_.threads()[place].get();
+  auto& calls = threads_[place];
+  if (!calls) calls = std::make_unique<capture::ThreadCalls>(&definitions_, streams, is_followed_);
+  const capture::ThreadCall* call = calls->front();
+  for (; call != nullptr; call = calls->front()) {
+    Next due{call->start, place};
+    bool is_late = until != kAlways && definitions_.timeline().nanoseconds(call->start) >= until;
+    if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
+      next_.push_back(due);
+      std::push_heap(next_.begin(), next_.end());
+      break;
+    }
+    add(*call, streams->thread, calls->is_last(), batch);
+    calls->pop(row_ - 1);
+  }
+  if (call == nullptr && !is_followed_) calls.reset();
+}
+
 void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch) {
-  const capture::Timeline& timeline = definitions_.timeline();
-  int64_t start = timeline.nanoseconds(call.start);
-  // An end can be before its start in a damaged capture, or where clocks differ between processors.
-  int64_t duration = call.has_returned ? std::max<int64_t>(timeline.nanoseconds(call.end) - start, 0) : -1;
-  start -= began_;
+  Times times = times_of(call);
   CallKind what{call.function, thread, call.stack, call.error};
   uint32_t kind = kinds_.number_of(what);
   uint32_t argument = arguments_.number_of(call.function, call.values, call.results);
-  Enclosing around = nesting_.add(thread, row_, kind, start, duration);
-  totals_.add(kind, row_, std::max<int64_t>(duration, 0));
+  bool is_open = is_followed_ && !call.has_returned;
+  Enclosing around = nesting_.add(thread, row_, kind, times.start, times.duration, is_open);
+  totals_.add(kind, row_, std::max<int64_t>(times.duration, 0));
   samples_.add(kind, argument);
   spans_.add(kind, row_);
-  if (duration >= 0) durations_.add(kind, what, duration);
+  if (call.has_returned) durations_.add(kind, what, times.duration);
   batch->kind.push_back(kind);
   batch->inside.push_back(around.parent == Enclosing::kNone ? 0 : static_cast<int64_t>(row_ - around.parent));
-  batch->start.push_back(start);
-  batch->duration.push_back(duration);
+  batch->start.push_back(times.start);
+  batch->duration.push_back(times.duration);
   batch->argument.push_back(argument);
   static_cast<void>(is_last);
   ++row_;
+}
+
+void CallStream::add_late_returns(Batch* batch) {
+  for (size_t place = 0; place < threads_.size(); ++place) {
+    if (!threads_[place]) continue;
+    uint32_t thread = definitions_.threads()[place]->thread;
+    for (const capture::LateReturn& late : threads_[place]->take_late_returns()) change(late, thread, batch);
+  }
+}
+
+void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch* batch) {
+  const capture::ThreadCall& call = late.call;
+  Times times = times_of(call);
+  CallKind what{call.function, thread, call.stack, call.error};
+  uint32_t kind = kinds_.number_of(what);
+  uint32_t argument = arguments_.number_of(call.function, call.values, call.results);
+  nesting_.end(thread, late.row, kind, times.start, times.duration);
+  samples_.add(kind, argument);
+  spans_.add_one(kind, late.row);
+  durations_.add(kind, what, times.duration);
+  batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});
+}
+
+CallStream::Times CallStream::times_of(const capture::ThreadCall& call) const {
+  const capture::Timeline& timeline = definitions_.timeline();
+  int64_t start = timeline.nanoseconds(call.start);
+  if (!call.has_returned) return {start - began_, -1};
+  // An end can be before its start in a damaged capture, or where clocks differ between processors.
+  return {start - began_, std::max<int64_t>(timeline.nanoseconds(call.end) - start, 0)};
 }
 
 }  // namespace framedex::call_stream

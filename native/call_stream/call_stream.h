@@ -15,7 +15,10 @@
 
 namespace framedex::call_stream {
 
-// Columns as framedex.index.write.batches.CallBatch has them.
+// A time that is later than all.
+inline constexpr int64_t kAlways = INT64_MAX;
+
+// Columns as framedex.model.CallBatch has them.
 struct Batch {
   uint64_t first = 0;
   std::vector<CallKind> kinds;
@@ -23,18 +26,22 @@ struct Batch {
   std::vector<int64_t> kind, inside, start, duration, argument;
   KindTotals totals;
   std::vector<int64_t> samples, spans, durations;
+  std::vector<int64_t> changed;  // rows (row, kind, duration, argument)
 };
 
 class CallStream {
  public:
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
-  // starts are counted, `first_id` the id that the first call will have.
-  CallStream(const std::string& folder, int64_t began, uint64_t first_id);
+  // starts are counted, `first_id` the id that the first call will have. `is_followed`: more is being written, which
+  // extend() finds.
+  CallStream(const std::string& folder, int64_t began, uint64_t first_id, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
-  // The next calls, `most` at most; without any at the end.
-  Batch next(uint64_t most);
+  // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the end.
+  Batch next(uint64_t most, int64_t until);
+  // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
+  bool extend();
   // How many records were left out since they could not be read, as far as the calls were gone through.
   uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
 
@@ -47,10 +54,22 @@ class CallStream {
     }
   };
 
+  struct Times {
+    int64_t start;     // ns since the recording began
+    int64_t duration;  // ns, -1: not returned
+  };
+
+  Times times_of(const capture::ThreadCall& call) const;
+  void find_next();
+  // Adds calls of a thread until another's is due, up to the row `end`.
+  void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
+  void add_late_returns(Batch* batch);
+  void change(const capture::LateReturn& late, uint32_t thread, Batch* batch);
 
   capture::Definitions definitions_;
   int64_t began_;
+  bool is_followed_;
   Kinds kinds_;
   Totals totals_;
   Samples samples_;

@@ -110,6 +110,11 @@ void Spans::add(uint32_t kind, uint64_t row) {
   span.last = row;
 }
 
+void Spans::add_one(uint32_t kind, uint64_t row) {
+  auto place = static_cast<int64_t>(row);
+  found_.insert(found_.end(), {kind, place, place});
+}
+
 void Spans::close() {
   std::sort(open_.begin(), open_.end());
   for (uint32_t kind : open_) {

@@ -94,6 +94,8 @@ class Spans {
   // `first_id` is the id of row 0.
   explicit Spans(uint64_t first_id) : first_id_(first_id) {}
   void add(uint32_t kind, uint64_t row);
+  // Adds a call that lies before others that were added.
+  void add_one(uint32_t kind, uint64_t row);
   // Triples (kind, first row, last row) since this was last asked for, one after the other.
   std::vector<int64_t> take();
 

@@ -3,8 +3,13 @@
 #include <algorithm>
 
 namespace framedex::call_stream {
+namespace {
 
-Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration) {
+constexpr int64_t kForever = INT64_MAX;
+
+}  // namespace
+
+Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open) {
   if (thread >= open_.size()) open_.resize(size_t{thread} + 1);
   std::vector<Open>& open = open_[thread];
   while (!open.empty() && open.back().end <= start) close(&open);
@@ -13,8 +18,20 @@ Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t sta
     found = {open.back().row, open.back().outermost};
     open.back().own -= std::max<int64_t>(duration, 0);
   }
+  if (is_open) open.push_back({kForever, row, found.outermost, kind, 0});
   if (duration >= 0) open.push_back({start + duration, row, found.outermost, kind, duration});
   return found;
+}
+
+void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration) {
+  if (thread >= open_.size()) return;
+  std::vector<Open>& open = open_[thread];
+  auto ended = std::find_if(open.begin(), open.end(), [row](const Open& each) { return each.row == row; });
+  if (ended == open.end()) return;
+  ended->end = start + duration;
+  ended->kind = kind;
+  ended->own += duration;
+  if (ended != open.begin()) (ended - 1)->own -= duration;
 }
 
 void Nesting::close(std::vector<Open>* open) {

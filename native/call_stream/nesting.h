@@ -19,8 +19,11 @@ class Nesting {
   // `totals` gets what calls took of their own, once they are over.
   explicit Nesting(Totals* totals) : totals_(totals) {}
 
-  // Adds the next call of a thread, by start. One that never returned encloses nothing: nobody knows when it ended.
-  Enclosing add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration);
+  // Adds the next call of a thread, by start. One that never returned encloses nothing: nobody knows when it ended. One
+  // that `is_open` may still return, so it encloses all that comes.
+  Enclosing add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open);
+  // Ends a call that was open.
+  void end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration);
   // Ends all calls.
   void finish();
 

@@ -81,6 +81,30 @@ Definitions::Definitions(std::string folder) : folder_(std::move(folder)) {
   timeline_.finish();
 }
 
+bool Definitions::extend() {
+  size_t known = threads_.size();
+  for (auto& thread : threads_) {
+    if (thread->ring || !thread->definitions->extend()) return false;
+  }
+  std::error_code error;
+  open_threads(&error);
+  if (!process_->extend() || error) return false;
+  capture_.stops = {};
+  add_process(process_->header(), &capture_.stops);
+  read_process_records();
+  for (size_t place = 0; place < threads_.size(); ++place) {
+    ThreadStreams* thread = threads_[place].get();
+    if (place >= known) {
+      read_thread(thread);
+    } else {
+      add_thread(thread->definitions->header(), thread->definitions->header(), &capture_.stops);
+      read_stream(*thread->definitions, thread);
+    }
+  }
+  timeline_.finish();
+  return true;
+}
+
 void Definitions::open_threads(std::error_code* error) {
   for (const ThreadFiles& files : thread_files(folder_, error)) {
     bool is_known = std::any_of(threads_.begin(), threads_.end(),

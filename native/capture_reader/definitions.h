@@ -78,6 +78,9 @@ class Definitions {
   uint64_t damaged() const { return damaged_; }
   uint64_t calls() const { return calls_; }
 
+  // Goes on with what was written since. False where that cannot be: the capture is to be read anew.
+  bool extend();
+
   // The function with this id, as a place in the capture.
   uint32_t function_of(uint32_t id) const { return function_ids_.at(id); }
   // The stack that a call of a function was made with, by its id in the thread's stream.

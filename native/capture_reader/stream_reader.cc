@@ -134,12 +134,14 @@ bool StreamReader::look(const File& file) {
   size_ = static_cast<size_t>(std::max<int64_t>(file.size(), 0));
   std::vector<SegmentStart> starts;
   try {
-    starts = segment_starts(file);
+    starts = segment_starts(file, looked_from_);
   } catch (const std::exception&) {  // a damaged file system, or a sparse file, may name any size
     report("is too large to be read.");
     return false;
   }
-  segments_ = written_segments(starts);
+  segments_.resize(std::min(segments_.size(), looked_from_));
+  std::vector<SegmentPlace> written = written_segments(starts, looked_from_);
+  segments_.insert(segments_.end(), written.begin(), written.end());
   report_missing_segments();
   if (segments_.empty()) return true;
   end_ = end_of_records(file, segments_.back());
@@ -156,7 +158,7 @@ bool StreamReader::copy_ring(const File& file, const std::vector<SegmentStart>& 
   bytes_.resize(file.read(0, bytes_.data(), bytes_.size()));
   for (SegmentPlace& place : segments_) place.end = std::max(place.begin, std::min(place.end, bytes_.size()));
   if (end_ < bytes_.size()) std::memset(&bytes_[end_], 0, std::min(sizeof(uint64_t), bytes_.size() - end_));
-  drop_rewritten(starts, segment_starts(file));
+  drop_rewritten(starts, segment_starts(file, 0));
   drop_overtaken(file, starts.size());
   return true;
 }
@@ -166,9 +168,9 @@ SegmentPlace StreamReader::place_of(size_t index, uint64_t number) const {
   return {begin, std::max(begin, std::min(begin + kSegmentSize, size_)), number * kSegmentSize};
 }
 
-std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File& file) const {
+std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File& file, size_t first) const {
   std::vector<SegmentStart> starts;
-  for (size_t index = 0; index * kSegmentSize < size_; ++index) {
+  for (size_t index = first; index * kSegmentSize < size_; ++index) {
     SegmentStart start{};
     file.read(place_of(index, 0).first_record(form_), &start, sizeof(start));
     starts.push_back(start);
@@ -178,13 +180,13 @@ std::vector<StreamReader::SegmentStart> StreamReader::segment_starts(const File&
 
 // The segments, in the order in which they were written. One too short for any record was cut off, which next()
 // reports.
-std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts) const {
+std::vector<SegmentPlace> StreamReader::written_segments(const std::vector<SegmentStart>& starts, size_t first) const {
   if (is_ring()) return ring_segments(starts);
   std::vector<SegmentPlace> written;
-  for (size_t index = 0; index < starts.size(); ++index) {
+  for (size_t index = first; index < first + starts.size(); ++index) {
     SegmentPlace place = place_of(index, index);
     bool is_cut_off = place.first_record(form_) + sizeof(RecordHeader) > size_;
-    if (is_cut_off || index < segments_begun_ || !starts[index].is_empty()) written.push_back(place);
+    if (is_cut_off || index < segments_begun_ || !starts[index - first].is_empty()) written.push_back(place);
   }
   return written;
 }
@@ -321,22 +323,22 @@ bool StreamReader::enter_next_segment() {
 
 void StreamReader::rewind() {
   walker_.clear();
-  entered_ = 0;
-  resumed_at_ = 0;
+  entered_ = looked_from_;
   is_told_ = true;
 }
 
 bool StreamReader::extend() {
-  if (!is_stream_ || is_ring()) return false;
-  resumed_at_ = end_;
-  size_t again = segments_.empty() ? 0 : segments_.size() - 1;
+  if (!is_stream_ || is_ring() || form_.version == version_1::kVersion) return false;
   File file(path_);
   is_told_ = true;
   is_stream_ = read_header(file);
-  if (!is_stream_ || !look(file)) return false;
+  if (!is_stream_) return false;
+  resumed_at_ = end_;
+  looked_from_ = segments_.empty() ? 0 : segments_.size() - 1;
+  if (!look(file)) return false;
   is_told_ = false;
   walker_.clear();
-  entered_ = std::min(again, segments_.size());
+  entered_ = looked_from_;
   return true;
 }
 

@@ -29,9 +29,11 @@ class StreamReader {
   const std::vector<std::string>& problems() const { return problems_; }
   // The next complete record, until the one after it is asked for; false at the end of what was written.
   bool next(Record* record);
-  // Begins again with the first record. What is wrong with the stream has been told then and is not told again.
+  // Begins again with the first record that the last look at the file found. What is wrong with the stream has been
+  // told then and is not told again.
   void rewind();
-  // Looks how far the file is written by now: next() goes on there. False for rings, whose beginnings go meanwhile.
+  // Looks how far the file is written by now: next() goes on behind what was there at the last look. False for rings,
+  // whose beginnings go meanwhile, and for what cannot be read any more.
   bool extend();
   bool is_ring() const { return header_.kind == StreamKind::kRing; }
 
@@ -51,8 +53,8 @@ class StreamReader {
   bool read_version_1(const File& file);
   void check_header(const StreamHeader& written);
   SegmentPlace place_of(size_t index, uint64_t number) const;
-  std::vector<SegmentStart> segment_starts(const File& file) const;
-  std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts) const;
+  std::vector<SegmentStart> segment_starts(const File& file, size_t first) const;
+  std::vector<SegmentPlace> written_segments(const std::vector<SegmentStart>& starts, size_t first) const;
   std::vector<SegmentPlace> ring_segments(const std::vector<SegmentStart>& starts) const;
   bool has_number(size_t index, uint64_t count, const SegmentStart& start) const;
   size_t end_of_records(const File& file, const SegmentPlace& place) const;
@@ -76,7 +78,8 @@ class StreamReader {
   std::vector<SegmentPlace> segments_;
   std::string bytes_;                  // of a ring all of it, else the segment that is being read
   size_t entered_ = 0;                 // how many segments were
-  size_t resumed_at_ = 0;              // what lies before it in the file was read when the stream was shorter
+  size_t looked_from_ = 0;             // the first segment of the last look
+  size_t resumed_at_ = 0;              // what lies before it in the file was there before the last look
   std::vector<SegmentWalker> walker_;  // of the segment being read, if any
   std::vector<std::string> problems_;
   size_t damages_ = 0;

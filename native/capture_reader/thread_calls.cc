@@ -4,24 +4,60 @@
 #include <utility>
 
 namespace framedex::capture {
+namespace {
 
-ThreadCalls::ThreadCalls(const Definitions* definitions, ThreadStreams* streams)
-    : definitions_(definitions), streams_(streams), has_definitions_left_(true), ring_(64) {
-  long_calls_ = std::move(streams->long_calls);
-  streams->open.each([this](uint64_t sequence, uint64_t) { long_calls_.push_back({sequence, false, 0, -1, {}}); });
-  std::sort(long_calls_.begin(), long_calls_.end(),
-            [](const LongCall& a, const LongCall& b) { return a.sequence < b.sequence; });
+void set_return(ThreadCall* call, uint64_t time, int32_t error, std::string_view results) {
+  call->end = std::max(time, call->start);
+  call->error = error;
+  call->has_returned = true;
+  call->is_known = true;
+  call->results.assign(results);
+}
+
+}  // namespace
+
+ThreadCalls::ThreadCalls(const Definitions* definitions, ThreadStreams* streams, bool is_followed)
+    : definitions_(definitions), streams_(streams), is_followed_(is_followed), ring_(64) {
+  take_long_calls();
   streams->definitions->rewind();
   if (streams->ring) streams->ring->rewind();
-  if (!streams->is_in_order) sort();
+  if (!streams->is_in_order && !is_followed) sort();
+}
+
+void ThreadCalls::take_long_calls() {
+  long_calls_ = std::move(streams_->long_calls);
+  streams_->long_calls.clear();
+  streams_->open.each([this](uint64_t sequence, uint64_t) { long_calls_.push_back({sequence, false, 0, -1, {}}); });
+  std::sort(long_calls_.begin(), long_calls_.end(),
+            [](const LongCall& a, const LongCall& b) { return a.sequence < b.sequence; });
+  next_long_ = 0;
 }
 
 const ThreadCall* ThreadCalls::front() { return fill(1) ? &at(0) : nullptr; }
 
-void ThreadCalls::pop() {
+void ThreadCalls::pop(uint64_t row) {
+  if (is_followed_ && !at(0).has_returned) waiting_[popped_] = {row, at(0)};
   first_ = (first_ + 1) & (ring_.size() - 1);
   --count_;
   ++popped_;
+}
+
+void ThreadCalls::drain() {
+  while (read()) {
+  }
+  has_ended_ = true;
+}
+
+void ThreadCalls::extend() {
+  streams_->definitions->rewind();
+  take_long_calls();
+  has_ended_ = false;
+}
+
+std::vector<LateReturn> ThreadCalls::take_late_returns() {
+  std::vector<LateReturn> taken;
+  taken.swap(late_);
+  return taken;
 }
 
 // Reads on until there are `count` calls and the first is known; false at the end of the thread's calls.
@@ -69,22 +105,25 @@ void ThreadCalls::begin(const CallStart& start) {
   }
   LongCall& known = long_calls_[next_long_++];
   call.is_known = true;
-  call.has_returned = known.has_returned;
-  if (!known.has_returned) return;
-  call.end = std::max(known.end, call.start);
-  call.error = known.error;
-  call.results = std::move(known.results);
+  if (!known.has_returned) {
+    open_.begin(start.sequence, popped_ + count_ - 1);
+    return;
+  }
+  set_return(&call, known.end, known.error, known.results);
 }
 
 void ThreadCalls::end(const CallEnd& end) {
   uint64_t place;
   if (!open_.end(end.sequence, &place)) return;
-  ThreadCall& call = at(place - popped_);
-  call.end = std::max(end.time, call.start);
-  call.error = end.error;
-  call.has_returned = true;
-  call.is_known = true;
-  call.results.assign(end.values.rest());
+  if (place >= popped_) {
+    set_return(&at(place - popped_), end.time, end.error, end.values.rest());
+    return;
+  }
+  auto waiting = waiting_.find(place);
+  if (waiting == waiting_.end()) return;
+  set_return(&waiting->second.call, end.time, end.error, end.values.rest());
+  late_.push_back(std::move(waiting->second));
+  waiting_.erase(waiting);
 }
 
 // Reads all calls, where damage or clocks that differ between processors have put some before others.

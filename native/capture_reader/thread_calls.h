@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "capture_reader/definitions.h"
@@ -23,17 +24,30 @@ struct ThreadCall {
   std::string results;
 };
 
+// A call that was gone through before it returned, and has returned since.
+struct LateReturn {
+  uint64_t row;
+  ThreadCall call;
+};
+
 // Goes through the calls by start. Only those between a call and its return are kept, which are few: returns that come
 // late are known from the definitions.
 class ThreadCalls {
  public:
-  ThreadCalls(const Definitions* definitions, ThreadStreams* streams);
+  // `is_followed`: more may be written, so what has not returned may do so later.
+  ThreadCalls(const Definitions* definitions, ThreadStreams* streams, bool is_followed);
 
   // The next call; nullptr if there is none.
   const ThreadCall* front();
   // Whether no call comes after front().
   bool is_last() { return !fill(2); }
-  void pop();
+  // Goes on to the call after front(), which got this row.
+  void pop(uint64_t row);
+  // Reads what is left of the streams, so that the definitions can go on.
+  void drain();
+  // Goes on with what the definitions have found since.
+  void extend();
+  std::vector<LateReturn> take_late_returns();
 
  private:
   bool fill(size_t count);
@@ -41,11 +55,13 @@ class ThreadCalls {
   void begin(const CallStart& start);
   void end(const CallEnd& end);
   void sort();
+  void take_long_calls();
   ThreadCall& at(size_t place) { return ring_[(first_ + place) & (ring_.size() - 1)]; }
 
   const Definitions* definitions_;
   ThreadStreams* streams_;
-  bool has_definitions_left_;
+  bool is_followed_;
+  bool has_definitions_left_ = true;
   bool has_ended_ = false;
   std::vector<LongCall> long_calls_;  // by sequence
   size_t next_long_ = 0;
@@ -53,7 +69,9 @@ class ThreadCalls {
   size_t first_ = 0;
   size_t count_ = 0;
   uint64_t popped_ = 0;
-  OpenCalls open_;  // counted on from the thread's first call
+  OpenCalls open_;                                    // counted on from the thread's first call
+  std::unordered_map<uint64_t, LateReturn> waiting_;  // that were gone through, counted likewise
+  std::vector<LateReturn> late_;
 };
 
 }  // namespace framedex::capture

@@ -56,13 +56,15 @@ class CaptureStream:
     list of problems that is whole once all calls have come.
     """
 
-    def __init__(self, path: Path, first_id: int = 1) -> None:
+    def __init__(self, path: Path, first_id: int = 1, *, is_followed: bool = False) -> None:
         """Read what the calls of the capture in folder `path` refer to; the first will have the id `first_id`.
+
+        With `is_followed`, what is written meanwhile can be asked for with `extend`.
 
         Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
         """
         metadata = read_metadata(path)
-        self._native = _native.CallStream(os.fsencode(path), metadata.started_clock_ns or 0, first_id)
+        self._native = _native.CallStream(os.fsencode(path), metadata.started_clock_ns or 0, first_id, is_followed)
         self.calls: int = self._native.calls
         self.capture = _definitions(path, metadata, self._native.definitions())
 
