@@ -173,7 +173,8 @@ PYBIND11_MODULE(_native, module) {
   module.doc() = "The recorder and the capture decoder. Use them through framedex_native and framedex.captures.";
   module.attr("METADATA_FILE") = capture::kMetadataFile;
   module.attr("FORMAT") = capture::kFormat;
-  module.attr("FORMAT_VERSIONS") = py::make_tuple(capture::version_1::kVersion, capture::kVersion);
+  module.attr("FORMAT_VERSIONS") =
+      py::make_tuple(capture::version_1::kVersion, capture::version_2::kVersion, capture::kVersion);
   module.attr("PROCESS_STREAM") = capture::kProcessStream;
   module.attr("STREAM_SUFFIX") = capture::kStreamSuffix;
   module.attr("RING_SUFFIX") = capture::kRingSuffix;

@@ -47,18 +47,18 @@ ArgumentTexts::Key ArgumentTexts::key_of(uint32_t function, std::string_view val
   return {hashes.first(), hashes.second()};
 }
 
-uint32_t ArgumentTexts::number_of(uint32_t function, std::string_view values, std::string_view results) {
-  auto [entry, is_new] = known_.try_emplace(key_of(function, values, results));
+uint32_t ArgumentTexts::number_of(uint32_t function, const capture::Body& values, const capture::Body& results) {
+  auto [entry, is_new] = known_.try_emplace(key_of(function, values.rest(), results.rest()));
   if (is_new) entry->second = add(function, values, results);
   damaged_ += entry->second.damaged;
   return entry->second.number;
 }
 
-ArgumentTexts::Known ArgumentTexts::add(uint32_t function, std::string_view values, std::string_view results) {
+ArgumentTexts::Known ArgumentTexts::add(uint32_t function, const capture::Body& values, const capture::Body& results) {
   JsonObject object;
   uint32_t damaged = 0;
-  for (std::string_view encoded : {values, results}) {
-    damaged += !capture::add_values(capture::Body(encoded), (*names_)[function], &object);
+  for (const capture::Body& encoded : {values, results}) {
+    damaged += !capture::add_values(encoded, (*names_)[function], &object);
   }
   new_.push_back(object.finish());
   return {count_++, damaged};

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture_reader/segment_walker.h"
+
 namespace framedex::call_stream {
 
 // Tells equal values from others by 128 bits that are made of them: a capture of a hundred million calls may have
@@ -17,7 +19,7 @@ class ArgumentTexts {
   explicit ArgumentTexts(const std::vector<std::vector<std::string>>* names) : names_(names) {}
 
   // The number of what a call of this function had, given its encoded values and those of its return.
-  uint32_t number_of(uint32_t function, std::string_view values, std::string_view results);
+  uint32_t number_of(uint32_t function, const capture::Body& values, const capture::Body& results);
   // The texts that are new since this was last asked for.
   std::vector<std::string> take();
   // How many records held values that could not be read.
@@ -38,7 +40,7 @@ class ArgumentTexts {
   };
 
   static Key key_of(uint32_t function, std::string_view values, std::string_view results);
-  Known add(uint32_t function, std::string_view values, std::string_view results);
+  Known add(uint32_t function, const capture::Body& values, const capture::Body& results);
 
   const std::vector<std::vector<std::string>>* names_;
   std::unordered_map<Key, Known, Hash> known_;

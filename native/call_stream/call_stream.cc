@@ -89,7 +89,7 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
   Times times = times_of(call);
   CallKind what{call.function, thread, call.stack, call.error};
   uint32_t kind = kinds_.number_of(what);
-  uint32_t argument = arguments_.number_of(call.function, call.values, call.results);
+  uint32_t argument = arguments_.number_of(call.function, call.start_values(), call.end_values());
   bool is_open = is_followed_ && !call.has_returned;
   Enclosing around = nesting_.add(thread, row_, kind, times.start, times.duration, is_open);
   totals_.add(kind, row_, std::max<int64_t>(times.duration, 0));
@@ -118,7 +118,7 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   Times times = times_of(call);
   CallKind what{call.function, thread, call.stack, call.error};
   uint32_t kind = kinds_.number_of(what);
-  uint32_t argument = arguments_.number_of(call.function, call.values, call.results);
+  uint32_t argument = arguments_.number_of(call.function, call.start_values(), call.end_values());
   nesting_.end(thread, late.row, kind, times.start, times.duration);
   samples_.add(kind, argument);
   spans_.add_one(kind, late.row);

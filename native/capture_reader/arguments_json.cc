@@ -57,6 +57,8 @@ std::string value_json(const Value& value) {
     case ValueKind::kTruth:
       return value.count() != 0 ? "true" : "false";
     case ValueKind::kAddress:
+    case ValueKind::kNoAddress:
+    case ValueKind::kLongAddress:
       return hexadecimal(value.word(0));
     case ValueKind::kText:
       return json_text(value.text());
@@ -83,8 +85,8 @@ std::string name_of(const Value& value, const std::vector<std::string>& names) {
 }  // namespace
 
 bool add_values(Body body, const std::vector<std::string>& names, JsonObject* object) {
-  Value value({}, {});
-  while (body.remaining() >= sizeof(ValueHeader)) {
+  Value value;
+  while (body.remaining() != 0) {
     if (!take_value(&body, &value)) return false;
     object->member(name_of(value, names), value_json(value));
   }

@@ -36,7 +36,7 @@ const char* name_of(MergeOutcome outcome) {
 
 // The part of a module's record before its texts.
 ModuleRecord module_record(Body* body, uint32_t version) {
-  if (version == kVersion) return body->read<ModuleRecord>();
+  if (version != version_1::kVersion) return body->read<ModuleRecord>();
   auto old = body->read<version_1::ModuleRecord>();
   return {old.id, old.path_size, old.build_id_size, old.fingerprint_size, old.base, old.size, 0, 0, 0, 0};
 }
@@ -140,7 +140,7 @@ bool Definitions::belongs_here(const StreamReader& stream, StreamKind kind, uint
     problem(stream.path() + " is of another capture; it is left out. Put the file of this one back in its place.");
     return false;
   }
-  bool is_version_1 = header.version != kVersion;  // its header has no number
+  bool is_version_1 = header.version == version_1::kVersion;  // its header has no number
   if (is_version_1 || (header.kind == kind && header.number == number)) return true;
   problem(stream.path() + " was written under another name; it is left out. Give the streams their names back.");
   return false;

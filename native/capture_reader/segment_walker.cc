@@ -1,5 +1,7 @@
 #include "capture_reader/segment_walker.h"
 
+#include <algorithm>
+
 namespace framedex::capture {
 namespace {
 
@@ -22,6 +24,11 @@ std::string_view Body::take(size_t size) {
   return result;
 }
 
+void Body::drop(size_t size) {
+  broken_ |= size > remaining();
+  bytes_.remove_suffix(std::min(size, remaining()));
+}
+
 std::string_view Body::take_terminated() {
   size_t end = bytes_.find('\0', position_);
   if (end == std::string_view::npos) {
@@ -36,7 +43,7 @@ std::string_view Body::take_terminated() {
 
 size_t SegmentPlace::first_record(const StreamForm& form) const {
   if (begin != 0) return begin;
-  return form.version == kVersion ? sizeof(StreamHeader) : sizeof(version_1::StreamHeader);
+  return form.has_checks() ? sizeof(StreamHeader) : sizeof(version_1::StreamHeader);
 }
 
 SegmentWalker::SegmentWalker(std::string_view bytes, size_t bytes_begin, const SegmentPlace& place,
@@ -70,8 +77,31 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
     at_ = place_.begin + kSegmentSize;
     return Step::kEnd;
   }
-  *record = {found.kind, Body({bytes_at(begin) + kWord, found.size - kWord})};
+  *record = {found.kind, Body({bytes_at(begin) + kWord, found.size - kWord}, form_.version), found.detail};
+  use_base(record);
   return Step::kRecord;
+}
+
+// Keeps the base that the record is, or gives it the one that it needs.
+void SegmentWalker::use_base(Record* record) {
+  if (record->kind == RecordKind::kBase && !base_) {
+    Body body = record->body;
+    auto base = body.read<BaseRecord>();
+    if (!body.is_broken()) base_ = base;
+  }
+  bool is_of_call = record->kind == RecordKind::kCall || record->kind == RecordKind::kReturn;
+  if (is_of_call && record->is_short() && !base_ && !has_sought_base_) seek_base();
+  record->base = base_;
+}
+
+// Looks for the base behind a damaged beginning.
+void SegmentWalker::seek_base() {
+  has_sought_base_ = true;
+  SegmentWalker ahead(*this);
+  Record record{RecordKind::kPadding, Body({})};
+  Damage damage;
+  while (!ahead.base_ && ahead.next(&record, &damage) != Step::kEnd) continue;
+  base_ = ahead.base_;
 }
 
 // Skips what cannot be read, up to where a record proves itself by its check. A version 1 mark proves nothing: it may
@@ -79,7 +109,7 @@ SegmentWalker::Step SegmentWalker::next(Record* record, Damage* damage) {
 SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   size_t begin = at_;
   const char* what = word_at(begin) == 0 ? "is empty" : "is damaged";
-  if (form_.version == kVersion) {
+  if (form_.has_checks()) {
     for (at_ += kWord; at_ + kWord <= place_.end && effort_ < kMostEffort; at_ += kWord) {
       if (look(at_).size == 0) continue;
       *damage = {what, begin, at_};
@@ -90,8 +120,8 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
   std::memcpy(&header, bytes_at(begin), sizeof(header));
   version_1::RecordHeader marked;
   std::memcpy(&marked, bytes_at(begin), sizeof(marked));
-  bool has_mark = form_.version != kVersion && marked.mark == version_1::kRecordMark && marked.size % 8 == 0;
-  size_t size = form_.version == kVersion ? header.size() : has_mark ? marked.size : 0;
+  bool has_mark = !form_.has_checks() && marked.mark == version_1::kRecordMark && marked.size % 8 == 0;
+  size_t size = form_.has_checks() ? header.size() : has_mark ? marked.size : 0;
   if (size > place_.end - begin) what = "is cut off";
   at_ = place_.begin + kSegmentSize;
   *damage = {what, begin, at_};
@@ -99,7 +129,7 @@ SegmentWalker::Step SegmentWalker::skip(Damage* damage) {
 }
 
 SegmentWalker::Found SegmentWalker::look(size_t at) {
-  return form_.version == kVersion ? look_by_check(at) : look_by_mark(at);
+  return form_.has_checks() ? look_by_check(at) : look_by_mark(at);
 }
 
 SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
@@ -107,14 +137,14 @@ SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
   std::memcpy(&header, bytes_at(at), sizeof(header));
   bool is_sane = header.mark == version_1::kRecordMark && header.size >= sizeof(header) && header.size % 8 == 0 &&
                  header.size <= place_.end - at;
-  return {header.kind, is_sane ? header.size : 0};
+  return {header.kind, kLongHead, is_sane ? header.size : 0};
 }
 
 SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
-  if (header.words == 0 || header.kind >= kMostKinds) return {};
-  bool is_padding = header.kind == RecordKind::kPadding;
+  if (header.words == 0 || header.kind() >= kMostKinds) return {};
+  bool is_padding = header.kind() == RecordKind::kPadding;
   size_t end = at + header.size();
   bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;
   size_t words = is_padding ? 0 : header.words - 1u;
@@ -125,7 +155,9 @@ SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
     return {};
   }
   if (is_padding && bytes_.find_first_not_of('\0', at + kWord - bytes_begin_) < place_.end - bytes_begin_) return {};
-  return {header.kind, header.size()};
+  // Before version 3 there were only long heads, which nothing had to say.
+  uint8_t detail = form_.version == version_2::kVersion ? kLongHead : header.detail;
+  return {header.kind(), detail, header.size()};
 }
 
 }  // namespace framedex::capture

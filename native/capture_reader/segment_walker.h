@@ -3,16 +3,20 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
 
-// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken.
+// A record's body, read front to back. Reading beyond its end gives zeros and marks it as broken. What it holds is in
+// the form of a version of the format.
 class Body {
  public:
-  explicit Body(std::string_view bytes) : bytes_(bytes) {}
+  explicit Body(std::string_view bytes, uint32_t version = kVersion) : bytes_(bytes), version_(version) {}
+
+  uint32_t version() const { return version_; }
 
   template <typename Struct>
   Struct read() {
@@ -22,6 +26,8 @@ class Body {
     return value;
   }
   std::string_view take(size_t size);
+  // Takes bytes away from the end.
+  void drop(size_t size);
   // A text up to its terminating zero byte.
   std::string_view take_terminated();
 
@@ -31,13 +37,19 @@ class Body {
 
  private:
   std::string_view bytes_;
+  uint32_t version_;
   size_t position_ = 0;
   bool broken_ = false;
 };
 
+// `base` is what short heads are counted from: that of the record's segment, if it has one that could be read.
 struct Record {
   RecordKind kind;
   Body body;
+  uint8_t detail = kLongHead;
+  std::optional<BaseRecord> base = std::nullopt;
+
+  bool is_short() const { return (detail & kLongHead) == 0; }
 };
 
 // What a reader knows of a stream before it looks at its records.
@@ -45,6 +57,8 @@ struct StreamForm {
   uint32_t version = kVersion;
   uint64_t key = 0;      // of the checks
   uint64_t written = 0;  // the position up to which there are records, at least
+
+  bool has_checks() const { return version != version_1::kVersion; }
 };
 
 // Where a segment is in its file, and the position in the stream at which it begins.
@@ -77,6 +91,7 @@ class SegmentWalker {
  private:
   struct Found {
     RecordKind kind;
+    uint8_t detail = 0;
     size_t size = 0;  // 0: no record that can be trusted is here
   };
 
@@ -88,12 +103,16 @@ class SegmentWalker {
   Found look_by_mark(size_t at) const;
   Found look_by_check(size_t at);
   Step skip(Damage* damage);
+  void use_base(Record* record);
+  void seek_base();
 
   std::string_view bytes_;
   size_t bytes_begin_;
   SegmentPlace place_;
   StreamForm form_;
   size_t at_;
+  std::optional<BaseRecord> base_;
+  bool has_sought_base_ = false;
   uint64_t effort_ = 0;  // words that were checked in vain
 };
 

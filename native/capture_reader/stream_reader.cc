@@ -70,9 +70,9 @@ bool StreamReader::read_header(const File& file) {
     return false;
   }
   if (written.version == version_1::kVersion) return read_version_1(file);
-  if (written.version != kVersion) {
+  if (written.version != version_2::kVersion && written.version != kVersion) {
     report("has format version " + std::to_string(written.version) + "; this framedex reads " +
-           std::to_string(version_1::kVersion) + " and " + std::to_string(kVersion) + ".");
+           std::to_string(version_1::kVersion) + " to " + std::to_string(kVersion) + ".");
     return false;
   }
   if (size < sizeof(written)) {
@@ -113,6 +113,7 @@ void StreamReader::check_header(const StreamHeader& written) {
   uint64_t ignored;
   bool fits = is_sealed(written.check, &StreamHeader::stop_reasons, &ignored) ||
               is_sealed(written.check, &StreamHeader::segments_begun, &ignored);
+  form_.version = written.version;
   form_.key = fits ? written.check : expected;
   form_.written = written.written;
   bool is_whole = written.check == expected &&
@@ -198,7 +199,7 @@ std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentS
   for (size_t index = 0; index < starts.size(); ++index) {
     if (has_number(index, count, starts[index])) {
       written.push_back(place_of(index, starts[index].segment.number));
-    } else if (index < std::min(segments_begun_, count) && form_.version == kVersion) {
+    } else if (index < std::min(segments_begun_, count) && form_.has_checks()) {
       // The number that a segment here must have had, unless it is the one that was about to be entered.
       uint64_t number = segments_begun_ - 1 - (segments_begun_ - 1 - index) % count;
       bool is_entered = number + 1 == segments_begun_ && form_.written <= number * kSegmentSize;
@@ -214,7 +215,7 @@ std::vector<SegmentPlace> StreamReader::ring_segments(const std::vector<SegmentS
 
 // Whether a segment of a ring begins with the number of one that can be there.
 bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& start) const {
-  if (form_.version != kVersion) {
+  if (!form_.has_checks()) {
     version_1::RecordHeader header;
     std::memcpy(&header, &start.header, sizeof(header));
     return header.mark == version_1::kRecordMark && header.kind == RecordKind::kSegment;
@@ -234,7 +235,7 @@ bool StreamReader::has_number(size_t index, uint64_t count, const SegmentStart& 
 // Reports segments that were counted and are not there. A segment is counted once it is in the file. From a thread's
 // last one nothing is missed that was not written yet.
 void StreamReader::report_missing_segments() {
-  if (form_.version != kVersion) return;
+  if (!form_.has_checks()) return;
   bool has_last = !segments_.empty() && segments_.back().position + kSegmentSize >= form_.written;
   uint64_t count = (size_ + (is_ring() ? 0 : kSegmentSize - 1)) / kSegmentSize;
   bool is_cut = segments_in_file_ > count || (is_ring() && !has_last);
@@ -256,7 +257,7 @@ size_t StreamReader::end_of_records(const File& file, const SegmentPlace& place)
     if (step == SegmentWalker::Step::kEnd) return std::min(walker.place(), copied.end);
     // A record that was being written while this was copied looks like damage at the very end.
     bool is_last = step == SegmentWalker::Step::kDamage && damage.end >= place.begin + kSegmentSize;
-    bool is_written = form_.version != kVersion || place.position + (begin - place.begin) < form_.written;
+    bool is_written = !form_.has_checks() || place.position + (begin - place.begin) < form_.written;
     if (is_last) return is_written ? copied.end : begin;
   }
 }
@@ -277,7 +278,7 @@ void StreamReader::drop_overtaken(const File& file, size_t count) {
   file.read(0, &now, sizeof(now));
   uint64_t begun = 0;
   bool has_begun = unseal(form_.key, offsetof(StreamHeader, segments_begun), now.segments_begun, &begun);
-  if (form_.version != kVersion || !has_begun || begun == segments_begun_) return;
+  if (!form_.has_checks() || !has_begun || begun == segments_begun_) return;
   auto is_overtaken = [&](const SegmentPlace& place) { return place.position / kSegmentSize + count < begun; };
   segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_overtaken), segments_.end());
 }
@@ -289,8 +290,8 @@ bool StreamReader::next(Record* record) {
     size_t begin = walker_.back().place();
     switch (walker_.back().next(record, &damage)) {
       case SegmentWalker::Step::kRecord:
-        if (begin >= resumed_at_ && record->kind != RecordKind::kSegment) return true;
-        break;
+        if (begin < resumed_at_ || record->kind == RecordKind::kSegment || record->kind == RecordKind::kBase) break;
+        return true;
       case SegmentWalker::Step::kDamage:
         if (begin >= resumed_at_ && !is_told_) report_damage(damage);
         break;

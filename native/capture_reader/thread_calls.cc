@@ -96,6 +96,7 @@ void ThreadCalls::begin(const CallStart& start) {
   call.error = -1;
   call.has_returned = false;
   call.is_known = false;
+  call.version = start.values.version();
   call.values.assign(start.values.rest());
   call.results.clear();
   while (next_long_ < long_calls_.size() && long_calls_[next_long_].sequence < start.sequence) ++next_long_;

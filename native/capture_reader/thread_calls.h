@@ -19,9 +19,13 @@ struct ThreadCall {
   uint32_t stack;
   int32_t error;  // -1: it has not returned
   bool has_returned;
-  bool is_known;  // whether it returns, and how
+  bool is_known;     // whether it returns, and how
+  uint32_t version;  // of the format that the values are in
   std::string values;
   std::string results;
+
+  Body start_values() const { return Body(values, version); }
+  Body end_values() const { return Body(results, version); }
 };
 
 // A call that was gone through before it returned, and has returned since.

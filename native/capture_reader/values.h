@@ -1,4 +1,4 @@
-// The recorded values of a call, one by one.
+// The recorded values of a call, one by one, whatever version they were written in.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,35 @@
 
 namespace framedex::capture {
 
-// `field` is an index into the names of the function's values.
+// `field` is an index into the names of the function's values. An address is a kAddress, however it was written.
 class Value {
  public:
-  Value(const ValueHeader& header, std::string_view payload) : header_(header), payload_(payload) {}
+  Value() = default;
+  // A value with a payload of `words` of `size` bytes each (from 1 to 8), or of a text.
+  Value(uint16_t field, ValueKind kind, uint32_t count, std::string_view payload, size_t size)
+      : field_(field), kind_(kind), size_(static_cast<uint8_t>(size)), count_(count), payload_(payload) {}
 
-  uint16_t field() const { return header_.field; }
-  ValueKind kind() const { return header_.kind; }
+  uint16_t field() const { return field_; }
+  ValueKind kind() const { return kind_; }
   // What a small integer or a truth value is; of a text, its bytes.
-  uint32_t count() const { return header_.count; }
-  std::string_view text() const { return payload_.substr(0, header_.count); }
+  uint32_t count() const { return count_; }
+  std::string_view text() const { return payload_.substr(0, count_); }
   // The integers or addresses that the value is made of, and how many there are.
-  size_t words() const { return payload_.size() / sizeof(uint64_t); }
+  size_t words() const { return payload_.size() / size_; }
   uint64_t word(size_t index) const {
     uint64_t word = 0;
-    if (index < words()) std::memcpy(&word, payload_.data() + index * sizeof(word), sizeof(word));
-    return word;
+    if (index >= words()) return word;
+    std::memcpy(&word, payload_.data() + index * size_, size_);
+    if (kind_ != ValueKind::kIntegers) return word;
+    unsigned above = 64 - 8u * size_;
+    return static_cast<uint64_t>(static_cast<int64_t>(word << above) >> above);
   }
 
  private:
-  ValueHeader header_;
+  uint16_t field_ = 0;
+  ValueKind kind_ = ValueKind::kMore;
+  uint8_t size_ = sizeof(uint64_t);  // of a word, in bytes
+  uint32_t count_ = 0;
   std::string_view payload_;
 };
 

@@ -32,9 +32,11 @@ uint32_t number_in(const std::string& name) {
 class Stream {
  public:
   Stream() = default;
-  // The second bit of `clock` asks for format version 1, which is still read.
+  // The second bit of `clock` asks for format version 1, the third for the current one, neither for version 2.
   Stream(const std::string& name, uint8_t stop_reasons, uint8_t clock)
-      : is_old_((clock & 2) != 0), is_ring_(kind_of(name) == capture::StreamKind::kRing) {
+      : is_old_((clock & 2) != 0),
+        version_((clock & 4) != 0 ? capture::kVersion : capture::version_2::kVersion),
+        is_ring_(kind_of(name) == capture::StreamKind::kRing) {
     auto unit = static_cast<capture::ClockKind>(clock % 2);
     if (is_old_) {
       begin(old_header(name, stop_reasons, unit));
@@ -42,7 +44,7 @@ class Stream {
     }
     capture::StreamHeader header{};
     std::memcpy(header.magic, capture::kMagic, sizeof(header.magic));
-    header.version = capture::kVersion;
+    header.version = version_;
     header.kind = kind_of(name);
     header.capture = 7;
     header.number = number_in(name);
@@ -59,7 +61,7 @@ class Stream {
   }
 
   // Adds a record. One that does not fit the segment begins the next, as the writer does it.
-  void add_record(uint8_t kind, std::string_view body) {
+  void add_record(uint8_t kind, uint8_t detail, std::string_view body) {
     std::string padded(body);
     padded.resize(capture::padded(body.size()));
     if (bytes_.size() % kSegmentSize + padded.size() + 16 > kSegmentSize) end_segment();
@@ -71,7 +73,7 @@ class Stream {
       bool begins = bytes_.size() % kSegmentSize == (bytes_.size() < kSegmentSize ? sizeof(capture::StreamHeader) : 0);
       bool is_number = static_cast<capture::RecordKind>(kind) == capture::RecordKind::kSegment && padded.size() >= 8;
       if (is_ring_ && begins && is_number) std::memcpy(&segment_, padded.data(), sizeof(segment_));
-      append(checked(kind, padded.size() / 8 + 1, padded));
+      append(checked(kind, detail, padded.size() / 8 + 1, padded));
     }
     bytes_ += padded;
     note_end();
@@ -80,7 +82,7 @@ class Stream {
   void end_segment() {
     size_t rest = kSegmentSize - bytes_.size() % kSegmentSize;
     if (!is_old_ && rest >= sizeof(capture::RecordHeader) && rest % 8 == 0) {
-      append(checked(static_cast<uint8_t>(capture::RecordKind::kPadding), rest / 8, {}));
+      append(checked(static_cast<uint8_t>(capture::RecordKind::kPadding), 0, rest / 8, {}));
     }
     bytes_.resize((bytes_.size() + kSegmentSize - 1) / kSegmentSize * kSegmentSize);
     segment_ = bytes_.size() / kSegmentSize;
@@ -90,6 +92,7 @@ class Stream {
   void damage(uint32_t place, uint8_t byte) {
     if (!bytes_.empty()) bytes_[bytes_.size() - 1 - place % bytes_.size()] = static_cast<char>(byte);
   }
+  bool has_details() const { return !is_old_ && version_ == capture::kVersion; }
   bool is_full() const { return ended_ || bytes_.size() >= kLargestStream; }
 
   std::string finished() const {
@@ -121,8 +124,8 @@ class Stream {
     bytes_.clear();
     append(header);
   }
-  capture::RecordHeader checked(uint8_t kind, size_t words, const std::string& body) const {
-    capture::RecordHeader header{static_cast<capture::RecordKind>(kind), static_cast<uint16_t>(words), 0};
+  capture::RecordHeader checked(uint8_t kind, uint8_t detail, size_t words, const std::string& body) const {
+    capture::RecordHeader header{kind, detail, static_cast<uint16_t>(words), 0};
     header.check = capture::record_check(key_, position(), header.start(), body.data(), body.size() / 8);
     return header;
   }
@@ -139,6 +142,7 @@ class Stream {
 
   std::string bytes_;
   bool is_old_ = false;
+  uint32_t version_ = capture::version_2::kVersion;
   bool is_ring_ = false;
   bool ended_ = false;
   uint64_t key_ = 0;
@@ -148,7 +152,8 @@ class Stream {
 void apply(uint8_t item, Input& input, Stream& stream) {
   if (item == 1) {
     auto kind = input.number<uint8_t>();
-    stream.add_record(kind, input.take(input.number<uint16_t>()));
+    uint8_t detail = stream.has_details() ? input.number<uint8_t>() : 0;
+    stream.add_record(kind, detail, input.take(input.number<uint16_t>()));
   } else if (item == 2) {
     stream.add_bytes(input.take(input.number<uint16_t>()));
   } else if (item == 3) {

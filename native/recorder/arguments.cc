@@ -4,7 +4,7 @@
 
 namespace framedex::recorder {
 
-using capture::ValueHeader;
+using capture::kAddressSize;
 using capture::ValueKind;
 
 namespace {
@@ -43,9 +43,10 @@ void ArgumentWriter::text_or_size(uint16_t field, const char* bytes, size_t size
 
 void ArgumentWriter::addresses(uint16_t field, const void* const* values, size_t count) {
   size_t kept = values == nullptr ? 0 : std::min(count, kMaximumAddresses);
-  size_t bytes = kept * sizeof(void*);
-  if (char* payload = append(field, ValueKind::kAddresses, static_cast<uint32_t>(kept), bytes)) {
-    if (bytes != 0) std::memcpy(payload, values, bytes);
+  size_t size = address_size(values, kept);
+  if (char* end = begin_list(field, ValueKind::kAddresses, kept, size)) {
+    put_addresses(end, values, kept, size);
+    finish(end);
   }
   if (values != nullptr && kept < count) note_more();
 }
@@ -54,20 +55,34 @@ void ArgumentWriter::address_lists(uint16_t field, const void* const* const* row
                                    size_t row_length) {
   size_t fitting = row_length == 0 ? row_count : kMaximumAddresses / row_length;
   size_t kept = rows == nullptr ? 0 : std::min(row_count, fitting);
-  size_t words = 1 + kept * row_length;
-  char* payload = append(field, ValueKind::kAddressLists, static_cast<uint32_t>(words), words * sizeof(void*));
-  if (payload == nullptr) return;
-  auto length = static_cast<uint64_t>(row_length);
-  std::memcpy(payload, &length, sizeof(length));
-  payload += sizeof(length);
-  for (size_t row = 0; row < kept; ++row, payload += row_length * sizeof(void*)) {
+  size_t size = kAddressSize;
+  for (size_t row = 0; row < kept; ++row) {
+    if (rows[row] != nullptr) size = std::max(size, address_size(rows[row], row_length));
+  }
+  char* end = begin_list(field, ValueKind::kAddressLists, 1 + kept * row_length, size);
+  if (end == nullptr) return;
+  put_element(end, row_length, size);
+  for (size_t row = 0; row < kept; ++row) {
     if (rows[row] != nullptr) {
-      std::memcpy(payload, rows[row], row_length * sizeof(void*));
+      put_addresses(end, rows[row], row_length, size);
     } else {
-      std::memset(payload, 0, row_length * sizeof(void*));
+      std::memset(end, 0, row_length * size);
+      end += row_length * size;
     }
   }
+  finish(end);
   if (rows != nullptr && kept < row_count) note_more();
+}
+
+// How many bytes each of the addresses needs.
+size_t ArgumentWriter::address_size(const void* const* values, size_t count) {
+  uintptr_t bits = 0;
+  for (size_t i = 0; i < count; ++i) bits |= reinterpret_cast<uintptr_t>(values[i]);
+  return bits >> (8 * kAddressSize) == 0 ? kAddressSize : sizeof(bits);
+}
+
+void ArgumentWriter::put_addresses(char*& end, const void* const* values, size_t count, size_t size) {
+  for (size_t i = 0; i < count; ++i) put_element(end, reinterpret_cast<uintptr_t>(values[i]), size);
 }
 
 char* ArgumentWriter::overflow() {
@@ -79,9 +94,7 @@ char* ArgumentWriter::overflow() {
 void ArgumentWriter::note_more() {
   if (has_more_) return;
   has_more_ = true;
-  ValueHeader more{0, ValueKind::kMore, 0, 0};
-  std::memcpy(data_ + size_, &more, sizeof(more));
-  size_ += sizeof(more);
+  data_[size_++] = static_cast<char>(capture::value_head(ValueKind::kMore, 0));
 }
 
 }  // namespace framedex::recorder

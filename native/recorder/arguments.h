@@ -28,17 +28,26 @@ class FRAMEDEX_EXPORT ArgumentWriter {
 
   void integer(uint16_t field, int64_t value) {
     if (value >= 0 && value <= UINT32_MAX) {
-      append(field, capture::ValueKind::kSmall, static_cast<uint32_t>(value), 0);
+      counted(field, capture::ValueKind::kSmall, static_cast<uint32_t>(value));
     } else {
       scalar(field, capture::ValueKind::kInteger, &value);
     }
   }
-  void boolean(uint16_t field, bool value) { append(field, capture::ValueKind::kTruth, value, 0); }
+  void boolean(uint16_t field, bool value) { counted(field, capture::ValueKind::kTruth, value); }
   void real(uint16_t field, double value) { scalar(field, capture::ValueKind::kReal, &value); }
-  void address(uint16_t field, const void* value) { scalar(field, capture::ValueKind::kAddress, &value); }
+  void address(uint16_t field, const void* value) {
+    auto word = reinterpret_cast<uintptr_t>(value);
+    size_t size = word == 0 ? 0 : word >> (8 * capture::kAddressSize) == 0 ? capture::kAddressSize : sizeof(word);
+    capture::ValueKind kind = size == 0                       ? capture::ValueKind::kNoAddress
+                              : size == capture::kAddressSize ? capture::ValueKind::kAddress
+                                                              : capture::ValueKind::kLongAddress;
+    scalar(field, kind, &word, size);
+  }
   void text(uint16_t field, std::string_view value) {
-    if (char* payload = append(field, capture::ValueKind::kText, static_cast<uint32_t>(value.size()), value.size())) {
-      std::memcpy(payload, value.data(), value.size());
+    if (char* end = begin(field, capture::ValueKind::kText, kMostCount + value.size())) {
+      put_count(end, static_cast<uint32_t>(value.size()));
+      std::memcpy(end, value.data(), value.size());
+      finish(end + value.size());
     }
   }
   // The text if it is printable UTF-8 of modest length, else only its size in bytes.
@@ -50,39 +59,78 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   template <typename Integer>
   void integers(uint16_t field, const Integer* values, size_t count) {
     size_t kept = values == nullptr ? 0 : (count < kMaximumElements ? count : kMaximumElements);
-    char* payload = append(field, capture::ValueKind::kIntegers, static_cast<uint32_t>(kept), kept * sizeof(int64_t));
-    if (payload == nullptr) return;
+    uint64_t bits = 0;  // those that any of them has beside its sign
     for (size_t i = 0; i < kept; ++i) {
       auto wide = static_cast<int64_t>(values[i]);
-      std::memcpy(payload + i * sizeof(wide), &wide, sizeof(wide));
+      bits |= static_cast<uint64_t>(wide ^ wide >> 63);
     }
+    size_t size = bits >> 7 == 0 ? 1 : bits >> 15 == 0 ? 2 : bits >> 31 == 0 ? 4 : 8;
+    char* end = begin_list(field, capture::ValueKind::kIntegers, kept, size);
+    if (end == nullptr) return;
+    for (size_t i = 0; i < kept; ++i) put_element(end, static_cast<uint64_t>(static_cast<int64_t>(values[i])), size);
+    finish(end);
   }
 
  private:
+  static constexpr size_t kMostHead = 3;
+  static constexpr size_t kMostCount = 5;
+
+  // Space for what comes after a value's head, of at most `size` bytes, or nullptr when it does not fit. finish() is to
+  // be called with its end.
+  char* begin(uint16_t field, capture::ValueKind kind, size_t size) {
+    // The last head's worth of space is kept for kMore.
+    if (__builtin_expect(full_ || size_ + kMostHead + size > kCapacity - kMostHead, 0)) return overflow();
+    char* end = data_ + size_;
+    *end++ = static_cast<char>(capture::value_head(kind, field));
+    if (__builtin_expect(field >= capture::kFieldFollows, 0)) {
+      std::memcpy(end, &field, sizeof(field));
+      end += sizeof(field);
+    }
+    return end;
+  }
+  void finish(const char* end) { size_ = static_cast<size_t>(end - data_); }
+  // The lower `size` bytes of a word.
   template <typename Word>
-  void scalar(uint16_t field, capture::ValueKind kind, const Word* value) {
-    static_assert(sizeof(Word) == 8);
-    if (char* payload = append(field, kind, 1, sizeof(Word))) std::memcpy(payload, value, sizeof(Word));
+  void scalar(uint16_t field, capture::ValueKind kind, const Word* value, size_t size = sizeof(Word)) {
+    static_assert(sizeof(Word) == kOverhang);
+    if (char* end = begin(field, kind, size)) {
+      std::memcpy(end, value, sizeof(Word));
+      finish(end + size);
+    }
   }
-  // Space for a value's payload, or nullptr when it does not fit.
-  char* append(uint16_t field, capture::ValueKind kind, uint32_t count, size_t payload_size) {
-    size_t needed = sizeof(capture::ValueHeader) + capture::padded(payload_size);
-    // The last header's worth of space is kept for kMore.
-    if (__builtin_expect(full_ || size_ + needed > kCapacity - sizeof(capture::ValueHeader), 0)) return overflow();
-    capture::ValueHeader header{field, kind, 0, count};
-    std::memcpy(data_ + size_, &header, sizeof(header));
-    char* payload = data_ + size_ + sizeof(header);
-    if (payload_size % 8 != 0) std::memset(payload + payload_size / 8 * 8, 0, 8);
-    size_ += needed;
-    return payload;
+  void counted(uint16_t field, capture::ValueKind kind, uint32_t count) {
+    if (char* end = begin(field, kind, kMostCount)) {
+      put_count(end, count);
+      finish(end);
+    }
   }
+  // Space for a list's elements, of `size` bytes each, after its count and that size.
+  char* begin_list(uint16_t field, capture::ValueKind kind, size_t count, size_t size) {
+    char* end = begin(field, kind, kMostCount + 1 + count * size);
+    if (end == nullptr) return nullptr;
+    put_count(end, static_cast<uint32_t>(count));
+    *end++ = static_cast<char>(size);
+    return end;
+  }
+  static void put_count(char*& end, uint32_t count) {
+    for (; count >= 0x80; count >>= 7) *end++ = static_cast<char>(count | 0x80);
+    *end++ = static_cast<char>(count);
+  }
+  static void put_element(char*& end, uint64_t value, size_t size) {
+    std::memcpy(end, &value, sizeof(value));
+    end += size;
+  }
+  static size_t address_size(const void* const* values, size_t count);
+  static void put_addresses(char*& end, const void* const* values, size_t count, size_t size);
   char* overflow();
   void note_more();
 
   size_t size_ = 0;
   bool full_ = false;
   bool has_more_ = false;
-  alignas(8) char data_[kCapacity];
+  // A word is written whole, whatever part of it counts.
+  static constexpr size_t kOverhang = 8;
+  alignas(8) char data_[kCapacity + kOverhang];
 };
 
 }  // namespace framedex::recorder

@@ -67,7 +67,7 @@ class Session {
         clock_(Clock::find()) {}
   StreamIdentity stream_identity(capture::StreamKind kind, uint32_t number, uint64_t thread,
                                  std::string_view name) const {
-    return {kind, identity_, number, clock_.kind(), thread, name};
+    return {kind, identity_, number, clock_, thread, name};
   }
   static uint64_t random_number();
   template <typename Record>

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "recorder/format/call_heads.h"
+
 namespace framedex::recorder {
 
 using capture::CallRecord;
@@ -50,14 +52,11 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
     arguments_.clear();
     return kNotRecorded;
   }
-  uint64_t sequence = next_sequence_++;
+  uint64_t sequence = calls_.number_call();
   if (sequence % kCheckInterval == 0 && forget_unloaded()) stack = stack_id(start);
   if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
   if (char* body = calls_.begin(sizeof(CallRecord) + arguments_.size())) {
-    std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
-    CallRecord record{sequence, session_->clock().now(), function, stack};
-    std::memcpy(body, &record, sizeof(record));
-    calls_.commit(RecordKind::kCall);
+    write(RecordKind::kCall, CallRecord{sequence, session_->clock().now(), function, stack}, body);
   } else {
     calls_.count_missing_call();
   }
@@ -70,12 +69,26 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
   --open_calls_;
   if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
   if (char* body = calls_.begin(sizeof(ReturnRecord) + arguments_.size())) {
-    ReturnRecord record{sequence, time, error, 0};
-    std::memcpy(body, &record, sizeof(record));
-    std::memcpy(body + sizeof(record), arguments_.data(), arguments_.size());
-    calls_.commit(RecordKind::kReturn);
+    write(RecordKind::kReturn, ReturnRecord{sequence, time, error, 0}, body);
   }
   arguments_.clear();
+}
+
+// Writes a record with the arguments into `body`, which has room for them and a long head.
+template <typename Head>
+void ThreadRecorder::write(RecordKind kind, const Head& head, char* body) {
+  bool is_short = capture::is_short(head, calls_.base());
+  size_t head_size = is_short ? capture::kShortSize<Head> : sizeof(Head);
+  size_t size = head_size + arguments_.size();
+  std::memset(body + capture::padded(size) - 8, 0, 8);  // what is left of its last word
+  if (is_short) {
+    capture::write_short(head, calls_.base(), body);
+  } else {
+    std::memcpy(body, &head, sizeof(head));
+  }
+  std::memcpy(body + head_size, arguments_.data(), arguments_.size());
+  auto unused = static_cast<uint8_t>(capture::padded(size) - size);
+  calls_.commit(kind, is_short ? unused : unused | capture::kLongHead, size);
 }
 
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {

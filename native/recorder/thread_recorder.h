@@ -39,6 +39,8 @@ class ThreadRecorder {
  private:
   ThreadRecorder(Session* session, Session::ThreadStreams streams);
 
+  template <typename Head>
+  void write(capture::RecordKind kind, const Head& head, char* body);
   uint32_t stack_id(const StartRegisters& start);
   bool agrees_with_libgcc(const StartRegisters& start, uint32_t id);
   void write_stack(const StackWalker::Found& found);
@@ -56,7 +58,6 @@ class ThreadRecorder {
   FlatMap codes_;
   uint32_t next_frame_ = 0;
   uint32_t next_code_ = 0;
-  uint64_t next_sequence_ = 1;
   uint64_t offered_ = 0;
   uint64_t open_calls_ = 0;
   uint64_t unloads_;

@@ -33,7 +33,7 @@ def read_metadata(path: Path) -> Metadata:
     if metadata.format != _native.FORMAT:
         raise FramedexError(f"{path} is not a framedex capture.", "Name a folder that `framedex run` made.")
     if metadata.version not in _native.FORMAT_VERSIONS:
-        readable = " and ".join(map(str, _native.FORMAT_VERSIONS))
+        readable = f"{_native.FORMAT_VERSIONS[0]} to {_native.FORMAT_VERSIONS[-1]}"
         written = "no capture format" if metadata.version is None else f"capture format {metadata.version}"
         raise FramedexError(
             f"{path} has {written}; this framedex reads {readable}.",

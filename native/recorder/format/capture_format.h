@@ -25,7 +25,7 @@ inline constexpr char kStreamSuffix[] = ".fdx";
 inline constexpr char kRingSuffix[] = ".ring.fdx";
 
 inline constexpr char kMagic[8] = {'F', 'R', 'A', 'M', 'E', 'D', 'E', 'X'};
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr size_t kSegmentSize = 256 * 1024;
 inline constexpr uint32_t kNoModule = 0xFFFFFFFF;
 
@@ -90,16 +90,23 @@ enum class RecordKind : uint16_t {
   kDescription = 12,
   kThread = 13,
   kMetadata = 14,
+  kBase = 15,
 };
 
-// `check` covers kind, words and body; in a padding record, whose body is zeros, kind and words alone.
+// What a record's detail says of a call or a return; of the others nothing, and it is 0.
+inline constexpr uint8_t kUnusedBytes = 7;  // a mask: how many bytes of its last word are no part of it
+inline constexpr uint8_t kLongHead = 8;     // it begins with a CallRecord or ReturnRecord, not with the short form
+
+// `check` covers kind, detail, words and body; in a padding record, whose body is zeros, all but the body.
 struct RecordHeader {
-  RecordKind kind;
+  uint8_t code;  // a RecordKind
+  uint8_t detail;
   uint16_t words;  // 8 bytes each, this header included
   uint32_t check;
 
+  RecordKind kind() const { return static_cast<RecordKind>(code); }
   size_t size() const { return size_t{words} * 8; }
-  uint32_t start() const { return static_cast<uint32_t>(kind) | static_cast<uint32_t>(words) << 16; }
+  uint32_t start() const { return code | uint32_t{detail} << 8 | uint32_t{words} << 16; }
 };
 static_assert(sizeof(RecordHeader) == 8);
 static_assert(kSegmentSize / 8 <= UINT16_MAX);
@@ -174,7 +181,16 @@ struct StackRecord {
   uint32_t python_count;
 };
 
-// Followed by values. `sequence` counts the calls of the thread; `time` is in the unit of the stream's clock.
+// What the short heads of calls and returns in a segment are counted from (call_heads.h): the number of the next call,
+// and the time, when the segment was entered. All calls of a segment need it, so it stands at the segment's beginning
+// twice, and again in the middle.
+struct BaseRecord {
+  uint64_t sequence;
+  uint64_t time;
+};
+
+// The long head of a call. Followed by values. `sequence` counts the calls of the thread; `time` is in the unit of the
+// stream's clock.
 struct CallRecord {
   uint64_t sequence;
   uint64_t time;
@@ -182,7 +198,7 @@ struct CallRecord {
   uint32_t stack;
 };
 
-// Followed by values.
+// The long head of a return. Followed by values.
 struct ReturnRecord {
   uint64_t sequence;
   uint64_t time;
@@ -213,23 +229,42 @@ struct MetadataRecord {
   uint64_t check;  // check_of() its bytes
 };
 
+// A value is a byte with its kind in the lower four bits and its field, an index into the names of the function's
+// record, in the others; where the field is kFieldFollows or more, two bytes with the field. Then what the kind says:
+// a count is a number of seven bits a byte, the lower ones first, whose upper bit says that more follow; a list is a
+// count, a byte with the size of its elements, and the elements, integers with their sign.
 enum class ValueKind : uint8_t {
   kInteger = 1,        // int64
   kReal = 2,           // double
-  kAddress = 4,        // uint64
-  kText = 5,           // `count` bytes of UTF-8
-  kIntegers = 6,       // `count` int64
-  kAddresses = 7,      // `count` uint64
+  kAddress = 4,        // its lower 6 bytes; the others are zeros
+  kText = 5,           // a count, and so many bytes of UTF-8
+  kIntegers = 6,       // a list
+  kAddresses = 7,      // a list
   kSize = 8,           // int64: bytes that were there and not recorded
-  kMore = 9,           // no payload: further values did not fit
-  kSmall = 10,         // no payload: an integer from 0 to 2^32 - 1, in `count`
-  kTruth = 11,         // no payload: 0 or 1 in `count`
-  kAddressLists = 12,  // `count` uint64: the length of a list, then the elements of all lists
+  kMore = 9,           // nothing: further values did not fit
+  kSmall = 10,         // a count: an integer from 0 to 2^32 - 1
+  kTruth = 11,         // a count: 0 or 1
+  kAddressLists = 12,  // a list: the length of each list in it, then the elements of all
+  kNoAddress = 13,     // nothing: an address of zero
+  kLongAddress = 14,   // uint64
 };
 
+inline constexpr uint16_t kFieldFollows = 15;
 inline constexpr uint16_t kErrorMessageField = 0xFFFF;
+inline constexpr size_t kAddressSize = 6;
 
-// Followed by the payload, padded to 8 bytes. `field` indexes the names of the function's record.
+constexpr uint8_t value_head(ValueKind kind, uint16_t field) {
+  return static_cast<uint8_t>(static_cast<unsigned>(kind) | (field < kFieldFollows ? field : kFieldFollows) << 4u);
+}
+
+// What differs in version 2, which is read and never written: calls and returns have long heads only, there are no base
+// records, and the detail of every record is 0.
+namespace version_2 {
+
+inline constexpr uint32_t kVersion = 2;
+
+// Followed by the payload, padded to 8 bytes: `count` is that of texts and lists, whose elements have 8 bytes, and what
+// kSmall and kTruth mean. Kinds after kAddressLists did not exist; an address has 8 bytes.
 struct ValueHeader {
   uint16_t field;
   ValueKind kind;
@@ -238,7 +273,10 @@ struct ValueHeader {
 };
 static_assert(sizeof(ValueHeader) == 8);
 
-// What differs in version 1, which is read and never written: it has no checks, only a mark in every record.
+}  // namespace version_2
+
+// What differs in version 1, which is read and never written, from version 2: it has no checks, only a mark in every
+// record.
 namespace version_1 {
 
 inline constexpr uint32_t kVersion = 1;

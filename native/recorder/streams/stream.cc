@@ -11,6 +11,7 @@ using capture::RecordKind;
 using capture::SegmentRecord;
 using capture::StopReason;
 using capture::StreamHeader;
+using capture::StreamKind;
 
 StopReason stop_reason_of(int error) {
   return error == ENOSPC || error == EDQUOT || error == EFBIG ? StopReason::kDiskFull : StopReason::kNoFile;
@@ -29,12 +30,12 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, const StreamIden
   header->kind = identity.kind;
   header->capture = identity.capture;
   header->number = identity.number;
-  header->clock = identity.clock;
+  header->clock = identity.clock.kind();
   header->thread_id = identity.thread_id;
   identity.thread_name.copy(header->thread_name, sizeof(header->thread_name) - 1);
   std::memcpy(header->magic, capture::kMagic, sizeof(header->magic));
   header->check = header->expected_check();
-  std::unique_ptr<Stream> stream(new Stream(file, segment, budget));
+  std::unique_ptr<Stream> stream(new Stream(file, segment, identity.clock, budget));
   stream->enter_segment(segment, 0);
   if (!file->publish()) {
     file->discard();
@@ -43,12 +44,13 @@ std::unique_ptr<Stream> Stream::create(const std::string& path, const StreamIden
   return stream;
 }
 
-Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget)
+Stream::Stream(std::shared_ptr<SegmentFile> file, char* segment, Clock clock, SegmentBudget* budget)
     : file_(std::move(file)),
       header_(reinterpret_cast<StreamHeader*>(segment)),
       segment_(segment),
       budget_(budget),
-      key_(header_->check) {
+      key_(header_->check),
+      clock_(clock) {
   seal(&header_->stop_reasons, 0);
   seal(&header_->verified, 0);
   seal(&header_->different, 0);
@@ -70,6 +72,7 @@ bool Stream::make_room() {
     // Half a segment is some thousand records: time enough to make the next one ready.
     if (budget_ == nullptr) file_->prepare(segments_ * kSegmentSize);
     limit_ = end;
+    write_base();
   }
   return pending_ <= static_cast<size_t>(limit_ - next_) || next_segment();
 }
@@ -91,14 +94,14 @@ bool Stream::next_segment() {
   }
   segments_ += may_grow;
   seal(&header_->segments, segments_);
-  publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
+  publish(RecordKind::kPadding, 0, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
   if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);
   pending_ = pending;
   return true;
 }
 
-// Begins to write a segment. One of a ring is emptied first, and begins with its number.
+// Begins to write a segment.
 void Stream::enter_segment(char* segment, size_t offset) {
   seal(&header_->segments_begun, segments_begun_ + 1);
   position_of_zero_ = segments_begun_ * kSegmentSize - reinterpret_cast<uintptr_t>(segment);
@@ -106,15 +109,32 @@ void Stream::enter_segment(char* segment, size_t offset) {
   next_ = segment + (offset == 0 ? sizeof(StreamHeader) : 0);
   limit_ = segment + kSegmentSize / 2;
   ++segments_begun_;
-  if (!is_ring()) return;
+  if (is_ring()) empty_segment();
+  base_ = {next_call_, clock_.now()};
+  write_base();
+  write_base();
+}
+
+// Empties the segment, and writes its number.
+void Stream::empty_segment() {
   // The number goes first: a reader that copies the segment meanwhile finds that it changed, and leaves it out.
   reinterpret_cast<std::atomic<uint64_t>*>(next_)->store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  std::memset(next_, 0, static_cast<size_t>(segment + kSegmentSize - next_));
+  std::memset(next_, 0, static_cast<size_t>(segment_ + kSegmentSize - next_));
   SegmentRecord record{segments_begun_ - 1};
   char* body = begin(sizeof(record));
   std::memcpy(body, &record, sizeof(record));
   commit(RecordKind::kSegment);
+}
+
+// Writes the segment's base, beside a record that was begun.
+void Stream::write_base() {
+  if (header_->kind == StreamKind::kProcess) return;
+  size_t pending = pending_;
+  char* body = begin(sizeof(base_));
+  std::memcpy(body, &base_, sizeof(base_));
+  commit(RecordKind::kBase);
+  pending_ = pending;
 }
 
 }  // namespace framedex::recorder

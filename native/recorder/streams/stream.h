@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "recorder/format/capture_format.h"
+#include "recorder/streams/clock.h"
 #include "recorder/streams/segments.h"
 
 namespace framedex::recorder {
@@ -38,7 +39,7 @@ struct StreamIdentity {
   capture::StreamKind kind;
   uint64_t capture;
   uint32_t number;
-  capture::ClockKind clock;
+  Clock clock;
   uint64_t thread_id;
   std::string_view thread_name;
 };
@@ -60,7 +61,17 @@ class Stream {
     if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
     return next_ + sizeof(capture::RecordHeader);
   }
-  void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
+  void commit(capture::RecordKind kind) { publish(kind, 0, pending_, pending_); }
+  // The same for a body that has become `size` bytes, not more than begin() was asked for.
+  void commit(capture::RecordKind kind, uint8_t detail, size_t size) {
+    size_t whole = capture::padded(sizeof(capture::RecordHeader) + size);
+    publish(kind, detail, whole, whole);
+  }
+
+  // The number for the next call, from 1 on.
+  uint64_t number_call() { return next_call_++; }
+  // What the short heads of calls and returns are counted from. begin() may change it.
+  const capture::BaseRecord& base() const { return base_; }
 
   // Notes in the header why something is missing. That alone does not stop the stream.
   void note(capture::StopReason reason) {
@@ -76,18 +87,20 @@ class Stream {
   }
 
  private:
-  Stream(std::shared_ptr<SegmentFile> file, char* segment, SegmentBudget* budget);
+  Stream(std::shared_ptr<SegmentFile> file, char* segment, Clock clock, SegmentBudget* budget);
 
   bool is_ring() const { return header_->kind == capture::StreamKind::kRing; }
   // Brings `limit_` far enough for the pending record: to the end of this segment, or into the next.
   bool make_room();
   bool next_segment();
   void enter_segment(char* segment, size_t offset);
+  void empty_segment();
+  void write_base();
 
   // The record's header goes last, as one word: then the record is there, whole. `checked` bytes of the `size` are its
   // header and what its check covers.
-  void publish(capture::RecordKind kind, size_t size, size_t checked) {
-    capture::RecordHeader header{kind, static_cast<uint16_t>(size / 8), 0};
+  void publish(capture::RecordKind kind, uint8_t detail, size_t size, size_t checked) {
+    capture::RecordHeader header{static_cast<uint8_t>(kind), detail, static_cast<uint16_t>(size / 8), 0};
     uint64_t position = position_of_zero_ + reinterpret_cast<uintptr_t>(next_);
     header.check =
         capture::record_check(key_, position, header.start(), next_ + sizeof(header), (checked - sizeof(header)) / 8);
@@ -110,6 +123,9 @@ class Stream {
   char* segment_;
   SegmentBudget* budget_;
   uint64_t key_;
+  Clock clock_;
+  capture::BaseRecord base_{};
+  uint64_t next_call_ = 1;
   size_t segments_ = 1;  // in the file
   uint64_t segments_begun_ = 0;
   uint64_t position_of_zero_ = 0;  // of address 0: what turns addresses in this segment into positions
