@@ -32,6 +32,7 @@ CLOCK_SLACK = 10_000
 """Nanoseconds by which the clocks of two threads may differ."""
 
 _ALWAYS = 1 << 62
+_NEVER = -_ALWAYS
 
 
 class ViolationKind(StrEnum):
@@ -143,7 +144,8 @@ class _Follower:
         self._thread = calls.thread.tolist()
         self._last_of_thread = {thread: call for call, thread in enumerate(self._thread)}
         self._arguments = calls.arguments
-        self._sees_beginning = "PJRT_Client_Create" in {capture.functions[place].name for place in set(self._function)}
+        self._creates_client = [function.name == "PJRT_Client_Create" for function in capture.functions]
+        self._sees_beginning = False
         self._living: dict[tuple[str, int], _Life] = {}
         self._pending: list[_Effect] = []
         self._hidden_since = dict.fromkeys(destroyed_types() - created_types(), _ALWAYS)
@@ -158,6 +160,7 @@ class _Follower:
             function, start = self._functions[place], self._start[call]
             while self._pending and self._pending[0].time <= start:
                 self._take_effect(heapq.heappop(self._pending))
+            self._sees_beginning = self._sees_beginning or self._creates_client[place]
             values = None
             given: list[int] = []
             if function.inputs or function.results:
@@ -291,7 +294,7 @@ class _Follower:
         if found.destroyed_call is None:
             return False
         destroyed: int = self._start[found.destroyed_call]
-        return self._hidden_since.get(found.type, -1) >= destroyed
+        return self._hidden_since.get(found.type, _NEVER) >= destroyed
 
     def _is_alive(self, life: _Life) -> bool:
         """Whether neither the object nor its client has been destroyed."""
@@ -311,7 +314,7 @@ class _Follower:
             and effect.values is not None
             and any(result[:2] == (kind, address) for result in effect.values.results)
         ]
-        for effect in late:
+        for effect in sorted(late):
             self._pending.remove(effect)
             self._take_effect(replace(effect, time=min(effect.time, start)))
         if late:

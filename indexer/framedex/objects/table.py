@@ -97,6 +97,11 @@ def functions_with(kind: str) -> dict[str, list[str]]:
     return found
 
 
+def functions_of_the_c_api() -> dict[str, BoundaryFunction]:
+    """All functions whose values are known, by name."""
+    return dict(_functions())
+
+
 @cache
 def destroyed_types() -> frozenset[str]:
     """The types of objects that some function of the C API destroys."""

@@ -1,0 +1,98 @@
+// The objects among the recorded values of a call.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "call_stream/object_table.h"
+#include "call_stream/recorded_call.h"
+#include "capture_reader/values.h"
+
+namespace framedex::call_stream {
+
+// What stands for an absent number: no call, no size.
+inline constexpr int64_t kNone = std::numeric_limits<int64_t>::min();
+
+struct Sighting {
+  ObjectType type;
+  Role role;
+  bool is_sized;  // whether the call's value `bytes` is its size
+  uint64_t address;
+};
+
+struct CallObjects {
+  std::vector<Sighting> inputs;
+  std::vector<Sighting> results;
+  std::vector<ObjectType> hidden;  // types of objects that it created unrecorded
+  int64_t bytes = kNone;
+  bool has_identified = false;  // whether the call tells the number of `identified`
+  Sighting identified{};
+  int64_t id = 0;
+  bool is_deleted = false;  // whether the call says that the object which it is given was deleted
+};
+
+// Reads the objects of the calls of one capture.
+class ObjectReader {
+ public:
+  // A function of the capture, as the table has it.
+  class Function {
+   public:
+    Function(BoundaryFunction known, const std::vector<std::string>& value_names);
+
+    const BoundaryFunction& known() const { return known_; }
+    bool has_objects() const { return !known_.inputs.empty() || !known_.results.empty(); }
+    bool destroys() const { return destroys_; }
+
+   private:
+    friend class ObjectReader;
+    using Slot = uint8_t;
+    struct SlottedField {
+      ObjectType type;
+      Role role;
+      bool is_list;
+      bool is_sized;
+      Slot slot;
+    };
+
+    static SlottedField slotted(const ObjectField& field, const BoundaryFunction& function,
+                                std::vector<std::string>* names);
+
+    BoundaryFunction known_;
+    bool destroys_ = false;
+    std::vector<Slot> slot_of_field_;
+    std::vector<SlottedField> inputs_;
+    std::vector<SlottedField> results_;
+    Slot bytes_;
+    Slot id_;
+    Slot deleted_;
+    std::vector<SlottedField> identified_;  // the objects named as the function identifies one: one or none
+  };
+
+  explicit ObjectReader(ObjectTable table) : table_(std::move(table)) {}
+
+  const ObjectTable& table() const { return table_; }
+  // Adds the capture's next function. `value_names` are those that the capture states, one for each field.
+  void add_function(const std::string& name, const std::vector<std::string>& value_names) {
+    functions_.emplace_back(table_.function(name), value_names);
+  }
+  const Function& function(uint32_t place) const { return functions_.at(place); }
+  // Reads the call's objects into `found`; of damaged values, what is before the damage.
+  void read(const RecordedCall& call, CallObjects* found);
+
+ private:
+  void take_values(const Function& function, capture::Body body);
+  const capture::Value* value(Function::Slot slot) const;
+  void add_sightings(const Function::SlottedField& field, std::vector<Sighting>* found) const;
+  bool is_cut(const Function::SlottedField& field) const;
+  void read_identified(const Function& function, CallObjects* found) const;
+
+  ObjectTable table_;
+  std::vector<Function> functions_;
+  std::vector<capture::Value> slots_;  // of the call that is being read
+  uint64_t filled_ = 0;                // a bit for each slot
+  bool has_more_ = false;              // whether it has values that were not recorded
+};
+
+}  // namespace framedex::call_stream

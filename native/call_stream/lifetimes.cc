@@ -1,0 +1,335 @@
+#include "call_stream/lifetimes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace framedex::call_stream {
+namespace {
+
+// Nanoseconds by which the clocks of two threads may differ.
+constexpr int64_t kClockSlack = 10'000;
+
+constexpr int64_t kAlways = int64_t{1} << 62;
+
+constexpr char kCreatesClient[] = "PJRT_Client_Create";
+
+// Times of a damaged capture may be any.
+int64_t sum(int64_t time, int64_t passed) {
+  int64_t result;
+  return __builtin_add_overflow(time, passed, &result) ? std::numeric_limits<int64_t>::max() : result;
+}
+
+// When a call ended. One that never did ends after all others if it was its thread's last, else at once.
+int64_t end_of(const RecordedCall& call) {
+  if (call.duration >= 0) return sum(call.start, call.duration);
+  return call.is_last_of_thread ? kAlways : -1;
+}
+
+}  // namespace
+
+Lifetimes::Lifetimes(const ObjectTable& table)
+    : reader_(table), numbers_(table), hidden_since_(table.types().size(), kNone) {
+  for (ObjectType type : table.unseen_types()) hidden_since_[type] = kAlways;
+}
+
+void Lifetimes::add_function(const std::string& name, const std::vector<std::string>& value_names) {
+  reader_.add_function(name, value_names);
+  creates_client_.push_back(name == kCreatesClient);
+}
+
+void Lifetimes::add(const RecordedCall& call) {
+  take_effects_until(call.start);
+  const ObjectReader::Function& function = reader_.function(call.function);
+  sees_beginning_ = sees_beginning_ || creates_client_[call.function];
+  given_.clear();
+  if (function.has_objects()) {
+    reader_.read(call, &objects_);
+    for (const Sighting& seen : objects_.inputs) note_given(meet(call, seen));
+  }
+  if (call.duration >= 0) schedule(call);
+  if (!given_.empty()) living_.release(given_.front().life);
+}
+
+// Whom what it handed out belongs to is looked up now, among the objects that are there: meanwhile one of them may have
+// gone, which can be told no more.
+void Lifetimes::returned(const RecordedCall& call) {
+  const ObjectReader::Function& function = reader_.function(call.function);
+  given_.clear();
+  if (function.has_objects()) {
+    reader_.read(call, &objects_);
+    for (const Sighting& seen : objects_.inputs) {
+      withdraw(call, function.known(), seen);
+      LifeId id = living_.at(seen.type, seen.address);
+      if (id != kNoLife) note_given(id);
+    }
+  }
+  schedule(call);
+  if (!given_.empty()) living_.release(given_.front().life);
+}
+
+void Lifetimes::finish() { take_effects_until(std::numeric_limits<int64_t>::max()); }
+
+// Notes that a call is given an object.
+LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
+  const BoundaryFunction& function = reader_.function(call.function).known();
+  LifeId id = life_at(call, seen);
+  Life& life = living_[id];
+  life.last_call = call.row;
+  ++life.uses;
+  ViolationKind kind;
+  int64_t earlier;
+  if (find_fault(life, function, seen.role, &kind, &earlier)) blame(kind, life.object, call.row, earlier);
+  bool answered_that_it_did_not = call.error > 0;
+  if (!life.is_destroyed() && !answered_that_it_did_not) apply(call, function, seen.role, id);
+  living_.changed(id);
+  return id;
+}
+
+// The object at an address when a call began; a new one for what is first seen.
+LifeId Lifetimes::life_at(const RecordedCall& call, const Sighting& seen) {
+  LifeId id = living_.at(seen.type, seen.address);
+  if ((id == kNoLife || living_[id].is_destroyed()) && !pending_.empty()) id = after_all(seen, call.start);
+  if (id != kNoLife && !may_be_another(living_[id])) return id;
+  bool is_known = id != kNoLife || hidden_since_[seen.type] != kNone;
+  if (seen.role == Role::kDestroys && !is_known && sees_beginning_) {
+    blame(ViolationKind::kUnknownDestroy, living_.count(), call.row, kNone);
+  }
+  Life life;
+  life.type = seen.type;
+  life.address = seen.address;
+  life.born = call.start;
+  life.first_call = life.last_call = call.row;
+  return begin(life);
+}
+
+// The object of that address if its creation on another thread only seems to end a little later.
+LifeId Lifetimes::after_all(const Sighting& seen, int64_t start) {
+  for (const Effect& effect : pending_.take_those_that_hand_out(seen.type, seen.address, sum(start, kClockSlack))) {
+    take_effect(effect, std::min(effect.time, start));
+  }
+  return living_.at(seen.type, seen.address);
+}
+
+// What is wrong with giving this object to this function, and the call that made it wrong; false if nothing is.
+bool Lifetimes::find_fault(const Life& life, const BoundaryFunction& function, Role role, ViolationKind* kind,
+                           int64_t* earlier) const {
+  bool is_destroying = role == Role::kDestroys;
+  auto found = [&](ViolationKind fault, int64_t call) {
+    *kind = fault;
+    *earlier = call;
+    return true;
+  };
+  if (life.is_destroyed()) {
+    return found(is_destroying ? ViolationKind::kDoubleDestroy : ViolationKind::kUseAfterDestroy, life.destroyed_call);
+  }
+  if (is_destroying && life.is_foreign) {
+    return found(ViolationKind::kForeignDestroy, static_cast<int64_t>(life.first_call));
+  }
+  if (life.owner >= 0 && clients_[life.owner].destroyed_call != kNone) {
+    return found(ViolationKind::kUseAfterClient, clients_[life.owner].destroyed_call);
+  }
+  if (function.reads && role == Role::kUses && life.deleted_call != kNone) {
+    return found(ViolationKind::kUseAfterDelete, life.deleted_call);
+  }
+  return false;
+}
+
+// Lets a call destroy or delete a living object that it is given, as its function does.
+void Lifetimes::apply(const RecordedCall& call, const BoundaryFunction& function, Role role, LifeId id) {
+  Life& life = living_[id];
+  auto row = static_cast<int64_t>(call.row);
+  if (role == Role::kDestroys) {
+    if (life.busy_until > sum(call.start, kClockSlack) && life.busy_thread != call.thread) {
+      blame(ViolationKind::kDestroyedInUse, life.object, call.row, static_cast<int64_t>(life.busy_call));
+    }
+    if (--life.references != 0) return;
+    life.destroyed_call = row;
+    life.destroyed_at = call.start;
+    if (life.client >= 0) clients_[life.client].destroyed_call = row;
+  } else if (role == Role::kDeletes) {
+    if (life.deleted_call == kNone) life.deleted_call = row;
+  } else if (int64_t end = end_of(call); !function.takes_callback && end > life.busy_until) {
+    life.busy_until = end;
+    life.busy_call = call.row;
+    life.busy_thread = call.thread;
+  }
+}
+
+// Takes back what was done to an object while a call had not returned, and is otherwise now that it has.
+void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& function, const Sighting& seen) {
+  LifeId id = living_.at(seen.type, seen.address);
+  if (id == kNoLife) return;
+  Life& life = living_[id];
+  auto row = static_cast<int64_t>(call.row);
+  if (!function.takes_callback && life.busy_call == call.row && life.busy_until == kAlways) {
+    life.busy_until = end_of(call);
+  }
+  if (call.error <= 0) return;
+  if (life.deleted_call == row) life.deleted_call = kNone;
+  if (life.destroyed_call == row) {
+    life.destroyed_call = kNone;
+    life.references = 1;
+    if (life.client >= 0) clients_[life.client].destroyed_call = kNone;
+  }
+  living_.changed(id);
+}
+
+// The first object is held, as the call may tell its deletion.
+void Lifetimes::note_given(LifeId id) {
+  if (given_.empty()) living_.hold(id);
+  const Life& life = living_[id];
+  bool is_client = life.client >= 0;
+  given_.push_back({id, life.type, is_client ? life.client : life.owner, is_client, life.size});
+}
+
+// Keeps what the call does at its end until then.
+void Lifetimes::schedule(const RecordedCall& call) {
+  const ObjectReader::Function& function = reader_.function(call.function);
+  bool is_error = call.error > 0;
+  bool does_anything = is_error || (function.has_objects() && (!objects_.results.empty() || !objects_.hidden.empty() ||
+                                                               objects_.has_identified || objects_.is_deleted));
+  if (!does_anything) return;
+  Effect& effect = *pending_.next();
+  effect.time = end_of(call);
+  effect.call = call.row;
+  effect.is_error = is_error;
+  effect.deleted = kNoLife;
+  effect.results.clear();
+  effect.hidden.clear();
+  effect.has_identified = false;
+  if (!is_error) {
+    effect.owner = client_of_given();
+    for (const Sighting& result : objects_.results) {
+      effect.results.push_back({result.type, result.role, result.address, size_of(result)});
+    }
+    effect.hidden.swap(objects_.hidden);
+    effect.has_identified = objects_.has_identified;
+    effect.identified = objects_.identified;
+    effect.id = objects_.id;
+    if (objects_.is_deleted && !given_.empty()) {
+      effect.deleted = given_.front().life;
+      living_.hold(effect.deleted);
+    }
+  }
+  pending_.add();
+}
+
+// The size of what a call hands out: told by its values, or that of what it is a copy of.
+int64_t Lifetimes::size_of(const Sighting& result) const {
+  if (result.is_sized) return objects_.bytes;
+  auto model =
+      std::find_if(given_.begin(), given_.end(), [&](const Given& given) { return given.type == result.type; });
+  return model == given_.end() ? kNone : model->size;
+}
+
+// The client that the call was given, else that of the first object which has one.
+int32_t Lifetimes::client_of_given() const {
+  for (const Given& given : given_) {
+    if (given.is_client) return given.client;
+  }
+  for (const Given& given : given_) {
+    if (given.client >= 0) return given.client;
+  }
+  return -1;
+}
+
+void Lifetimes::take_effects_until(int64_t time) {
+  while (!pending_.empty() && pending_.first_time() <= time) {
+    const Effect& effect = pending_.take_first();
+    take_effect(effect, effect.time);
+  }
+}
+
+void Lifetimes::take_effect(const Effect& effect, int64_t time) {
+  if (effect.is_error) return hide(ObjectTable::kError, time);
+  for (ObjectType type : effect.hidden) hide(type, time);
+  for (const Effect::Result& result : effect.results) hand_out(effect, time, result);
+  if (effect.has_identified) {
+    LifeId id = living_.at(effect.identified.type, effect.identified.address);
+    if (id != kNoLife) numbers_.identify(effect.identified.type, living_[id].order, effect.id);
+  }
+  if (effect.deleted != kNoLife) {
+    Life& life = living_[effect.deleted];
+    if (life.deleted_call == kNone) {
+      life.deleted_call = static_cast<int64_t>(effect.call);
+      living_.changed(effect.deleted);
+    }
+    living_.release(effect.deleted);
+  }
+}
+
+void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Result& result) {
+  LifeId id = living_.at(result.type, result.address);
+  bool is_created = result.role == Role::kCreates;
+  if (id != kNoLife && is_alive(living_[id]) && (!is_created || living_[id].created_call != kNone)) {
+    // Handed out again. Where that is a creation, each of them has to be destroyed.
+    Life& life = living_[id];
+    life.references += is_created ? 1 : 0;
+    life.last_call = std::max(life.last_call, effect.call);
+    return living_.changed(id);
+  }
+  Life life;
+  life.type = result.type;
+  life.address = result.address;
+  life.born = time;
+  life.created_call = is_created ? static_cast<int64_t>(effect.call) : kNone;
+  life.first_call = life.last_call = effect.call;
+  life.owner = effect.owner;
+  life.is_foreign = !is_created;
+  life.size = result.size;
+  begin(life);
+}
+
+LifeId Lifetimes::begin(Life life) {
+  life.order = numbers_.add(life.type, living_.count());
+  if (life.type == ObjectTable::kClient) {
+    life.client = static_cast<int32_t>(clients_.size());
+    clients_.push_back({living_.count()});
+  }
+  return living_.begin(life);
+}
+
+void Lifetimes::hide(ObjectType type, int64_t time) { hidden_since_[type] = std::max(time, hidden_since_[type]); }
+
+// Whether a destroyed object's address may since have become that of one whose creation was not seen.
+bool Lifetimes::may_be_another(const Life& life) const {
+  int64_t hidden_since = hidden_since_[life.type];
+  return life.is_destroyed() && hidden_since != kNone && hidden_since >= life.destroyed_at;
+}
+
+// Whether neither the object nor its client has been destroyed.
+bool Lifetimes::is_alive(const Life& life) const {
+  return !life.is_destroyed() && (life.owner < 0 || clients_[life.owner].destroyed_call == kNone);
+}
+
+void Lifetimes::blame(ViolationKind kind, uint64_t object, uint64_t call, int64_t earlier) {
+  violations_.kind.push_back(kind);
+  violations_.object.push_back(object);
+  violations_.call.push_back(call);
+  violations_.earlier_call.push_back(earlier);
+}
+
+ObjectRows Lifetimes::take_objects() {
+  ObjectRows rows;
+  for (const Life& life : living_.take_changed()) {
+    rows.object.push_back(life.object);
+    rows.type.push_back(life.type);
+    rows.number.push_back(numbers_.told(life.type, life.order));
+    rows.address.push_back(life.address);
+    rows.born.push_back(life.born);
+    rows.created_call.push_back(life.created_call);
+    rows.first_call.push_back(life.first_call);
+    rows.last_call.push_back(life.last_call);
+    rows.uses.push_back(life.uses);
+    rows.destroyed_call.push_back(life.destroyed_call);
+    rows.deleted_call.push_back(life.deleted_call);
+    rows.owner.push_back(life.owner < 0 ? kNone : static_cast<int64_t>(clients_[life.owner].object));
+    rows.size.push_back(life.size);
+    rows.is_foreign.push_back(life.is_foreign ? 1 : 0);
+  }
+  return rows;
+}
+
+ViolationRows Lifetimes::take_violations() { return std::exchange(violations_, {}); }
+
+}  // namespace framedex::call_stream

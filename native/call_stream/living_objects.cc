@@ -1,0 +1,93 @@
+#include "call_stream/living_objects.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace framedex::call_stream {
+
+LifeId LivingObjects::at(ObjectType type, uint64_t address) const { return entries_[place_of(type, address)].life; }
+
+// The place of the entry, or the free one where it would be.
+size_t LivingObjects::place_of(ObjectType type, uint64_t address) const {
+  size_t mask = entries_.size() - 1;
+  uint64_t mixed = (address ^ uint64_t{type} << 56) * 0x9E3779B97F4A7C15;
+  for (size_t place = (mixed ^ mixed >> 32) & mask;; place = (place + 1) & mask) {
+    const Entry& entry = entries_[place];
+    if (entry.address == 0 || (entry.address == address && entry.type == type)) return place;
+  }
+}
+
+LifeId LivingObjects::begin(Life life) {
+  life.object = count_++;
+  Entry& entry = entries_[place_of(life.type, life.address)];
+  if (entry.address == 0) {
+    entry = {life.address, life.type, kNoLife};
+    ++used_;
+  } else if (lives_[entry.life].holds != 0) {
+    lives_[entry.life].is_replaced = true;
+    entry.life = kNoLife;
+  } else {
+    drop(entry.life);
+  }
+  LifeId id = entry.life == kNoLife ? new_id() : entry.life;
+  entry.life = id;
+  life.is_listed = lives_[id].is_listed;
+  lives_[id] = life;
+  changed(id);
+  if (used_ * 2 > entries_.size()) grow();
+  return id;
+}
+
+void LivingObjects::changed(LifeId id) {
+  Life& life = lives_[id];
+  life.is_changed = true;
+  if (life.is_listed) return;
+  life.is_listed = true;
+  listed_.push_back(id);
+}
+
+void LivingObjects::release(LifeId id) {
+  Life& life = lives_[id];
+  if (--life.holds != 0 || !life.is_replaced) return;
+  drop(id);
+  free_.push_back(id);
+}
+
+std::vector<Life> LivingObjects::take_changed() {
+  std::vector<Life> taken = std::move(dropped_);
+  dropped_.clear();
+  for (LifeId id : listed_) {
+    Life& life = lives_[id];
+    if (life.is_changed) taken.push_back(life);
+    life.is_changed = life.is_listed = false;
+  }
+  listed_.clear();
+  std::sort(taken.begin(), taken.end(), [](const Life& a, const Life& b) { return a.object < b.object; });
+  return taken;
+}
+
+void LivingObjects::grow() {
+  std::vector<Entry> smaller(entries_.size() * 2);
+  smaller.swap(entries_);
+  for (const Entry& entry : smaller) {
+    if (entry.address != 0) entries_[place_of(entry.type, entry.address)] = entry;
+  }
+}
+
+LifeId LivingObjects::new_id() {
+  if (free_.empty()) {
+    lives_.emplace_back();
+    return static_cast<LifeId>(lives_.size() - 1);
+  }
+  LifeId id = free_.back();
+  free_.pop_back();
+  return id;
+}
+
+// Keeps the row of an object whose place goes to another until it is taken.
+void LivingObjects::drop(LifeId id) {
+  if (lives_[id].is_changed) dropped_.push_back(lives_[id]);
+  lives_[id].is_changed = false;
+}
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,54 @@
+// What the lifetimes of a capture's objects are given out as.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "call_stream/object_table.h"
+
+namespace framedex::call_stream {
+
+// What a call must not do with an object, as framedex.objects.ViolationKind has it.
+enum class ViolationKind : uint8_t {
+  kUseAfterDestroy,
+  kDoubleDestroy,
+  kUnknownDestroy,
+  kForeignDestroy,
+  kUseAfterDelete,
+  kDestroyedInUse,
+  kUseAfterClient,
+};
+
+// A column for each member of framedex.objects.RecordedObject. Objects (`object`, `owner`) are counted by their birth,
+// from 0; calls are rows of the capture. kNone stands for what there is not.
+struct ObjectRows {
+  std::vector<uint64_t> object;
+  std::vector<ObjectType> type;
+  std::vector<int64_t> number;
+  std::vector<uint64_t> address;
+  std::vector<int64_t> born;
+  std::vector<int64_t> created_call;
+  std::vector<uint64_t> first_call;
+  std::vector<uint64_t> last_call;
+  std::vector<uint64_t> uses;
+  std::vector<int64_t> destroyed_call;
+  std::vector<int64_t> deleted_call;
+  std::vector<int64_t> owner;
+  std::vector<int64_t> size;
+  std::vector<uint8_t> is_foreign;
+};
+
+struct ViolationRows {
+  std::vector<ViolationKind> kind;
+  std::vector<uint64_t> object;
+  std::vector<uint64_t> call;
+  std::vector<int64_t> earlier_call;
+};
+
+// Objects whose number has become another than the one that was given out.
+struct NumberRows {
+  std::vector<uint64_t> object;
+  std::vector<int64_t> number;
+};
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,192 @@
+"""Objects are followed in C++, call by call, as Python follows them over a whole capture."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framedex.captures import read_capture
+from framedex.model import Calls, Capture, Function, Metadata, Thread
+from framedex.objects import Lifetimes, Role, follow_objects
+from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
+from framedex_native import _call_stream
+from tests.native.call_stream.encoded import Encoded, Following, encoded, followed
+from tests.running import run
+
+Row = tuple[int, str, int, int, int, dict[str, object]]  # thread, function, start, duration, error, arguments
+
+# Those with which the most can go wrong: creations, second names, deletions, lists, ids, callbacks, unseen errors.
+FUNCTIONS = (
+    "PJRT_Buffer_CopyToDevice",
+    "PJRT_Buffer_Delete",
+    "PJRT_Buffer_Destroy",
+    "PJRT_Buffer_Device",
+    "PJRT_Buffer_IsDeleted",
+    "PJRT_Buffer_ReadyEvent",
+    "PJRT_Client_BufferFromHostBuffer",
+    "PJRT_Client_Create",
+    "PJRT_Client_Destroy",
+    "PJRT_Client_Devices",
+    "PJRT_Client_LookupDevice",
+    "PJRT_Client_TopologyDescription",
+    "PJRT_Error_Destroy",
+    "PJRT_Error_Message",
+    "PJRT_Event_Destroy",
+    "PJRT_Event_OnReady",
+    "PJRT_LoadedExecutable_Execute",
+    "PJRT_Memory_Id",
+    "PJRT_Plugin_Initialize",
+    "PJRT_TopologyDescription_Destroy",
+)
+
+
+@pytest.mark.parametrize(
+    "program", ["arrays.py", "threads.py", "misuse.py", "failing_programs.py", "client_functions.py"]
+)
+def test_the_objects_of_a_real_program_are_those_that_python_finds(program: str, tmp_path: Path) -> None:
+    folder = run(program, folder=tmp_path).capture
+    capture = read_capture(folder)
+
+    functions, calls = _call_stream.read_whole_capture(os.fsencode(folder), capture.metadata.started_clock_ns or 0)
+
+    found = follow_objects(capture)
+    assert found.objects
+    assert [name for name, _ in functions] == [function.name for function in capture.functions]
+    assert followed(Encoded(functions, calls)) == found
+    assert followed(encoded(capture)) == found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_calls_that_contradict_one_another_are_followed_alike(seed: int) -> None:
+    capture = any_calls(random.Random(seed))
+
+    assert followed(encoded(capture)) == follow_objects(capture)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 100])
+def test_rows_taken_meanwhile_are_those_of_the_whole(batch: int) -> None:
+    """Given rows taken after every few calls, then a row that changes later is given out again."""
+    capture = any_calls(random.Random(batch))
+
+    assert followed(encoded(capture), batch) == follow_objects(capture)
+
+
+def test_a_call_that_returns_later_hands_out_its_objects_then() -> None:
+    """Given a capture that is followed while it is written, then it makes no difference in the end."""
+    rows: list[Row] = [
+        (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
+        (1, "PJRT_Client_BufferFromHostBuffer", 20, 60, 0, {"client": "0x1", "buffer": "0xb", "bytes": 64}),
+        (0, "PJRT_Plugin_Initialize", 30, 10, 0, {}),
+        (0, "PJRT_Buffer_Device", 90, 10, 0, {"buffer": "0xb", "device": "0xd"}),
+    ]
+
+    found = _returning_late(rows, late={1}, before=3)
+
+    assert found == follow_objects(calls_of(rows))
+    assert [each.size for each in found.objects if each.type == "buffer"] == [64]
+
+
+def test_a_destruction_that_fails_later_destroyed_nothing() -> None:
+    rows: list[Row] = [
+        (0, "PJRT_Client_Create", 0, 10, 0, {"client": "0x1"}),
+        (1, "PJRT_Client_Destroy", 20, 60, 13, {"client": "0x1"}),
+        (0, "PJRT_Client_Devices", 90, 10, 0, {"client": "0x1", "devices": ["0xd"]}),
+    ]
+
+    found = _returning_late(rows, late={1}, before=2)
+
+    assert found == follow_objects(calls_of(rows))
+    assert found.violations == ()
+
+
+def test_an_object_is_in_use_only_until_the_call_returns() -> None:
+    rows: list[Row] = [
+        (1, "PJRT_Event_Await", 20, 60, 0, {"event": "0xe"}),
+        (0, "PJRT_Plugin_Initialize", 30, 10, 0, {}),
+        (0, "PJRT_Event_Destroy", 90_000, 10, 0, {"event": "0xe"}),
+    ]
+
+    assert _returning_late(rows, late={0}, before=2) == follow_objects(calls_of(rows))
+
+
+def _returning_late(rows: list[Row], late: set[int], before: int) -> Lifetimes:
+    """The objects of these calls, of which some return only once those of `before` have been seen."""
+    whole = encoded(calls_of(rows))
+    unreturned = encoded(calls_of([(*row[:3], -1, -1, row[5]) if i in late else row for i, row in enumerate(rows)]))
+    following = Following(whole.functions)
+    following.add(unreturned.calls, 0, before)
+    for row in late:
+        following.returned(whole.calls, row)
+    following.add(whole.calls, before, len(rows))
+    return following.finish()
+
+
+def calls_of(rows: list[Row]) -> Capture:
+    """A capture of these calls, in the order of their starts."""
+    names = list(dict.fromkeys(row[1] for row in rows))
+    return Capture(
+        path=Path("/made/by/hand"),
+        metadata=Metadata(),
+        modules=(),
+        codes=(),
+        frames=(),
+        stacks=(),
+        functions=tuple(Function("pjrt", name) for name in names),
+        threads=tuple(Thread(100 + thread, "") for thread in range(1 + max(row[0] for row in rows))),
+        calls=Calls(
+            thread=np.array([row[0] for row in rows], np.uint32),
+            function=np.array([names.index(row[1]) for row in rows], np.uint32),
+            stack=np.zeros(len(rows), np.uint32),
+            start=np.array([row[2] for row in rows], np.int64),
+            duration=np.array([row[3] for row in rows], np.int64),
+            error=np.array([row[4] for row in rows], np.int32),
+            arguments=tuple(json.dumps(row[5]) for row in rows),
+        ),
+        problems=(),
+    )
+
+
+def any_calls(random: random.Random) -> Capture:
+    """Calls of few addresses on some threads: nested, at once, never returned, failed, with lists that were cut."""
+    count = random.choice((5, 50, 500))
+    spread = random.choice((100, 20_000, 1_000_000))
+    addresses = random.choice((2, 5, 20))
+    threads = random.choice((1, 3))
+    rows: list[Row] = []
+    for start in sorted(random.randrange(spread) for _ in range(count)):
+        name = random.choice(FUNCTIONS)
+        duration = random.choice((-1, 0, 10, 50, 1000, 30_000))
+        error = random.choice((-1, 0, 0, 0, 0, 0, 13))
+        values = dict(_any_values(name, addresses, random))
+        rows.append((random.randrange(threads), name, start, duration, error, values))
+    return calls_of(rows)
+
+
+def _any_values(name: str, addresses: int, random: random.Random) -> Iterator[tuple[str, object]]:
+    function = functions_of_the_c_api().get(name, BoundaryFunction())
+    for field in function.objects:
+        if random.random() < 0.9:
+            yield field.name, _any_object(field, addresses, random)
+    if random.random() < 0.5:
+        yield "bytes", random.choice((0, 64, 1 << 40, True, "64"))
+    if random.random() < 0.7:
+        yield "id", random.choice((0, 1, 2, 3, -5, 1 << 40, "1"))
+    if function.tells_deleted is not None:
+        yield function.tells_deleted, random.choice((True, False, 1))
+    if random.random() < 0.05:
+        yield "more_values_not_recorded", True
+
+
+def _any_object(field: ObjectField, addresses: int, random: random.Random) -> object:
+    # Clients are few, as in a real program, so that many objects have one.
+    most = 2 if field.type == "client" and field.role is not Role.DESTROYS else addresses
+    address = [hex(16 + random.randrange(most)) if random.random() < 0.95 else None for _ in range(4)]
+    if not field.is_list or random.random() < 0.1:
+        return random.choice((address[0], address[0], address[0], address[0], 7, "text", [address[0]]))
+    return random.choice((address[: random.randrange(4)], [address[:2], address[2:]], [[]], [1, 2]))
