@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bindings/call_stream.h"
 #include "call_stream/lifetimes.h"
 #include "call_stream/whole_capture.h"
 
@@ -138,12 +139,7 @@ void add_calls(Follower& follower, const CallColumns& calls, size_t begin, size_
 
 void add_call(CallColumns& calls, uint32_t thread, uint32_t function, uint32_t stack, int64_t start, int64_t duration,
               int32_t error, std::string_view values, std::string_view results) {
-  calls.add({0, thread, function, stack, start, duration, error, 0, false}, values, results);
-}
-
-py::tuple read_whole_capture(const std::string& folder, int64_t started_clock_ns) {
-  call_stream::WholeCapture capture = call_stream::read_whole_capture(folder, started_clock_ns);
-  return py::make_tuple(std::move(capture.functions), std::move(capture.calls));
+  calls.add({0, thread, function, stack, start, duration, error, 0, false, 0}, values, results);
 }
 
 }  // namespace
@@ -156,13 +152,13 @@ PYBIND11_MODULE(_call_stream, module) {
       .def("add_function", &add_function, py::arg("name"), py::arg("inputs"), py::arg("results"), py::arg("reads"),
            py::arg("sized"), py::arg("takes_callback"), py::arg("identifies"), py::arg("tells_deleted"))
       .def_property_readonly("types", &ObjectTable::types);
+  framedex::bindings::define_call_stream(module);
   py::class_<CallColumns>(module, "CallColumns")
       .def(py::init<>())
       .def("__len__", &CallColumns::size)
       .def("add", &add_call, py::arg("thread"), py::arg("function"), py::arg("stack"), py::arg("start"),
            py::arg("duration"), py::arg("error"), py::arg("values"), py::arg("results"))
       .def("finish", &CallColumns::finish);
-  module.def("read_whole_capture", &read_whole_capture, py::arg("folder"), py::arg("started_clock_ns"));
   py::class_<Lifetimes>(module, "Lifetimes")
       .def(py::init<const ObjectTable&>(), py::arg("table"))
       .def("add_function", &Lifetimes::add_function, py::arg("name"), py::arg("value_names"))

@@ -97,8 +97,8 @@ void ObjectReader::read(const RecordedCall& call, CallObjects* found) {
 }
 
 void ObjectReader::take_values(const Function& function, capture::Body body) {
-  if (slots_.empty()) slots_.resize(kMostSlots, Value({}, {}));
-  Value value({}, {});
+  if (slots_.empty()) slots_.resize(kMostSlots, Value());
+  Value value;
   while (body.remaining() != 0 && capture::take_value(&body, &value)) {
     if (value.kind() == ValueKind::kMore) {
       has_more_ = true;

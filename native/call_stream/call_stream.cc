@@ -4,14 +4,24 @@
 
 namespace framedex::call_stream {
 
-CallStream::CallStream(const std::string& folder, int64_t began, uint64_t first_id, bool is_followed)
+CallStream::CallStream(const std::string& folder, int64_t began, uint64_t first_id, const ObjectTable& table,
+                       bool is_followed)
     : definitions_(folder),
       began_(began),
       is_followed_(is_followed),
       spans_(first_id),
       nesting_(&totals_),
-      arguments_(&definitions_.value_names()) {
+      arguments_(&definitions_.value_names()),
+      lifetimes_(table) {
+  add_functions();
   find_next();
+}
+
+void CallStream::add_functions() {
+  const auto& functions = definitions_.capture().functions;
+  for (; functions_ < functions.size(); ++functions_) {
+    lifetimes_.add_function(functions[functions_].second, definitions_.value_names()[functions_]);
+  }
 }
 
 // Looks which thread's call comes first, of those threads that have one.
@@ -38,6 +48,7 @@ bool CallStream::extend() {
   for (auto& calls : threads_) {
     if (calls) calls->extend();
   }
+  add_functions();
   find_next();
   return true;
 }
@@ -56,13 +67,21 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     if (row_ == before) break;  // the call that comes first began too late
   }
   if (is_followed_) add_late_returns(&batch);
-  if (next_.empty() && !is_followed_) nesting_.finish();
+  if (next_.empty() && !is_followed_) {
+    nesting_.finish();
+    lifetimes_.finish();
+  }
   batch.kinds.assign(kinds_.all().begin() + static_cast<std::ptrdiff_t>(known_kinds), kinds_.all().end());
   batch.arguments = arguments_.take();
   batch.totals = totals_.take();
   batch.samples = samples_.take();
   batch.spans = spans_.take();
   batch.durations = durations_.take();
+  batch.known_objects = known_objects_;
+  batch.objects = lifetimes_.take_objects();
+  if (!batch.objects.object.empty()) known_objects_ = std::max(known_objects_, batch.objects.object.back() + 1);
+  batch.violations = lifetimes_.take_violations();
+  batch.numbers = lifetimes_.take_numbers();
   return batch;
 }
 
@@ -101,7 +120,8 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
   batch->start.push_back(times.start);
   batch->duration.push_back(times.duration);
   batch->argument.push_back(argument);
-  static_cast<void>(is_last);
+  lifetimes_.add({row_, thread, call.function, call.stack, times.start, times.duration, call.error, around.outermost,
+                  is_last, kind, call.start_values(), call.end_values()});
   ++row_;
 }
 
@@ -123,6 +143,8 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   samples_.add(kind, argument);
   spans_.add_one(kind, late.row);
   durations_.add(kind, what, times.duration);
+  lifetimes_.returned({late.row, thread, call.function, call.stack, times.start, times.duration, call.error, late.row,
+                       false, kind, call.start_values(), call.end_values()});
   batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});
 }
 

@@ -8,6 +8,7 @@
 
 #include "call_stream/argument_texts.h"
 #include "call_stream/kinds.h"
+#include "call_stream/lifetimes.h"
 #include "call_stream/nesting.h"
 #include "call_stream/recorded_call.h"
 #include "capture_reader/definitions.h"
@@ -27,6 +28,10 @@ struct Batch {
   KindTotals totals;
   std::vector<int64_t> samples, spans, durations;
   std::vector<int64_t> changed;  // rows (row, kind, duration, argument)
+  ObjectRows objects;
+  uint64_t known_objects = 0;  // those that are counted below this are not new
+  ViolationRows violations;
+  NumberRows numbers;
 };
 
 class CallStream {
@@ -34,7 +39,7 @@ class CallStream {
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
   // starts are counted, `first_id` the id that the first call will have. `is_followed`: more is being written, which
   // extend() finds.
-  CallStream(const std::string& folder, int64_t began, uint64_t first_id, bool is_followed);
+  CallStream(const std::string& folder, int64_t began, uint64_t first_id, const ObjectTable& table, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
@@ -42,6 +47,7 @@ class CallStream {
   Batch next(uint64_t most, int64_t until);
   // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
   bool extend();
+  const std::vector<std::string>& object_types() const { return lifetimes_.types(); }
   // How many records were left out since they could not be read, as far as the calls were gone through.
   uint64_t damaged() const { return definitions_.damaged() + arguments_.damaged(); }
 
@@ -61,6 +67,7 @@ class CallStream {
 
   Times times_of(const capture::ThreadCall& call) const;
   void find_next();
+  void add_functions();
   // Adds calls of a thread until another's is due, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
@@ -79,6 +86,9 @@ class CallStream {
   ArgumentTexts arguments_;
   std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // made when they are come to
   std::vector<Next> next_;                                      // a heap
+  Lifetimes lifetimes_;
+  size_t functions_ = 0;  // that the lifetimes know
+  uint64_t known_objects_ = 0;
   uint64_t row_ = 0;
 };
 

@@ -192,6 +192,7 @@ void Lifetimes::schedule(const RecordedCall& call) {
   Effect& effect = *pending_.next();
   effect.time = end_of(call);
   effect.call = call.row;
+  effect.kind = call.kind;
   effect.is_error = is_error;
   effect.deleted = kNoLife;
   effect.results.clear();
@@ -273,6 +274,7 @@ void Lifetimes::hand_out(const Effect& effect, int64_t time, const Effect::Resul
   life.address = result.address;
   life.born = time;
   life.created_call = is_created ? static_cast<int64_t>(effect.call) : kNone;
+  life.created_kind = effect.kind;
   life.first_call = life.last_call = effect.call;
   life.owner = effect.owner;
   life.is_foreign = !is_created;
@@ -318,6 +320,7 @@ ObjectRows Lifetimes::take_objects() {
     rows.address.push_back(life.address);
     rows.born.push_back(life.born);
     rows.created_call.push_back(life.created_call);
+    rows.created_kind.push_back(life.created_kind);
     rows.first_call.push_back(life.first_call);
     rows.last_call.push_back(life.last_call);
     rows.uses.push_back(life.uses);

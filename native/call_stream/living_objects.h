@@ -16,6 +16,7 @@ struct Life {
   int64_t order = 0;  // among those of its type, from 1
   int64_t born = 0;
   int64_t created_call = kNone;
+  uint32_t created_kind = 0;  // of that call
   uint64_t first_call = 0;
   uint64_t last_call = 0;
   uint64_t uses = 0;

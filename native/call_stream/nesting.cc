@@ -7,6 +7,12 @@ namespace {
 
 constexpr int64_t kForever = INT64_MAX;
 
+// Times of a damaged capture may be any.
+int64_t end_of(int64_t start, int64_t duration) {
+  int64_t end;
+  return __builtin_add_overflow(start, duration, &end) ? kForever : end;
+}
+
 }  // namespace
 
 Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open) {
@@ -19,7 +25,7 @@ Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t sta
     open.back().own -= std::max<int64_t>(duration, 0);
   }
   if (is_open) open.push_back({kForever, row, found.outermost, kind, 0});
-  if (duration >= 0) open.push_back({start + duration, row, found.outermost, kind, duration});
+  if (duration >= 0) open.push_back({end_of(start, duration), row, found.outermost, kind, duration});
   return found;
 }
 
@@ -28,7 +34,7 @@ void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, i
   std::vector<Open>& open = open_[thread];
   auto ended = std::find_if(open.begin(), open.end(), [row](const Open& each) { return each.row == row; });
   if (ended == open.end()) return;
-  ended->end = start + duration;
+  ended->end = end_of(start, duration);
   ended->kind = kind;
   ended->own += duration;
   if (ended != open.begin()) (ended - 1)->own -= duration;

@@ -28,6 +28,7 @@ struct ObjectRows {
   std::vector<uint64_t> address;
   std::vector<int64_t> born;
   std::vector<int64_t> created_call;
+  std::vector<uint32_t> created_kind;  // of that call
   std::vector<uint64_t> first_call;
   std::vector<uint64_t> last_call;
   std::vector<uint64_t> uses;

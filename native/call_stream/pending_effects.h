@@ -21,6 +21,7 @@ struct Effect {
 
   int64_t time = 0;
   uint64_t call = 0;
+  uint32_t kind = 0;         // of the call
   bool is_error = false;     // it answered with an error, and hands out nothing but that
   int32_t owner = -1;        // of what it hands out: a place among the clients
   LifeId deleted = kNoLife;  // the object that it told the deletion of

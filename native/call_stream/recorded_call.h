@@ -19,6 +19,7 @@ struct RecordedCall {
   int32_t error;              // -1: it has not returned
   uint64_t outermost;         // the row of the outermost call of its thread that encloses it; itself if none does
   bool is_last_of_thread;     // whether the thread made no other after it
+  uint32_t kind;              // the number of its kind
   capture::Body values{{}};   // of its start, encoded (capture_reader/values.h)
   capture::Body results{{}};  // of its return: where both have a field, this one counts
 };

@@ -10,7 +10,7 @@
 
 namespace framedex::call_stream {
 
-// Calls in the order of their starts, a member for each of RecordedCall's.
+// Calls in the order of their starts, a member for each of RecordedCall's; values in the form of format version 2.
 class CallColumns {
  public:
   size_t size() const { return calls_.size(); }
@@ -30,14 +30,5 @@ class CallColumns {
   std::vector<Extent> results_;
   std::string bytes_;
 };
-
-struct WholeCapture {
-  std::vector<std::pair<std::string, std::vector<std::string>>> functions;  // name, names of the values
-  CallColumns calls;
-};
-
-// Reads the capture in a folder; times count from `started_clock_ns`. Throws std::runtime_error where streams are left
-// out, so that what was read here is not what capture_reader reads.
-WholeCapture read_whole_capture(const std::string& folder, int64_t started_clock_ns);
 
 }  // namespace framedex::call_stream

@@ -4,7 +4,12 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from framedex_native._native import Module, Stops
+
 NONE: int
+NULL: int
+
+Integers = NDArray[np.int64]
 
 _Integers = NDArray[np.int64]
 _Naturals = NDArray[np.uint64]
@@ -79,4 +84,70 @@ class Lifetimes:
     def take_violations(self) -> ViolationColumns: ...
     def take_numbers(self) -> NumberColumns: ...
 
-def read_whole_capture(folder: bytes, started_clock_ns: int) -> tuple[list[tuple[str, list[str]]], CallColumns]: ...
+class Definitions(TypedDict):
+    modules: list[Module]
+    codes: list[tuple[str, str, int, bytes]]
+    frames: list[tuple[bool, int, int, int, bool]]
+    stacks: list[tuple[tuple[int, ...], tuple[int, ...], str, bool]]
+    functions: list[tuple[str, str]]
+    threads: list[tuple[int, str]]
+    descriptions: list[tuple[str, str]]
+    stops: Stops
+    problems: list[str]
+
+class Totals(TypedDict):
+    kind: Integers
+    calls: Integers
+    duration: Integers
+    own_duration: Integers
+    longest: Integers
+    longest_call: Integers
+    first_call: Integers
+    latest_call: Integers
+
+class Objects(TypedDict):
+    place: Integers
+    type: Integers
+    number: Integers
+    address: Integers
+    born: Integers
+    created_call: Integers
+    first_call: Integers
+    last_call: Integers
+    deleted_call: Integers
+    destroyed_call: Integers
+    uses: Integers
+    client: Integers
+    size: Integers
+    created_kind: Integers
+
+class Batch(TypedDict):
+    first: int
+    kinds: list[tuple[int, int, int, int]]
+    arguments: list[str]
+    kind: Integers
+    inside: Integers
+    start: Integers
+    duration: Integers
+    argument: Integers
+    totals: Totals
+    samples: Integers
+    spans: Integers
+    durations: Integers
+    changed: Integers
+    objects: Objects
+    violations: Integers
+    numbers: Integers
+
+class CallStream:
+    calls: int
+    damaged: int
+    object_types: list[str]
+    def __init__(
+        self, folder: bytes, began: int, first_id: int, table: ObjectTable, is_followed: bool = False
+    ) -> None: ...
+    def extend(self) -> bool: ...
+    def definitions(self) -> Definitions: ...
+    def next(self, most: int, until: int = ...) -> Batch: ...
+
+def table_image(columns: Sequence[Integers]) -> bytes: ...

@@ -12,6 +12,7 @@ import numpy as np
 
 from framedex.captures.contents import content_of, read_contents
 from framedex.captures.metadata import read_metadata
+from framedex.captures.object_table import object_table
 from framedex.model import (
     BinaryState,
     CallBatch,
@@ -33,7 +34,7 @@ from framedex.model import (
     Stops,
     Thread,
 )
-from framedex_native import _native
+from framedex_native import _call_stream, _native
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +65,17 @@ class CaptureStream:
         Raises FramedexError when the folder is no capture, or one of a version that this framedex does not read.
         """
         metadata = read_metadata(path)
-        self._native = _native.CallStream(os.fsencode(path), metadata.started_clock_ns or 0, first_id, is_followed)
+        self._native = _call_stream.CallStream(
+            os.fsencode(path), metadata.started_clock_ns or 0, first_id, object_table(), is_followed
+        )
         self.calls: int = self._native.calls
+        self.object_types = tuple(self._native.object_types)
         self.capture = _definitions(path, metadata, self._native.definitions())
 
     def next(self, most: int) -> CallBatch:
         """The next calls by start, `most` at most; none at the end."""
         native = self._native.next(most)
-        nothing = np.zeros((0, 5), np.int64)
+        nothing = np.zeros((0, 4), np.int64)
         return CallBatch(
             first=native["first"],
             kinds=tuple(CallKind(*kind) for kind in native["kinds"]),
@@ -85,10 +89,11 @@ class CaptureStream:
             samples=native["samples"],
             spans=native["spans"],
             durations=native["durations"],
-            changed=nothing,
-            types=(),
-            objects=ObjectColumns(*nothing.reshape(-1, 14).T),
-            violations=nothing,
+            changed=native["changed"],
+            types=self.object_types,
+            objects=ObjectColumns(**native["objects"]),
+            numbers=native["numbers"],
+            violations=native["violations"],
             chains=(),
             links=nothing,
         )
@@ -126,7 +131,7 @@ def read_capture(path: Path) -> Capture:
     return replace(stream.capture, calls=calls, problems=stream.problems)
 
 
-def _definitions(path: Path, metadata: Metadata, decoded: _native.Definitions) -> Capture:
+def _definitions(path: Path, metadata: Metadata, decoded: _call_stream.Definitions) -> Capture:
     contents = read_contents(path)
     return Capture(
         path=path,

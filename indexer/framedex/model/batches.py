@@ -45,8 +45,8 @@ class ObjectColumns:
     """Objects that are new, or have changed since an earlier batch, in the order of their birth.
 
     `place` numbers the capture's objects in that order, `type` the texts in `CallBatch.types`, calls are rows of the
-    capture's calls and `client` is a place; -1 where there is none. `created_kind` is the kind of `created_call`, -1
-    where the object is not new in this batch. `size` is in bytes, -1 where no call tells.
+    capture's calls and `client` is a place. `created_kind` is the kind of `created_call` of those that are new in this
+    batch. `size` is in bytes. What there is not is the least of all integers, -2**63.
     """
 
     place: Integers
@@ -74,8 +74,9 @@ class CallBatch:
     before it the call is in which it was made, 0 outside all. `start` and `duration` are as in `Calls`.
     `samples` are pairs (kind, argument): the smallest few arguments of kinds that are new among them. `spans` are rows
     (kind, first, last) as the table `call_spans` has them, in rows of the capture's calls. `durations` are rows
-    (function, thread, bucket, calls). `changed` are rows (row, kind, duration, argument, duration before) of calls
-    of earlier batches that have returned since. `violations` are rows (kind of violation, object, call, earlier call
+    (function, thread, bucket, calls). `changed` are rows (row, kind, duration, argument) of calls
+    of earlier batches that have returned since. `numbers` are rows (object, number): the runtime's own ids, once they are
+    known to tell all objects of a type apart. `violations` are rows (kind of violation, object, call, earlier call
     or -1); `links` rows (call, thread, chain, how), with `chains` those met for the first time.
     """
 
@@ -94,6 +95,7 @@ class CallBatch:
     changed: Integers
     types: tuple[str, ...]
     objects: ObjectColumns
+    numbers: Integers
     violations: Integers
     chains: tuple[tuple[int, ...], ...]
     links: Integers

@@ -1,0 +1,30 @@
+"""What is known of the objects among the values of calls, for those who follow them natively."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from framedex.objects.table import ObjectField, functions_of_the_c_api
+from framedex_native._call_stream import ObjectTable
+
+
+@cache
+def object_table() -> ObjectTable:
+    """The functions of the PJRT C API with their values that are objects."""
+    table = ObjectTable()
+    for name, function in functions_of_the_c_api().items():
+        table.add_function(
+            name,
+            [_plain(field) for field in function.inputs],
+            [_plain(field) for field in function.results],
+            function.reads,
+            [field.type for field in function.results if field.name in function.sizes],
+            function.takes_callback,
+            function.identifies or "",
+            function.tells_deleted or "",
+        )
+    return table
+
+
+def _plain(field: ObjectField) -> tuple[str, str, str, bool]:
+    return field.name, field.type, field.role.value, field.is_list

@@ -1,0 +1,10 @@
+// The calls of a capture as they stream by, for Python.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace framedex::bindings {
+
+void define_call_stream(pybind11::module_& module);
+
+}  // namespace framedex::bindings
