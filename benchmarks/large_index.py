@@ -28,6 +28,7 @@ from framedex.captures import capture_folders, captures_below, read_capture
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer, Silence, find_sources
+from framedex.ingest.batches import add_whole
 from framedex.model import Calls, Capture, ExtractedFile
 from framedex.sources import extract_files, find_files
 
@@ -120,7 +121,7 @@ def add_copy(
     name.write_text(PROGRAM)
     capture = replace(recorded, path=program.parent / ".framedex" / "captures" / str(number))
     renamed = [tuple(as_program(record, str(program), str(name)) for record in group) for group in frames]
-    store.add_capture(CaptureRecord(capture, 1.7e9 + number, f"python {name.name}", renamed))
+    add_whole(store, CaptureRecord(capture, 1.7e9 + number, f"python {name.name}", renamed))
 
 
 def record(program: Path) -> Capture:

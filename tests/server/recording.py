@@ -24,6 +24,7 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord, Placement
+from framedex.ingest.batches import add_whole
 from framedex.model import (
     BinaryId,
     Calls,
@@ -166,7 +167,7 @@ def write_index(recording: Recording, puts: int) -> None:
             problems=(),
         )
         started = 1_700_000_000.0 + number
-        store.add_capture(CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
+        add_whole(store, CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
         store.sources.write_placements(
             [_placement(recording, unplaced.id, unplaced.record) for unplaced in store.sources.unplaced_functions()]
         )
@@ -198,7 +199,7 @@ def write_hostile_index(recording: Recording) -> None:
         problems=(),
     )
     with Store(recording.index) as store:
-        store.add_capture(CaptureRecord(capture, 1_700_000_000.0, HOSTILE, [[frame] for frame in frames]))
+        add_whole(store, CaptureRecord(capture, 1_700_000_000.0, HOSTILE, [[frame] for frame in frames]))
 
 
 def _calls(puts: int) -> Calls:

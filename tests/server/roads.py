@@ -17,6 +17,7 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
+from framedex.ingest.batches import add_whole
 from framedex.model import (
     BinaryId,
     Calls,
@@ -127,7 +128,7 @@ def _write_index(roads: Roads) -> None:
     )
     with Store(roads.index) as store:
         records = [[record] for record in frames.values()]
-        store.add_capture(CaptureRecord(capture, 1_700_000_000.0, "python demo.py", records))
+        add_whole(store, CaptureRecord(capture, 1_700_000_000.0, "python demo.py", records))
 
 
 def _calls() -> list[tuple[str, list[tuple[str, int]], int, int]]:

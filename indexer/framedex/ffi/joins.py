@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from framedex.model import Capture, Join
+from framedex.model import Capture, Function, Join
 
 BOUNDARY = "ffi"
 _STAGES = ("instantiate", "prepare", "initialize")
@@ -67,18 +67,38 @@ class Problem:
     message: str
 
 
+class RunJoins:
+    """Which sites the runs of handlers are of: a run is known by its function and by what it was called with."""
+
+    def __init__(
+        self,
+        functions: Sequence[tuple[str, str] | None] = (),
+        by_number: Mapping[int, Sequence[_Instance]] | None = None,
+        by_target: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """`functions` are target and stage of the capture's functions, None for those that are no handlers."""
+        self._functions = functions
+        self._by_number = by_number or {}
+        self._by_target = by_target or {}
+
+    def join(self, function: int, arguments: str) -> RunJoin | None:
+        """The join of a call of a function, by its place in the capture's; None for a call of unknown origin."""
+        split = self._functions[function] if function < len(self._functions) else None
+        return None if split is None else _join(split, _decoded(arguments), self._by_number, self._by_target)
+
+
 @dataclass(frozen=True, slots=True)
 class FfiJoins:
-    """What a capture tells of FFI. `runs` maps rows of `Capture.calls` to their joins; some runs have none."""
+    """What a capture tells of FFI."""
 
     targets: tuple[Target, ...] = ()
     sites: Mapping[str, Site] = field(default_factory=dict)
-    runs: Mapping[int, RunJoin] = field(default_factory=dict)
+    runs: RunJoins = field(default_factory=RunJoins)
     problems: tuple[Problem, ...] = ()
 
 
 def follow_ffi(capture: Capture) -> FfiJoins:
-    """Read the descriptions of a capture, and join its runs."""
+    """Read the descriptions of a capture, by which its runs are joined."""
     described: dict[str, list[dict[str, Any]]] = {}
     for description in capture.descriptions:
         described.setdefault(description.kind, []).append(description.content)
@@ -91,7 +111,7 @@ def follow_ffi(capture: Capture) -> FfiJoins:
     return FfiJoins(
         targets=targets,
         sites=sites,
-        runs=dict(_runs(capture, instances, sites, [target.name for target in targets])),
+        runs=_runs(capture.functions, instances, sites, [target.name for target in targets]),
         problems=tuple(map(_problem, described.get("ffi_problem", ()))),
     )
 
@@ -125,8 +145,8 @@ def _is_same(recorded: object, described: str) -> bool:
 
 
 def _runs(
-    capture: Capture, instances: Sequence[_Instance], sites: Mapping[str, Site], targets: Sequence[str]
-) -> Iterator[tuple[int, RunJoin]]:
+    functions: Sequence[Function], instances: Sequence[_Instance], sites: Mapping[str, Site], targets: Sequence[str]
+) -> RunJoins:
     by_number: dict[int, list[_Instance]] = {}
     by_target: dict[str, list[str]] = {}
     for instance in instances:
@@ -137,21 +157,10 @@ def _runs(
     for site in sites.values():
         if not site.from_metadata:
             by_target.setdefault(site.target, []).append(site.key)
-    functions = [
-        split_function(function.name, targets) if function.boundary == BOUNDARY else None
-        for function in capture.functions
+    handlers = [
+        split_function(function.name, targets) if function.boundary == BOUNDARY else None for function in functions
     ]
-    known: dict[tuple[int, str], RunJoin | None] = {}
-    for place, function in enumerate(capture.calls.function.tolist()):
-        split = functions[function]
-        if split is None:
-            continue
-        key = function, capture.calls.arguments[place]
-        if key not in known:
-            known[key] = _join(split, _decoded(key[1]), by_number, by_target)
-        join = known[key]
-        if join is not None:
-            yield place, join
+    return RunJoins(handlers, by_number, by_target)
 
 
 def _join(

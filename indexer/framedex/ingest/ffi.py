@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from framedex.ffi import Site, follow_ffi
-from framedex.ffi.joins import BOUNDARY, PlainFrame
+from framedex.ffi.joins import PlainFrame
 from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord, SiteRecord
 from framedex.ingest.naming import Namer, Paths, python_record
 from framedex.model import Capture, NativeFrame
@@ -24,27 +25,23 @@ _UNKNOWN_INSTRUCTION = 0
 
 
 def name_ffi(capture: Capture, namer: Namer) -> FfiRecords:
-    """Join the runs of a capture, and name the frames of its sites and its handlers."""
+    """Follow what a capture tells of FFI, and name the frames of its sites; its handlers are named when met."""
     joins = follow_ffi(capture)
     naming = _SiteNaming(capture)
     return FfiRecords(
         joins=joins,
         sites=tuple(naming.record(site) for site in joins.sites.values()),
-        handlers=tuple(_handlers(capture, namer)),
+        name_handler=partial(_handler, capture, namer),
     )
 
 
-def _handlers(capture: Capture, namer: Namer) -> Iterator[HandlerRecord]:
-    """The handlers of runs: each stack of a run ends in a frame at the entry of its handler."""
-    functions = [function.boundary == BOUNDARY for function in capture.functions]
-    pairs = zip(capture.calls.function.tolist(), capture.calls.stack.tolist(), strict=True)
-    stacks = dict.fromkeys(stack for function, stack in pairs if functions[function])
-    entries = dict.fromkeys(capture.stacks[stack].frames[0] for stack in stacks if capture.stacks[stack].frames)
-    for entry in entries:
-        frame = capture.frames[entry]
-        if isinstance(frame, NativeFrame) and frame.module >= 0:
-            signature, implementation = namer.ffi_handler(capture, frame)
-            yield HandlerRecord(entry, signature, implementation)
+def _handler(capture: Capture, namer: Namer, entry: int) -> HandlerRecord | None:
+    """The handler that is entered at a frame of a capture, in which the stack of a run ends."""
+    frame = capture.frames[entry]
+    if not isinstance(frame, NativeFrame) or frame.module < 0:
+        return None
+    signature, implementation = namer.ffi_handler(capture, frame)
+    return HandlerRecord(entry, signature, implementation)
 
 
 class _SiteNaming:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from framedex.captures import CaptureState, capture_identity, capture_state, is_being_written, read_capture
-from framedex.dispatch import find_causal_links
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.file.values import storable
 from framedex.index.write.records import CaptureRecord, KnownCapture
+from framedex.ingest.batches import add_whole
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped
@@ -26,7 +26,6 @@ from framedex.ingest.report import CaptureReport, Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.missing import all_problems
 from framedex.model import Capture
-from framedex.objects import follow_objects
 from framedex.releases import find_builds
 from framedex.sources import language_of
 from framedex.whereabouts.files import is_here
@@ -80,13 +79,11 @@ def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "
         problems,
         identity=identity,
         signature=signature,
-        lifetimes=follow_objects(capture),
-        causal_links=find_causal_links(capture),
         ffi=name_ffi(capture, namer),
         builds=find_builds(capture),
         began=capture.metadata.started_unix_ns,
     )
-    store.add_capture(record)
+    add_whole(store, record)
     told = all_problems(capture.stops, problems)
     return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, grown)
 

@@ -51,8 +51,13 @@ def instance(number: int | None, join: str, key: str | None, **changes: Any) -> 
     return "ffi_instance", content | {"results": "f32[4]", "frames": [["/me.py", 9, "step"]]} | changes
 
 
+def join_of(run: Capture) -> RunJoin | None:
+    """The join of the first run of a capture."""
+    return follow_ffi(run).runs.join(int(run.calls.function[0]), run.calls.arguments[0])
+
+
 def joined(*descriptions: tuple[str, dict[str, Any]], **run: Any) -> RunJoin | None:
-    return follow_ffi(capture(*descriptions, runs=[SHAPE | run])).runs.get(0)
+    return join_of(capture(*descriptions, runs=[SHAPE | run]))
 
 
 def test_the_instance_says_the_site_and_the_last_certain_word_wins() -> None:
@@ -81,16 +86,19 @@ def test_shapes_that_were_cut_off_are_compared_as_far_as_they_go() -> None:
 
 
 def test_without_a_site_the_compiled_program_tells_the_lines() -> None:
-    followed = follow_ffi(capture(instance(7, "exact", None), runs=[SHAPE | {"instance": 7}]))
-    (key,) = followed.runs[0].sites
+    run = capture(instance(7, "exact", None), runs=[SHAPE | {"instance": 7}])
+    followed, join = follow_ffi(run), join_of(run)
+    assert join is not None
+    (key,) = join.sites
     assert followed.sites[key].from_metadata
     assert followed.sites[key].frames == (("/me.py", 9, "step"),)
-    assert followed.runs[0].how is Join.EXACT
+    assert join.how is Join.EXACT
 
 
 def test_a_site_that_another_process_met_has_the_lines_of_the_compiled_program() -> None:
-    followed = follow_ffi(capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}]))
-    assert followed.runs[0] == RunJoin(Join.EXACT, ("0x1",))
+    run = capture(instance(7, "exact", "0x1"), runs=[SHAPE | {"instance": 7}])
+    followed = follow_ffi(run)
+    assert join_of(run) == RunJoin(Join.EXACT, ("0x1",))
     assert followed.sites["0x1"].from_metadata
     assert not follow_ffi(capture(site("0x1"), instance(7, "exact", "0x1"), runs=[{}])).sites["0x1"].from_metadata
 
@@ -119,8 +127,9 @@ def test_nothing_in_odd_descriptions_raises() -> None:
         ("ffi_problem", {"sites": None}),
         ("something else", {"x": 1}),
     ]
-    followed = follow_ffi(capture(*odd, runs=[{"instance": 7}, {"instance": [1]}, {}]))
-    assert not followed.runs
+    run = capture(*odd, runs=[{"instance": 7}, {"instance": [1]}, {}])
+    followed = follow_ffi(run)
+    assert not any(followed.runs.join(0, text) for text in run.calls.arguments)
 
 
 def test_the_stage_is_told_from_a_target_with_a_dot() -> None:

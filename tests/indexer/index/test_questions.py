@@ -11,6 +11,7 @@ from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer
+from framedex.ingest.batches import add_whole
 from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role, StopReason, Stops
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
@@ -248,7 +249,7 @@ def test_interpreter_and_glue_frames_are_passed_over_unless_asked_for(project: P
     with Store(project.index) as store:
         frames, _ = Namer().name_frames(project.capture)
         hidden = [tuple(_as_interpreter(record) for record in group) for group in frames]
-        store.add_capture(CaptureRecord(project.capture, 1.0, "demo", hidden))
+        add_whole(store, CaptureRecord(project.capture, 1.0, "demo", hidden))
     index = Index.open(project.index)
     (put,) = index.functions.named("put")
     (convert,) = index.functions.named("glue::convert")

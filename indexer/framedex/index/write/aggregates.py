@@ -8,20 +8,22 @@ once per node, pair, function or line, however often recursion brings its stack 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
-from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, MAKES_CLIENT, SAMPLES, json_list
+from framedex.index.file.conventions import IN_JSON, MAKES_CLIENT, SAMPLES, json_list
 from framedex.index.file.readable import CODE, READABLE
+from framedex.index.write.tree import Integers, Nodes, read_nodes
 from framedex.model import LinkHow
 
-Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_FRAMES = "SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE"
+_LOW = 0xFFFFFFFF
+_LATER_HERE = "latest_call > excluded.latest_call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,62 +52,58 @@ def all_items(connection: sqlite3.Connection) -> Items:
     return Items(*np.array(rows, np.int64).reshape(-1, 8).T)
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
-    """Make every total anew from the calls themselves: for when calls have gone."""
-    for table in ("stack_calls", "capture_stacks", "stack_samples", "steps", "code_steps", "edges", "code_edges"):
+def rebuild(connection: sqlite3.Connection, nodes: Nodes) -> None:
+    """Make every total anew from those of the kinds of calls: for when calls have gone."""
+    for table in ("stack_calls", "capture_stacks", "steps", "code_steps", "edges", "code_edges"):
         connection.execute(f"DELETE FROM {table}")
+    connection.execute("DELETE FROM stack_samples WHERE arguments NOT IN (SELECT id FROM arguments)")
     connection.execute("UPDATE nodes SET calls = 0, busiest = 0, longest = 0, makes_client = 0")
     connection.execute("UPDATE functions SET calls = 0")
-    captures = connection.execute(
-        "SELECT id, first_call, last_call FROM captures WHERE first_call IS NOT NULL ORDER BY started, id"
-    ).fetchall()
-    connection.executemany(
+    connection.execute(
         "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
-        " SELECT ?, stack, boundary, count(*), sum(max(duration, 0)), max(id) FROM calls"
-        " WHERE id BETWEEN ? AND ? GROUP BY stack, boundary",
-        captures,
+        " SELECT capture, stack, boundary, sum(calls), sum(duration), max(latest_call) FROM call_kinds"
+        " GROUP BY capture, stack, boundary"
     )
     connection.execute(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call)"
         " SELECT x.stack, x.boundary, x.calls, x.duration, x.latest_call FROM capture_stacks x"
         " JOIN captures p ON p.id = x.capture WHERE true ORDER BY p.started, p.id"
-        f" {_add_to('stack_calls', 'stack, boundary')}"
+        f" {_add_to('stack, boundary')}"
     )
-    connection.execute(
-        "INSERT INTO stack_samples(stack, boundary, arguments) SELECT stack, boundary, arguments FROM ("
-        " SELECT *, row_number() OVER (PARTITION BY stack, boundary ORDER BY arguments) AS rank"
-        " FROM (SELECT DISTINCT stack, boundary, arguments FROM calls)) WHERE rank <= ?",
-        (SAMPLES,),
-    )
-    add_totals(connection, all_items(connection))
-    rebuild_lines(connection)
+    add_totals(connection, all_items(connection), nodes)
+    rebuild_lines(connection, nodes)
 
 
 def add_stack_calls(
-    connection: sqlite3.Connection, capture: int, items: Items, samples: list[tuple[int, int, int]]
+    connection: sqlite3.Connection, capture: int, items: Items, samples: Iterable[tuple[int, int, int]]
 ) -> None:
-    """Add the items of a new capture to the totals per stack; `samples` are (stack, boundary, arguments) to show."""
+    """Add calls of one capture to the totals per stack; `samples` are (stack, boundary, arguments) to show."""
+    rows = _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call)
     connection.executemany(
         "INSERT INTO capture_stacks(capture, stack, boundary, calls, duration, latest_call)"
-        f" VALUES ({capture}, ?, ?, ?, ?, ?)",
-        _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+        f" VALUES ({capture}, ?, ?, ?, ?, ?) {_add_to('stack, capture, boundary', _LATER_HERE)}",
+        rows,
     )
     connection.executemany(
         "INSERT INTO stack_calls(stack, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?)"
-        f" {_add_to('stack_calls', 'stack, boundary')}",
-        _rows(items.stack, items.boundary, items.calls, items.duration, items.latest_call),
+        f" {_add_to('stack, boundary', _later_calls(connection, capture))}",
+        rows,
     )
-    connection.executemany("INSERT OR IGNORE INTO stack_samples VALUES (?, ?, ?)", samples)
+    connection.executemany(
+        "INSERT OR IGNORE INTO stack_samples SELECT ?1, ?2, ?3"
+        f" WHERE (SELECT count(*) FROM stack_samples WHERE stack = ?1 AND boundary = ?2) < {SAMPLES}",
+        samples,
+    )
 
 
-def add_totals(connection: sqlite3.Connection, items: Items) -> None:
+def add_totals(connection: sqlite3.Connection, items: Items, nodes: Nodes) -> None:
     """Add the items to everything that does not depend on where frames are: nodes, steps, edges, functions."""
-    walk = _Walk(connection, items)
+    walk = _Walk(nodes, items)
     _add_to_nodes(connection, items, walk)
-    function = _column(connection, "SELECT id, function FROM frames")
+    function = _column(connection, f"SELECT id, function FROM frames WHERE id {IN_JSON}", walk.frames())
     functions, calls = _distinct_sum(walk.item, function[walk.frame], items.calls)
     connection.executemany("UPDATE functions SET calls = calls + ? WHERE id = ?", _rows(calls, functions))
-    is_code = _flags(connection, f"{_FRAMES} {CODE}")
+    is_code = _flags(connection, CODE, walk.frames())
     for prefix, shown in (("", np.ones_like(is_code)), ("code_", is_code)):
         item, origin, target = walk.neighbours(shown)
         _add_pairs(connection, f"{prefix}steps(origin, target, calls)", item, origin, target, items.calls)
@@ -131,44 +129,46 @@ def _add_to_nodes(connection: sqlite3.Connection, items: Items, walk: _Walk) -> 
     connection.executemany("UPDATE nodes SET makes_client = 1 WHERE id = ?", _rows(passed))
 
 
-def add_lines(connection: sqlite3.Connection, items: Items) -> None:
-    """Add the items to the totals that depend on where frames are."""
-    walk = _Walk(connection, items)
+def add_lines(connection: sqlite3.Connection, items: Items, nodes: Nodes, capture: int | None = None) -> None:
+    """Add the items to the totals that depend on where frames are; those of one capture beside what is there."""
+    walk = _Walk(nodes, items)
     item, line = _lines_passed(connection, walk)
     connection.executemany(
         "INSERT INTO line_calls(file, line, boundary, calls, duration, latest_call) VALUES (?, ?, ?, ?, ?, ?)"
-        f" {_add_to('line_calls', 'file, line, boundary')}",
+        f" {_add_to('file, line, boundary', _later_calls(connection, capture))}",
         _line_totals(connection, items, item, line),
     )
     _add_samples(connection, items, item, line)
-    is_readable = _flags(connection, f"{_FRAMES} {READABLE}")
+    is_readable = _flags(connection, READABLE, walk.frames())
     _add_pairs(connection, "readable_steps(origin, target, calls)", *walk.neighbours(is_readable), items.calls)
 
 
-def rebuild_linked_lines(connection: sqlite3.Connection) -> None:
-    """Make the totals of what lines had made on other threads anew. Candidates do not count: all but one are wrong."""
-    connection.execute("DELETE FROM line_links")
+def add_linked_lines(connection: sqlite3.Connection, nodes: Nodes, after: int = 0, capture: int | None = None) -> None:
+    """Add what lines had made on other threads, by the links written after the row `after`: those of one capture.
+
+    Candidates do not count: all but one are wrong.
+    """
     for how in (LinkHow.HANDED_OVER, LinkHow.BETWEEN):
         rows = connection.execute(
-            "SELECT 0, l.node, 0, 0, c.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
-            " FROM call_links l JOIN calls c ON c.id = l.call WHERE l.how = ? GROUP BY l.node, c.boundary",
-            (how.value,),
+            "SELECT 0, l.node, 0, 0, k.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+            " FROM call_links l CROSS JOIN call_rows c ON c.id = l.call CROSS JOIN call_kinds k ON k.id = c.kind"
+            " WHERE l.rowid > ? AND l.how = ? GROUP BY l.node, k.boundary",
+            (after, how.value),
         ).fetchall()
         items = Items(*np.array(rows, np.int64).reshape(-1, 8).T)
-        passed = _lines_passed(connection, _Walk(connection, items))
+        passed = _lines_passed(connection, _Walk(nodes, items))
         connection.executemany(
             "INSERT INTO line_links(file, line, boundary, calls, duration, latest_call, how)"
-            f" VALUES (?, ?, ?, ?, ?, ?, '{how.value}')",
+            f" VALUES (?, ?, ?, ?, ?, ?, '{how.value}')"
+            f" {_add_to('file, line, boundary, how', _later_calls(connection, capture))}",
             _line_totals(connection, items, *passed),
         )
 
 
 def _lines_passed(connection: sqlite3.Connection, walk: _Walk) -> tuple[Integers, Integers]:
     """Each item with each line that its chain passes, as file << 32 | line, once."""
-    line_of_frame = _column(connection, "SELECT id, (file << 32) | line FROM frames WHERE file IS NOT NULL")
-    known = (walk.frame < len(line_of_frame)) & (walk.frame > 0)
-    line = np.zeros_like(walk.frame)
-    line[known] = line_of_frame[walk.frame[known]]
+    query = f"SELECT id, (file << 32) | line FROM frames WHERE file IS NOT NULL AND id {IN_JSON}"
+    line = _column(connection, query, walk.frames())[walk.frame]
     return _distinct(walk.item[line > 0], line[line > 0])
 
 
@@ -181,16 +181,34 @@ def _line_totals(connection: sqlite3.Connection, items: Items, item: Integers, l
     latest = _latest(connection, group, items.latest_call[item], len(key))
     of_line = lines[key // max(len(boundaries), 1)]
     of_boundary = boundaries[key % max(len(boundaries), 1)]
-    return _rows(of_line >> 32, of_line & 0xFFFFFFFF, of_boundary, calls, duration, latest)
+    return _rows(of_line >> 32, of_line & _LOW, of_boundary, calls, duration, latest)
 
 
-def _add_to(table: str, key: str) -> str:
-    """The end of an INSERT of totals: what there is of this key already is added to."""
+def _add_to(key: str, later: str = "false") -> str:
+    """The end of an INSERT of totals: what there is of this key already is added to.
+
+    `later` is a condition on `latest_call`: whether it began after what is added.
+    """
     return (
         f"ON CONFLICT({key}) DO UPDATE SET calls = calls + excluded.calls, duration = duration + excluded.duration,"
-        " latest_call = (SELECT c.id FROM calls c JOIN captures p ON p.id = c.capture"
-        f" WHERE c.id IN ({table}.latest_call, excluded.latest_call) ORDER BY {LATEST_FIRST} LIMIT 1)"
+        f" latest_call = CASE WHEN {later} THEN latest_call ELSE excluded.latest_call END"
     )
+
+
+def _later_calls(connection: sqlite3.Connection, capture: int | None) -> str:
+    """The condition that `latest_call` is of a capture that began after this one, or a later one of its own."""
+    if capture is None:
+        return "false"
+    query = "SELECT first_call, last_call FROM captures WHERE id = ?"
+    first, last = connection.execute(query, (capture,)).fetchone()
+    conditions = [f"latest_call BETWEEN {first} AND {last} AND {_LATER_HERE}"]
+    others = connection.execute(
+        "SELECT p.first_call, p.last_call FROM captures p, captures o WHERE o.id = ?"
+        " AND p.first_call IS NOT NULL AND (p.started, p.id) > (o.started, o.id)",
+        (capture,),
+    )
+    conditions += [f"latest_call BETWEEN {first} AND {last}" for first, last in others]
+    return " OR ".join(conditions)
 
 
 def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, groups: int) -> Integers:
@@ -205,33 +223,41 @@ def _latest(connection: sqlite3.Connection, group: Integers, calls: Integers, gr
     return latest
 
 
-def rebuild_lines(connection: sqlite3.Connection) -> None:
+def rebuild_lines(connection: sqlite3.Connection, nodes: Nodes | None = None) -> None:
     """Make the totals that depend on where frames are anew: for when frames have moved to other lines."""
-    for table in ("line_calls", "line_samples", "readable_steps"):
+    nodes = nodes or read_nodes(connection)
+    for table in ("line_calls", "line_samples", "line_links", "readable_steps"):
         connection.execute(f"DELETE FROM {table}")
-    add_lines(connection, all_items(connection))
-    rebuild_linked_lines(connection)
+    add_lines(connection, all_items(connection), nodes)
+    add_linked_lines(connection, nodes)
 
 
 def _add_samples(connection: sqlite3.Connection, items: Items, item: Integers, line: Integers) -> None:
     """Remember a few argument objects per line: those that tell a shape, then those of the longest calls."""
-    shaped = set(
-        connection.execute(
-            "SELECT DISTINCT s.stack, s.boundary FROM stack_samples s JOIN arguments a ON a.id = s.arguments"
-            " WHERE a.has_shape"
-        )
+    counted = "SELECT count(*) FROM line_samples WHERE file = ? AND line = ?"
+    lines = distinct(line)
+    room = [SAMPLES - connection.execute(counted, key).fetchone()[0] for key in _rows(lines >> 32, lines & _LOW)]
+    is_open = np.array(room, np.int64)[np.searchsorted(lines, line)] > 0 if len(lines) else np.zeros(0, np.bool_)
+    item, line = item[is_open], line[is_open]
+    query = (
+        "SELECT s.arguments, a.has_shape FROM stack_samples s JOIN arguments a ON a.id = s.arguments"
+        " WHERE s.stack = ? AND s.boundary = ? ORDER BY s.arguments"
     )
-    has_shape = np.array([pair in shaped for pair in _rows(items.stack, items.boundary)], np.bool_)
+    has_shape = np.zeros(len(items.stack), np.bool_)
+    of_item: dict[int, list[int]] = {}
+    for index in distinct(item).tolist():
+        found = connection.execute(query, (int(items.stack[index]), int(items.boundary[index]))).fetchall()
+        of_item[index] = [sample for sample, _ in found]
+        has_shape[index] = any(shape for _, shape in found)
     order = np.lexsort((-items.duration[item], ~has_shape[item], line))
     item, line = item[order], line[order]
     best = rank_in_group(line) < SAMPLES
-    query = "SELECT arguments FROM stack_samples WHERE stack = ? AND boundary = ? ORDER BY arguments"
     of_line: dict[int, dict[int, None]] = {}
     for index, key in zip(item[best].tolist(), line[best].tolist(), strict=True):
-        found = connection.execute(query, (int(items.stack[index]), int(items.boundary[index])))
-        of_line.setdefault(key, {}).update((row[0], None) for row in found)
+        of_line.setdefault(key, {}).update(dict.fromkeys(of_item[index]))
+    left = dict(zip(lines.tolist(), room, strict=True))
     rows = [
-        (key >> 32, key & 0xFFFFFFFF, sample) for key, samples in of_line.items() for sample in islice(samples, SAMPLES)
+        (key >> 32, key & _LOW, sample) for key, samples in of_line.items() for sample in islice(samples, left[key])
     ]
     connection.executemany("INSERT OR IGNORE INTO line_samples VALUES (?, ?, ?)", rows)
 
@@ -252,9 +278,7 @@ def distinct(values: Integers) -> Integers:
 class _Walk:
     """Every (item, node) of the items' chains as flat columns, with the node's frame."""
 
-    def __init__(self, connection: sqlite3.Connection, items: Items) -> None:
-        self._parent = parent = _column(connection, "SELECT id, parent FROM nodes")
-        self._frame = _column(connection, "SELECT id, frame FROM nodes")
+    def __init__(self, nodes: Nodes, items: Items) -> None:
         everyone = np.arange(len(items.leaf))
         item = np.concatenate([everyone, everyone, everyone])
         node = np.concatenate([items.leaf, items.python_leaf, items.site_leaf])
@@ -263,35 +287,51 @@ class _Walk:
             item, node = item[node > 0], node[node > 0]
             items_seen.append(item)
             nodes_seen.append(node)
-            node = parent[node]
+            node = nodes.parent[node]
         self.item = np.concatenate([np.zeros(0, np.int64), *items_seen])
         self.node = np.concatenate([np.zeros(0, np.int64), *nodes_seen])
-        self.frame = self._frame[self.node]
+        self.frame = nodes.frame[self.node]
+        # Only the nodes that are passed, the root among them: an index may have a million others.
+        passed = distinct(np.concatenate([np.zeros(1, np.int64), self.node]))
+        self._place = np.searchsorted(passed, self.node)
+        self._caller = np.searchsorted(passed, nodes.parent[passed])
+        self._frame = nodes.frame[passed]
+
+    def frames(self) -> str:
+        """The frames that are passed, as the parameter of `IN_JSON`."""
+        return json_list(distinct(self._frame).tolist())
 
     def neighbours(self, shown: Flags) -> tuple[Integers, Integers, Integers]:
         """Item, caller's frame and callee's frame of all neighbours, seeing only the frames flagged in `shown`."""
         visible = shown[self._frame]
-        caller = self._parent.copy()
+        caller = self._caller.copy()
         while len(passed := np.flatnonzero(~visible[caller] & (caller > 0))):
-            caller[passed] = self._parent[caller[passed]]
-        pairs = visible[self.node] & (caller[self.node] > 0)
-        return self.item[pairs], self._frame[caller[self.node[pairs]]], self.frame[pairs]
+            caller[passed] = self._caller[caller[passed]]
+        pairs = visible[self._place] & (caller[self._place] > 0)
+        return self.item[pairs], self._frame[caller[self._place[pairs]]], self.frame[pairs]
 
 
-def _column(connection: sqlite3.Connection, query: str) -> Integers:
-    """A column indexed by id, from rows (id, value); 0 where there is no such id."""
-    rows = np.array(connection.execute(query).fetchall(), np.int64).reshape(-1, 2)
-    column = np.zeros(int(np.max(rows[:, 0], initial=0)) + 1, np.int64)
+def _column(connection: sqlite3.Connection, query: str, frames: str) -> Integers:
+    """A column indexed by the id of a frame, from rows (id, value) of `frames`; 0 where there is none."""
+    rows = np.array(connection.execute(query, (frames,)).fetchall(), np.int64).reshape(-1, 2)
+    column = np.zeros(_frame_ids(connection), np.int64)
     column[rows[:, 0]] = rows[:, 1]
     return column
 
 
-def _flags(connection: sqlite3.Connection, query: str) -> Flags:
-    """A flag for each frame id, from rows (id,); False for id 0, the caller of an outermost frame."""
-    highest = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
-    flags = np.zeros(highest + 1, np.bool_)
-    flags[np.array(connection.execute(query).fetchall(), np.int64).reshape(-1)] = True
+def _flags(connection: sqlite3.Connection, condition: str, frames: str) -> Flags:
+    """A flag for each id of a frame: whether it is one of `frames` for which the condition holds."""
+    flags = np.zeros(_frame_ids(connection), np.bool_)
+    query = (
+        f"SELECT fr.id FROM frames fr JOIN functions fn ON fn.id = fr.function WHERE fr.id {IN_JSON} AND {condition}"
+    )
+    flags[np.array(connection.execute(query, (frames,)).fetchall(), np.int64).reshape(-1)] = True
     return flags
+
+
+def _frame_ids(connection: sqlite3.Connection) -> int:
+    highest: int = connection.execute("SELECT coalesce(max(id), 0) FROM frames").fetchone()[0]
+    return highest + 1
 
 
 def _distinct_sum(item: Integers, key: Integers, weight: Integers) -> tuple[Integers, Integers]:
@@ -316,7 +356,7 @@ def _add_pairs(
     connection.executemany(
         f"INSERT INTO {target} VALUES (?, ?, ?)"
         f" ON CONFLICT({first}, {second}) DO UPDATE SET calls = calls + excluded.calls",
-        _rows(keys >> 32, keys & 0xFFFFFFFF, calls),
+        _rows(keys >> 32, keys & _LOW, calls),
     )
 
 

@@ -5,25 +5,58 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from framedex.dispatch import CausalLink
-from framedex.index.write.interning import link_nodes
+from framedex.index.write.batches import CallBatch
+from framedex.index.write.tree import Tree, link_nodes
+from framedex.model import LinkHow
+
+_HOW = [how.value for how in LinkHow]
 
 
-def add_causal_links(
-    connection: sqlite3.Connection, capture_id: int, links: Sequence[CausalLink], frames: Sequence[Sequence[int]]
-) -> None:
-    """Add the links of a capture whose calls are there already; `frames` as for `logical_frames`."""
-    if not links:
-        return
-    first = connection.execute("SELECT first_call FROM captures WHERE id = ?", (capture_id,)).fetchone()[0]
-    query = "SELECT id FROM threads WHERE capture = ? ORDER BY id"
-    threads = [thread for (thread,) in connection.execute(query, (capture_id,))]
-    chains = list(dict.fromkeys(link.frames for link in links))
-    nodes = dict(zip(chains, link_nodes(connection, chains, frames), strict=True))
-    connection.executemany(
-        "INSERT INTO call_links(call, thread, node, how) VALUES (?, ?, ?, ?)",
-        ((first + link.call, threads[link.thread], nodes[link.frames], link.how.value) for link in links),
-    )
+class LinkWriter:
+    """Writes the causal links of one capture, whose calls begin at the id `first`; `frames` as for `logical_frames`."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        tree: Tree,
+        first: int,
+        threads: Sequence[int],
+        frames: Sequence[Sequence[int]],
+    ) -> None:
+        self._connection = connection
+        self._tree = tree
+        self._first = first
+        self._threads = threads
+        self._frames = frames
+        self._nodes: list[int] = []
+        self._before: int | None = None
+
+    def meet(self, batch: CallBatch) -> None:
+        """Learn the chains of a batch."""
+        self._nodes += link_nodes(self._tree, batch.chains, self._frames)
+
+    def add(self, batch: CallBatch) -> None:
+        """Write the links of a batch whose calls are there; those that are there stay as they are."""
+        self.meet(batch)
+        if not len(batch.links):
+            return
+        if self._before is None:
+            self._before = self._last_row()
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO call_links(call, thread, node, how) VALUES (?, ?, ?, ?)",
+            (
+                (self._first + call, self._threads[thread], self._nodes[chain], _HOW[how])
+                for call, thread, chain, how in batch.links.reshape(-1, 4).tolist()
+            ),
+        )
+
+    def taken(self) -> int | None:
+        """The last row of the table before what was written since this was asked last; None where nothing was."""
+        before, self._before = self._before, None
+        return before
+
+    def _last_row(self) -> int:
+        return int(self._connection.execute("SELECT coalesce(max(rowid), 0) FROM call_links").fetchone()[0])
 
 
 def forget_causal_links(connection: sqlite3.Connection, first: int, last: int) -> None:

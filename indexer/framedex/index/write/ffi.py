@@ -9,63 +9,66 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from framedex.ffi import RunJoin, split_function
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import storable
-from framedex.index.write.interning import Chains, Tree, frame_ids, stack_ids
+from framedex.index.write.interning import Chains, frame_ids, stack_ids
+from framedex.index.write.kinds import kind_id, recount_kinds
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FfiRecords, FrameRecord
-from framedex.model import Capture, Join, MergeOutcome
+from framedex.index.write.tree import Tree
+from framedex.model import Function, Join, MergeOutcome
 
 
 class FfiWriter:
-    """Writes what one capture tells of FFI, inside the transaction in which the capture is written."""
+    """Writes what one capture tells of FFI, inside the transactions in which the capture is written.
 
-    def __init__(self, connection: sqlite3.Connection, tree: Tree, capture_id: int, records: FfiRecords) -> None:
-        """New nodes are added to `tree`, which the caller writes."""
+    `frames` are the ids, outermost first, of what each frame of the capture stands for. What an earlier, interrupted
+    writer of the capture has written stays.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        tree: Tree,
+        capture_id: int,
+        records: FfiRecords,
+        frames: Sequence[Sequence[int]],
+    ) -> None:
         self._connection = connection
         self._tree = tree
         self._capture = capture_id
         self._records = records
+        self._frames_of_capture = frames
         self._sites: dict[str, tuple[int, int]] = {}  # key -> (id, leaf)
+        self._handlers: set[int] = set()  # entries that are written
+        self._joins = self._known_joins()
         self.frames: set[int] = set()  # of sites and implementations
+
+    def _known_joins(self) -> dict[tuple[str, tuple[int, ...]], int]:
+        query = (
+            "SELECT j.how, j.id, k.site FROM ffi_joins j JOIN ffi_candidates k ON k.join_id = j.id"
+            " WHERE j.capture = ? ORDER BY j.id, k.site"
+        )
+        joins: dict[tuple[str, int], list[int]] = {}
+        for how, join, site in self._connection.execute(query, (self._capture,)):
+            joins.setdefault((how, join), []).append(site)
+        return {(how, tuple(sites)): join for (how, join), sites in joins.items()}
 
     def add_sites(self) -> bool:
         """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
         self._add_targets()
-        late = self._add_described_sites()
-        for key in {key for join in self._records.joins.runs.values() for key in join.sites}:
-            self._sites[key] = self._site(key)
-        placed = [self._place_runs(site, leaf) for site, leaf in late]
+        placed = [self._place_runs(site, leaf) for site, leaf in self._add_described_sites()]
+        self._tree.write()
         return any(placed)
 
-    def add_handlers(self, frames: Sequence[Sequence[int]]) -> None:
-        """Add the handlers; `frames` are the ids, outermost first, of what each frame of the capture stands for."""
-        for handler in self._records.handlers:
-            implementation = handler.implementation
-            self._connection.execute(
-                "INSERT OR REPLACE INTO ffi_handlers(frame, signature, implementation) VALUES (?, ?, ?)",
-                (
-                    frames[handler.frame][0],
-                    None if handler.signature is None else json.dumps(asdict(handler.signature)),
-                    None if implementation is None else self._frames([implementation])[0],
-                ),
-            )
-
-    def sites_of_runs(self) -> Iterator[tuple[int, int]]:
-        """The place among the calls, and the site's leaf, of each run that is surely of a site whose stack is known."""
-        for place, join in self._records.joins.runs.items():
-            leaf = self._sites[join.sites[0]][1]
-            if join.how is not Join.AMBIGUOUS and leaf:
-                yield place, leaf
-
-    def add_runs(self, capture: Capture) -> None:
-        """Join the calls of the capture, which are written already, to their sites."""
+    def add_functions(self, functions: Sequence[Function]) -> None:
+        """Tell which targets and stages the capture's boundary functions are of, which are written already."""
         targets = [target.name for target in self._records.joins.targets]
-        names = [function.name for function in capture.functions if function.boundary == BOUNDARY]
+        names = [function.name for function in functions if function.boundary == BOUNDARY]
         rows = [(*map(storable, split_function(name, targets)), BOUNDARY, storable(name)) for name in names]
         self._connection.executemany(
             "INSERT OR IGNORE INTO ffi_functions(boundary, target, stage)"
@@ -73,15 +76,46 @@ class FfiWriter:
             rows,
         )
         add_recorded_names(self._connection, (row[0] for row in rows))
-        first = self._connection.execute("SELECT first_call FROM captures WHERE id = ?", (self._capture,)).fetchone()[0]
-        runs = self._records.joins.runs
-        joins = {join: self._add_join(join) for join in dict.fromkeys(runs.values())}
-        self._connection.executemany(
-            "INSERT INTO ffi_runs(call, join_id) VALUES (?, ?)",
-            ((first + place, joins[join]) for place, join in runs.items()),
+
+    def meet_handler(self, entry: int | None) -> None:
+        """Add the handler that is entered at a frame of the capture, in which the stack of a run ends."""
+        if entry is None or entry in self._handlers:
+            return
+        self._handlers.add(entry)
+        handler = self._records.name_handler(entry)
+        if handler is None:
+            return
+        implementation = handler.implementation
+        self._connection.execute(
+            "INSERT OR REPLACE INTO ffi_handlers(frame, signature, implementation) VALUES (?, ?, ?)",
+            (
+                self._frames_of_capture[handler.frame][0],
+                None if handler.signature is None else json.dumps(asdict(handler.signature)),
+                None if implementation is None else self._frames([implementation])[0],
+            ),
         )
 
+    def join(self, function: int, arguments: str) -> tuple[int | None, int]:
+        """The join of a run, and the leaf of its site (0: it is not sure, or its stack is not known).
+
+        `function` is a place in the capture's.
+        """
+        join = self._records.joins.runs.join(function, arguments)
+        if join is None:
+            return None, 0
+        for key in join.sites:
+            if key not in self._sites:
+                self._sites[key] = self._site(key)
+        leaf = 0 if join.how is Join.AMBIGUOUS else self._sites[join.sites[0]][1]
+        return self._join_id(join), leaf
+
+    def add_runs(self, runs: Iterable[tuple[int, int]]) -> None:
+        """Add the joins of runs: pairs (call, join)."""
+        self._connection.executemany("INSERT OR REPLACE INTO ffi_runs(call, join_id) VALUES (?, ?)", runs)
+
     def _add_targets(self) -> None:
+        for table in ("ffi_targets", "ffi_problems"):
+            self._connection.execute(f"DELETE FROM {table} WHERE capture = ?", (self._capture,))
         self._connection.executemany(
             "INSERT INTO ffi_targets(capture, name, platform, api_version, stages, is_wrapped, registered_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -140,34 +174,44 @@ class FfiWriter:
         found: tuple[int, int] = self._connection.execute(query, (storable(key),)).fetchone()
         return found
 
-    def _add_join(self, join: RunJoin) -> int:
+    def _join_id(self, join: RunJoin) -> int:
+        sites = tuple(sorted(self._sites[key][0] for key in join.sites))
+        known = self._joins.get((join.how.value, sites))
+        if known is not None:
+            return known
         added = self._connection.execute(
             "INSERT INTO ffi_joins(capture, how) VALUES (?, ?)", (self._capture, join.how.value)
         ).lastrowid
         assert added is not None
         self._connection.executemany(
-            "INSERT INTO ffi_candidates(join_id, site) VALUES (?, ?)",
-            [(added, self._sites[key][0]) for key in join.sites],
+            "INSERT INTO ffi_candidates(join_id, site) VALUES (?, ?)", [(added, site) for site in sites]
         )
+        self._joins[join.how.value, sites] = added
         return added
 
     def _place_runs(self, site: int, leaf: int) -> bool:
         """Lead the stacks of earlier captures' runs to the site that has become known; False if there are none."""
         rows = self._connection.execute(
-            "SELECT DISTINCT r.join_id, c.stack, s.leaf, s.python_leaf, s.outcome, s.is_truncated, n.frame"
-            " FROM ffi_candidates k JOIN ffi_joins j ON j.id = k.join_id AND j.how <> ?"
-            " JOIN ffi_runs r ON r.join_id = j.id JOIN calls c ON c.id = r.call JOIN stacks s ON s.id = c.stack"
-            " JOIN nodes n ON n.id = s.leaf"
-            " WHERE k.site = ?",
+            "SELECT DISTINCT r.join_id, k.id, k.capture, k.boundary, k.thread, k.error, s.leaf, s.python_leaf,"
+            " s.outcome, s.is_truncated, n.frame"
+            " FROM ffi_candidates x JOIN ffi_joins j ON j.id = x.join_id AND j.how <> ?"
+            " JOIN ffi_runs r ON r.join_id = j.id JOIN call_rows c ON c.id = r.call JOIN call_kinds k ON k.id = c.kind"
+            " JOIN stacks s ON s.id = k.stack JOIN nodes n ON n.id = s.leaf WHERE x.site = ?",
             (Join.AMBIGUOUS.value, site),
         ).fetchall()
-        for join, stack, native, python, outcome, is_truncated, handler in rows:
-            site = self._tree.leaf([handler], below=leaf)
-            chains = Chains(native, python, site, MergeOutcome(outcome), bool(is_truncated))
+        changed: set[int] = set()
+        for join, kind, capture, boundary, thread, error, *stack, handler in rows:
+            native, python, outcome, is_truncated = stack
+            at_site = self._tree.leaf([handler], below=leaf)
+            chains = Chains(native, python, at_site, MergeOutcome(outcome), bool(is_truncated))
+            key = (stack_ids(self._connection, [chains])[0], boundary, thread, error)
+            target = kind_id(self._connection, capture, *key)
             self._connection.execute(
-                "UPDATE calls SET stack = ? WHERE stack = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",
-                (stack_ids(self._connection, [chains])[0], stack, join),
+                "UPDATE call_rows SET kind = ? WHERE kind = ? AND id IN (SELECT call FROM ffi_runs WHERE join_id = ?)",
+                (target, kind, join),
             )
+            changed |= {kind, target}
+        recount_kinds(self._connection, changed)
         return bool(rows)
 
 

@@ -1,4 +1,4 @@
-"""Rows that exist once: files, modules, functions, frames, and the tree of stacks that they form."""
+"""Rows that exist once: files, modules, functions, frames and stacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from framedex.index.file.conventions import json_list
 from framedex.index.file.values import signed
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.records import FrameRecord, FunctionRecord
@@ -51,76 +50,6 @@ def stack_ids(connection: sqlite3.Connection, stacks: Sequence[Chains]) -> list[
     connection.executemany(insert, dict.fromkeys(keys))
     query = f"SELECT id FROM stacks WHERE {' AND '.join(f'{column} = ?' for column in columns)}"
     return [connection.execute(query, key).fetchone()[0] for key in keys]
-
-
-def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
-    """The ids, outermost first, of the logical frames that recorded frames stand for.
-
-    `frames[i]` are those, outermost first, of the capture's frame `i`.
-    """
-    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
-
-
-def link_nodes(
-    connection: sqlite3.Connection, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]
-) -> list[int]:
-    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
-    `logical_frames`."""
-    tree = Tree(connection)
-    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
-    tree.write()
-    return nodes
-
-
-class Tree:
-    """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._nodes: dict[tuple[int, int], tuple[int, int]] = {}  # (parent, frame) -> (node, depth)
-        self._depths = {0: -1}
-        for node, parent, frame, depth in connection.execute("SELECT id, parent, frame, depth FROM nodes"):
-            self._nodes[parent, frame] = (node, depth)
-            self._depths[node] = depth
-        highest = max(self._depths)
-        self._next = highest + 1
-        self._new: list[tuple[int, int, int, int]] = []
-
-    def leaf(self, frames: Iterable[int], below: int = 0) -> int:
-        """The node of the last of these frames, outermost first, under the node `below`; that itself without frames."""
-        return [below, *self.path(frames, below)][-1]
-
-    def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
-        """The nodes of these frames, outermost first, under the node `below`."""
-        path: list[int] = []
-        parent, depth = below, self._depths[below]
-        for frame in frames:
-            found = self._nodes.get((parent, frame))
-            if found is None:
-                found = (self._next, depth + 1)
-                self._nodes[parent, frame] = found
-                self._new.append((self._next, parent, frame, depth + 1))
-                self._depths[self._next] = depth + 1
-                self._next += 1
-            parent, depth = found
-            path.append(parent)
-        return path
-
-    def write(self) -> None:
-        """Store the nodes added since the tree was read."""
-        self._connection.executemany(
-            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
-            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
-            self._new,
-        )
-        # A frame from which something new was called may have been on another line than was found for it.
-        self._connection.execute(
-            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
-            " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
-            " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
-            (json_list([parent for _, parent, _, _ in self._new]),),
-        )
-        self._new.clear()
 
 
 def place(location: Location | None, files: Mapping[str, int]) -> tuple[int | None, int | None, str | None]:

@@ -4,42 +4,127 @@ from __future__ import annotations
 
 import sqlite3
 
-from framedex.index.file.values import signed
-from framedex.objects import Lifetimes
+import numpy as np
+
+from framedex.index.write.batches import CallBatch, ObjectColumns
+from framedex.index.write.calls import CallWriter
+from framedex.index.write.tree import Integers
+from framedex.objects import ViolationKind
+
+_KINDS = [kind.value for kind in ViolationKind]
+
+_UPSERT = (
+    "INSERT INTO object_rows(id, type, number, address, born, created_call, first_call, last_call, deleted_call,"
+    " destroyed_call, uses, client, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
+    " number = excluded.number, created_call = excluded.created_call, first_call = excluded.first_call,"
+    " last_call = excluded.last_call, deleted_call = excluded.deleted_call, destroyed_call = excluded.destroyed_call,"
+    " uses = excluded.uses, client = excluded.client, size = excluded.size"
+)
 
 
-def add_objects(connection: sqlite3.Connection, capture_id: int, lifetimes: Lifetimes) -> None:
-    """Add what is known of the objects of a capture whose calls are there already."""
-    base = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM objects").fetchone()[0]
-    first = connection.execute("SELECT first_call FROM captures WHERE id = ?", (capture_id,)).fetchone()[0]
+class ObjectWriter:
+    """Writes the objects of one capture, whose calls begin at the id `first`."""
 
-    def call_id(row: int | None) -> int | None:
-        return None if row is None else first + row
+    def __init__(self, connection: sqlite3.Connection, capture: int, first: int) -> None:
+        self._connection = connection
+        self._capture = capture
+        self._first = first
+        query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ? ORDER BY first_object"
+        self._ranges = [list(row) for row in connection.execute(query, (capture,))]
+        self._count = sum(last - first + 1 for first, last in self._ranges)
 
-    connection.executemany(
-        "INSERT INTO objects(id, capture, type, number, address, born, created_call, first_call, last_call,"
-        " deleted_call, destroyed_call, uses, client, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                *(base + place, capture_id, found.type, found.number, signed(found.address), found.born),
-                *map(call_id, (found.created_call, found.first_call, found.last_call)),
-                *map(call_id, (found.deleted_call, found.destroyed_call)),
-                *(found.uses, None if found.owner is None else base + found.owner, found.size),
-            )
-            for place, found in enumerate(lifetimes.objects)
-        ),
-    )
-    connection.executemany(
-        "INSERT INTO violations(kind, object, call, earlier_call) VALUES (?, ?, ?, ?)",
-        (
-            (found.kind.value, base + found.object, first + found.call, call_id(found.earlier_call))
-            for found in lifetimes.violations
-        ),
-    )
+    def add(self, batch: CallBatch, calls: CallWriter) -> None:
+        """Write the objects that a batch tells of, and what was done wrong with them, once its calls are there."""
+        objects = batch.objects
+        if len(objects.place):
+            self._make_room(int(objects.place.max()) + 1 - self._count)
+            types = np.array([self._type(name) for name in batch.types], np.int64)
+            self._write(objects, types[objects.type])
+            self._count_created(objects, types[objects.type], calls)
+        violations = batch.violations.reshape(-1, 4)
+        self._connection.executemany(
+            "INSERT INTO violations(kind, object, call, earlier_call) VALUES (?, ?, ?, ?)",
+            [
+                (_KINDS[kind], int(place), self._first + call, None if earlier < 0 else self._first + earlier)
+                for (kind, _, call, earlier), place in zip(
+                    violations.tolist(), self._ids(violations[:, 1]), strict=True
+                )
+            ],
+        )
+
+    def _make_room(self, more: int) -> None:
+        """Take ids for so many objects: behind those of everybody, as others may have written meanwhile."""
+        if more <= 0:
+            return
+        query = "SELECT coalesce(max(last_object), 0) + 1 FROM object_ranges"
+        first = self._connection.execute(query).fetchone()[0]
+        if self._ranges and self._ranges[-1][1] + 1 == first:
+            self._ranges[-1][1] += more
+        else:
+            self._ranges.append([first, first + more - 1])
+        self._connection.execute(
+            "INSERT OR REPLACE INTO object_ranges VALUES (?, ?, ?)", (self._capture, *self._ranges[-1])
+        )
+        self._count += more
+
+    def _ids(self, places: Integers) -> Integers:
+        """The ids of objects by their places."""
+        ranges = np.array(self._ranges, np.int64).reshape(-1, 2)
+        begins = np.cumsum(np.concatenate([[0], ranges[:, 1] - ranges[:, 0] + 1]))[:-1]
+        of_range = np.searchsorted(begins, places, side="right") - 1
+        found: Integers = ranges[of_range, 0] + places - begins[of_range]
+        return found
+
+    def _type(self, name: str) -> int:
+        key = (self._capture, name)
+        self._connection.execute("INSERT OR IGNORE INTO object_types(capture, name) VALUES (?, ?)", key)
+        query = "SELECT id FROM object_types WHERE capture = ? AND name = ?"
+        return int(self._connection.execute(query, key).fetchone()[0])
+
+    def _write(self, objects: ObjectColumns, types: Integers) -> None:
+        def or_none(column: Integers, base: int = 0) -> list[int | None]:
+            return [None if value < 0 else base + value for value in column.tolist()]
+
+        client = np.where(objects.client < 0, -1, self._ids(np.maximum(objects.client, 0)))
+        self._connection.executemany(
+            _UPSERT,
+            zip(
+                self._ids(objects.place).tolist(),
+                *(column.tolist() for column in (types, objects.number, objects.address, objects.born)),
+                or_none(objects.created_call, self._first),
+                (objects.first_call + self._first).tolist(),
+                (objects.last_call + self._first).tolist(),
+                or_none(objects.deleted_call, self._first),
+                or_none(objects.destroyed_call, self._first),
+                objects.uses.tolist(),
+                or_none(client),
+                or_none(objects.size),
+                strict=True,
+            ),
+        )
+
+    def _count_created(self, objects: ObjectColumns, types: Integers, calls: CallWriter) -> None:
+        is_new = objects.created_kind >= 0
+        pairs, counts = np.unique(
+            np.stack([types[is_new], objects.created_kind[is_new]], axis=1), axis=0, return_counts=True
+        )
+        self._connection.executemany(
+            "INSERT INTO created_objects VALUES (?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET objects = objects + excluded.objects",
+            [
+                (kind_of_object, calls.kind_of(kind), count)
+                for (kind_of_object, kind), count in zip(pairs.tolist(), counts.tolist(), strict=True)
+            ],
+        )
 
 
-def forget_objects(connection: sqlite3.Connection, capture_id: int) -> None:
+def forget_objects(connection: sqlite3.Connection, capture: int) -> None:
     """Remove the objects of a capture that is read again."""
-    owned = "SELECT id FROM objects WHERE capture = ?"
-    connection.execute(f"DELETE FROM violations WHERE object IN ({owned})", (capture_id,))
-    connection.execute("DELETE FROM objects WHERE capture = ?", (capture_id,))
+    query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ?"
+    for span in connection.execute(query, (capture,)).fetchall():
+        for table, column in (("violations", "object"), ("object_rows", "id")):
+            connection.execute(f"DELETE FROM {table} WHERE {column} BETWEEN ? AND ?", span)
+    types = "type IN (SELECT id FROM object_types WHERE capture = ?)"
+    connection.execute(f"DELETE FROM created_objects WHERE {types}", (capture,))
+    for table in ("object_types", "object_ranges"):
+        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))

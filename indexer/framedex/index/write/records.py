@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from framedex.dispatch import CausalLink
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
 from framedex.model import BinaryId, Capture, Language, Location, Role
-from framedex.objects import Lifetimes
 from framedex.releases import Build
 
 
@@ -72,24 +70,30 @@ class HandlerRecord:
     implementation: FrameRecord | None
 
 
+def _no_handler(_entry: int) -> HandlerRecord | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class FfiRecords:
-    """What a capture tells of FFI, named: its joins, the sites it describes, and its handlers."""
+    """What a capture tells of FFI, named: its joins and the sites it describes.
+
+    `name_handler` gives the handler that is entered at a frame of the capture, in which the stack of a run ends.
+    """
 
     joins: FfiJoins = field(default_factory=FfiJoins)
     sites: tuple[SiteRecord, ...] = ()
-    handlers: tuple[HandlerRecord, ...] = ()
+    name_handler: Callable[[int], HandlerRecord | None] = _no_handler
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureRecord:
-    """A capture with all that is known of it.
+    """A capture with all that is known of it but for its calls, which come in batches.
 
     `capture.path` is absolute. `frames[i]` are the logical frames, outermost first, of the capture's frame `i`.
     `problems` are all sentences to keep with the capture. `started` is Unix time in seconds; `began` the same in
     nanoseconds, None where only the folder tells. `identity` says which run it is wherever it lies (empty: its path);
-    `signature` changes when it grows. `lifetimes` are the objects that the calls speak of, `causal_links` say what had
-    calls made, `ffi` is what handlers were run for, `builds` are the components that were recorded.
+    `signature` changes when it grows. `ffi` is what handlers were run for, `builds` are the recorded components.
     """
 
     capture: Capture
@@ -99,8 +103,6 @@ class CaptureRecord:
     problems: Sequence[str] = ()
     identity: str = ""
     signature: str = ""
-    lifetimes: Lifetimes | None = None
-    causal_links: Sequence[CausalLink] = ()
     ffi: FfiRecords = field(default_factory=FfiRecords)
     builds: Sequence[Build] = ()
     began: int | None = None

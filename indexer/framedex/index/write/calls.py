@@ -1,0 +1,333 @@
+"""Writing the calls of a capture, batch by batch: their rows and arguments, and the totals of their kinds.
+
+Millions of calls have a few kinds, so what is looked at one by one in Python are kinds, and the runs of FFI handlers:
+where a run is surely of one `ffi_call`, its stack leads there, and its kind is one of that stack.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from framedex.index.file.durations import bucket_of
+from framedex.index.file.values import storable
+from framedex.index.write.aggregates import Items
+from framedex.index.write.batches import CallBatch, CallKind
+from framedex.index.write.ffi import FfiWriter
+from framedex.index.write.kinds import ADD_TO_KIND, LOOK_AGAIN, SPAN, kind_id
+from framedex.index.write.stacks import StackRow, StackRows
+from framedex.index.write.tree import Integers
+
+_SLICE = 1 << 15  # rows that are Python objects at a time
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A row of `call_kinds`, with the leaves of its stack."""
+
+    id: int
+    stack: StackRow
+    boundary: int
+    thread: int
+    error: int
+
+
+class CallWriter:
+    """Writes the calls of one capture, which begin at the id `first`.
+
+    `boundaries` and `threads` are the ids of the capture's functions and threads; `runs` the functions whose calls are
+    runs of FFI handlers.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        capture: int,
+        first: int,
+        boundaries: Sequence[int],
+        threads: Sequence[int],
+        runs: Sequence[bool],
+        stacks: StackRows,
+        ffi: FfiWriter,
+    ) -> None:
+        self._connection = connection
+        self._capture = capture
+        self._first = first
+        self._boundaries = boundaries
+        self._threads = threads
+        self._is_run = runs
+        self._stacks = stacks
+        self._ffi = ffi
+        self._of_stream: list[CallKind] = []
+        self._known: dict[tuple[int, int, int, int], _Kind] = {}  # (stack, boundary, thread, error)
+        self._by_id: dict[int, _Kind] = {}
+        self._ids = np.zeros(0, np.int64)  # of the stream's kinds; 0: of runs, which may be of several
+        self._arguments = self._known_arguments()
+        self._items: dict[tuple[int, int], list[int]] = {}
+        self._samples: dict[tuple[int, int, int], None] = {}  # (stack, boundary, argument)
+
+    def _known_arguments(self) -> Integers:
+        query = "SELECT id FROM arguments WHERE capture = ? ORDER BY id"
+        return np.array(self._connection.execute(query, (self._capture,)).fetchall(), np.int64).reshape(-1)
+
+    def meet(self, batch: CallBatch) -> None:
+        """Learn the kinds of a batch that is written already; its arguments are known."""
+        self._meet_kinds(batch.kinds)
+
+    def add(self, batch: CallBatch) -> Integers:
+        """Write a batch; returns the kind of each of its calls, as rows of `call_kinds`."""
+        self._add_arguments(batch.arguments)
+        self._meet_kinds(batch.kinds)
+        kind = self._ids[batch.kind]
+        runs = np.flatnonzero(kind == 0)
+        if len(runs):
+            self._add_runs(batch, runs, kind)
+        ids = self._first + batch.first + np.arange(len(batch), dtype=np.int64)
+        self._insert_rows(ids, kind, batch)
+        self._add_totals(batch, kind)
+        self._add_spans(batch, kind, runs)
+        self._add_durations(batch)
+        for row in batch.changed.reshape(-1, 5).tolist():
+            self._change(*row)
+        self._add_samples(batch)
+        return kind
+
+    def kind_of(self, stream_kind: int) -> int:
+        """The row of a kind of the stream; 0 where it is of runs."""
+        return int(self._ids[stream_kind])
+
+    def taken_items(self) -> tuple[Items, list[tuple[int, int, int]]]:
+        """What was added since this was asked last, by stack and boundary function, and the samples to show of it."""
+        rows = []
+        for (stack, boundary), (kind, calls, duration, latest) in self._items.items():
+            leaves = self._by_id[kind].stack
+            rows.append((stack, leaves.leaf, leaves.python_leaf, leaves.site_leaf, boundary, calls, duration, latest))
+        rows.sort(key=lambda row: (row[0], row[4]))
+        items, samples = Items(*np.array(rows, np.int64).reshape(-1, 8).T), sorted(self._samples)
+        self._items, self._samples = {}, {}
+        return items, samples
+
+    def _add_arguments(self, arguments: Sequence[str]) -> None:
+        if not arguments:
+            return
+        first: int = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM arguments").fetchone()[0]
+        self._connection.executemany(
+            f"INSERT INTO arguments(id, capture, json, has_shape) VALUES (?, {self._capture}, ?, ?)",
+            ((identifier, storable(text), '"dims"' in text) for identifier, text in enumerate(arguments, first)),
+        )
+        new = np.arange(first, first + len(arguments), dtype=np.int64)
+        self._arguments = np.concatenate([self._arguments, new])
+
+    def _meet_kinds(self, kinds: Sequence[CallKind]) -> None:
+        self._of_stream.extend(kinds)
+        ids = [
+            0 if self._is_run[kind.function] else self._kind(kind, self._stacks.row(kind.stack)).id for kind in kinds
+        ]
+        self._ids = np.concatenate([self._ids, np.array(ids, np.int64)])
+
+    def _kind(self, kind: CallKind, stack: StackRow) -> _Kind:
+        """The row of a kind with this stack, made if it is missing."""
+        boundary, thread = self._boundaries[kind.function], self._threads[kind.thread]
+        key = stack.id, boundary, thread, kind.error
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = _Kind(kind_id(self._connection, self._capture, *key), stack, *key[1:])
+            self._by_id[found.id] = found
+        return found
+
+    # Runs of FFI handlers
+
+    def _add_runs(self, batch: CallBatch, runs: Integers, kind: Integers) -> None:
+        """Join the runs of a batch to their sites, and set their kinds in `kind`."""
+        pairs, of_run = np.unique((batch.kind[runs] << 32) | batch.argument[runs], return_inverse=True)
+        found = [self._run(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs]
+        kind[runs] = np.array([row.id for row, _ in found], np.int64)[of_run]
+        joined = ((row, found[place][1]) for row, place in zip(runs.tolist(), of_run.tolist(), strict=True))
+        first = self._first + batch.first
+        self._ffi.add_runs((first + row, join) for row, join in joined if join is not None)
+
+    def _run(self, stream_kind: int, argument: int) -> tuple[_Kind, int | None]:
+        """The kind and the join of a run."""
+        kind = self._of_stream[stream_kind]
+        join, site = self._ffi.join(kind.function, self._text(argument))
+        self._ffi.meet_handler(self._stacks.entry(kind.stack))
+        row = self._kind(kind, self._stacks.row(kind.stack, site))
+        self._add_sample(row.id, int(self._arguments[argument]))
+        return row, join
+
+    def _text(self, argument: int) -> str:
+        query = "SELECT json FROM arguments WHERE id = ?"
+        text: str = self._connection.execute(query, (int(self._arguments[argument]),)).fetchone()[0]
+        return text
+
+    # What is written of a batch
+
+    def _insert_rows(self, ids: Integers, kind: Integers, batch: CallBatch) -> None:
+        arguments = self._arguments[batch.argument]
+        columns = (ids, kind, batch.inside, batch.start, batch.duration, arguments)
+        for begin in range(0, len(ids), _SLICE):
+            self._connection.executemany(
+                "INSERT INTO call_rows(id, kind, inside, start, duration, arguments)"
+                " VALUES (?, ?, nullif(?, 0), ?, ?, ?)",
+                zip(*(column[begin : begin + _SLICE].tolist() for column in columns), strict=True),
+            )
+
+    def _add_totals(self, batch: CallBatch, kind: Integers) -> None:
+        totals = batch.totals
+        rows = self._ids[totals.kind]
+        is_other = rows > 0
+        columns = (rows, totals.calls, totals.duration, totals.own_duration, totals.longest)
+        calls = (totals.longest_call, totals.first_call, totals.latest_call)
+        added = [column[is_other].tolist() for column in columns]
+        added += [(self._first + column[is_other]).tolist() for column in calls]
+        for row in zip(*added, strict=True):
+            self._add_to_kind(*row)
+        if not np.all(is_other):
+            for row in self._totals_of_runs(batch, kind, totals.kind[~is_other], totals.own_duration[~is_other]):
+                self._add_to_kind(*row)
+
+    def _add_to_kind(
+        self, kind: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first: int, latest: int
+    ) -> None:
+        row = (kind, calls, duration, own, longest, longest_call, first, latest)
+        if not calls:  # only time of its own was taken away, by calls that were made in it
+            self._connection.execute("UPDATE call_kinds SET own_duration = own_duration + ? WHERE id = ?", (own, kind))
+            return
+        self._connection.execute(ADD_TO_KIND, row)
+        self._add_item(kind, calls, duration, latest)
+
+    def _add_item(self, kind: int, calls: int, duration: int, latest: int) -> None:
+        found = self._by_id[kind]
+        item = self._items.setdefault((found.stack.id, found.boundary), [kind, 0, 0, latest])
+        item[1] += calls
+        item[2] += duration
+        item[3] = max(item[3], latest)
+
+    def _totals_of_runs(
+        self, batch: CallBatch, kind: Integers, stream_kinds: Integers, own: Integers
+    ) -> Iterator[tuple[int, ...]]:
+        """Rows for `_add_to_kind` of the kinds that the stream's kinds of runs have become."""
+        duration = np.maximum(batch.duration, 0)
+        of_call = duration.copy()
+        parent = np.arange(len(batch)) - batch.inside
+        here = np.flatnonzero((batch.inside > 0) & (parent >= 0))
+        np.subtract.at(of_call, parent[here], duration[here])
+        runs = np.flatnonzero(np.isin(batch.kind, stream_kinds))
+        for row in np.unique(kind[runs]).tolist():
+            calls = runs[kind[runs] == row]
+            longest = calls[len(calls) - 1 - int(np.argmax(duration[calls][::-1]))]
+            first = self._first + batch.first
+            yield (
+                *(row, len(calls), int(duration[calls].sum()), int(of_call[calls].sum()), int(duration[longest])),
+                *(first + int(longest), first + int(calls[0]), first + int(calls[-1])),
+            )
+        if int(own.sum()) != int(of_call[runs].sum()):
+            yield from self._taken_from_earlier_runs(batch, parent, duration)
+
+    def _taken_from_earlier_runs(
+        self, batch: CallBatch, parent: Integers, duration: Integers
+    ) -> Iterator[tuple[int, ...]]:
+        """The time that calls of this batch took of runs of earlier batches, in which they were made."""
+        for place in np.flatnonzero((batch.inside > 0) & (parent < 0)).tolist():
+            query = "SELECT kind FROM call_rows WHERE id = ?"
+            row = self._connection.execute(query, (self._first + batch.first + int(parent[place]),)).fetchone()
+            known = self._by_id.get(row[0]) if row else None
+            if known is not None and self._is_run[self._boundaries.index(known.boundary)]:
+                yield known.id, 0, 0, -int(duration[place]), 0, 0, 0, 0
+
+    def _add_spans(self, batch: CallBatch, kind: Integers, runs: Integers) -> None:
+        spans = batch.spans.reshape(-1, 3)
+        row = self._ids[spans[:, 0]]
+        calls = runs + batch.first
+        of_runs = np.stack([kind[runs], calls, calls], axis=1).astype(np.int64)
+        found = _joined(np.concatenate([np.stack([row, spans[:, 1], spans[:, 2]], axis=1)[row > 0], of_runs]))
+        # Of the span in which the batch begins, an earlier batch may have written the beginning.
+        is_new = found[:, 1] // SPAN > (batch.first - 1) // SPAN
+        found[:, 1:] += self._first
+        self._connection.executemany("INSERT INTO call_spans VALUES (?, ?, ?)", found[is_new].tolist())
+        for each in found[~is_new].tolist():
+            self._extend_span(*each)
+
+    def _extend_span(self, kind: int, first: int, last: int) -> None:
+        """Add where calls of a kind are, within one span, to what is known of that span."""
+        begin = self._first + (first - self._first) // SPAN * SPAN
+        query = "SELECT first_call, last_call FROM call_spans WHERE kind = ? AND first_call BETWEEN ? AND ?"
+        known = self._connection.execute(query, (kind, begin, begin + SPAN - 1)).fetchone()
+        if known is not None:
+            self._connection.execute("DELETE FROM call_spans WHERE kind = ? AND first_call = ?", (kind, known[0]))
+            first, last = min(first, known[0]), max(last, known[1])
+        self._connection.execute("INSERT INTO call_spans VALUES (?, ?, ?)", (kind, first, last))
+
+    def _add_durations(self, batch: CallBatch) -> None:
+        rows = batch.durations.reshape(-1, 4).tolist()
+        self._add_to_buckets(
+            (self._boundaries[function], self._threads[thread], bucket, calls)
+            for function, thread, bucket, calls in rows
+        )
+
+    def _add_to_buckets(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        self._connection.executemany(
+            f"INSERT INTO call_durations VALUES ({self._capture}, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET calls = calls + excluded.calls",
+            rows,
+        )
+
+    def _add_samples(self, batch: CallBatch) -> None:
+        samples = batch.samples.reshape(-1, 2)
+        kinds, arguments = self._ids[samples[:, 0]], self._arguments[samples[:, 1]]
+        for kind, argument in zip(kinds.tolist(), arguments.tolist(), strict=True):
+            if kind:
+                self._add_sample(kind, argument)
+
+    def _add_sample(self, kind: int, argument: int) -> None:
+        found = self._by_id[kind]
+        self._samples[found.stack.id, found.boundary, argument] = None
+
+    # Calls that have returned since they were written
+
+    def _change(self, row: int, stream_kind: int, duration: int, argument: int, before: int) -> None:
+        call = self._first + row
+        query = "SELECT kind, inside FROM call_rows WHERE id = ?"
+        old, inside = self._connection.execute(query, (call,)).fetchone()
+        new = self.kind_of(stream_kind)
+        if not new:
+            kind, join = self._run(stream_kind, argument)
+            new = kind.id
+            self._ffi.add_runs([(call, join)] if join is not None else [])
+        self._connection.execute(
+            "UPDATE call_rows SET kind = ?, duration = ?, arguments = ? WHERE id = ?",
+            (new, duration, int(self._arguments[argument]), call),
+        )
+        time, before = max(duration, 0), max(before, 0)
+        self._extend_span(new, call, call)
+        self._add_to_kind(old, -1, -before, -before, 0, 0, call, 0)
+        self._connection.execute(LOOK_AGAIN, (old,))
+        self._add_to_kind(new, 1, time, time, time, call, call, call)
+        self._add_sample(new, int(self._arguments[argument]))
+        if duration >= 0:
+            found = self._by_id[new]
+            self._add_to_buckets([(found.boundary, found.thread, bucket_of(duration), 1)])
+        if inside is not None:
+            self._connection.execute(
+                "UPDATE call_kinds SET own_duration = own_duration - ?"
+                " WHERE id = (SELECT kind FROM call_rows WHERE id = ?)",
+                (time - before, call - inside),
+            )
+
+
+def _joined(spans: Integers) -> Integers:
+    """Spans of one kind within one run of SPAN calls, as one."""
+    order = np.lexsort((spans[:, 1], spans[:, 0]))
+    spans = spans[order]
+    block = spans[:, 1] // SPAN
+    is_first = np.ones(len(spans), np.bool_)
+    is_first[1:] = (spans[1:, 0] != spans[:-1, 0]) | (block[1:] != block[:-1])
+    starts = np.flatnonzero(is_first)
+    if not len(starts):
+        return spans
+    last = np.maximum.reduceat(spans[:, 2], starts)
+    joined: Integers = np.stack([spans[starts, 0], spans[starts, 1], last], axis=1)
+    return joined

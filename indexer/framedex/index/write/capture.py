@@ -1,0 +1,291 @@
+"""Writing one capture: what it holds beside its calls at once, then its calls batch by batch.
+
+Each batch may be committed by itself: the index is whole after each, and who was interrupted goes on there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+
+from framedex.errors import FramedexError
+from framedex.ffi.joins import BOUNDARY
+from framedex.index.file.values import storable
+from framedex.index.write import aggregates
+from framedex.index.write.batches import CallBatch
+from framedex.index.write.calls import CallWriter
+from framedex.index.write.causal_links import LinkWriter, forget_causal_links
+from framedex.index.write.ffi import FfiWriter, forget_runs
+from framedex.index.write.interning import frame_ids
+from framedex.index.write.names import add_recorded_names
+from framedex.index.write.objects import ObjectWriter, forget_objects
+from framedex.index.write.records import CaptureRecord
+from framedex.index.write.stacks import StackRows
+from framedex.index.write.tree import Tree
+from framedex.index.write.versions import remember_versions
+from framedex.model import Capture, Function, Stops, Thread
+
+Transaction = Callable[[], AbstractContextManager[None]]
+
+
+class CaptureTakenError(FramedexError):
+    """Another process has written to a capture that this one was writing."""
+
+
+class CaptureWriter:
+    """Writes one capture; made by `Store.begin_capture`.
+
+    `rows` is how many of its calls are there: all of the batches up to it are written. A batch before that is only
+    looked at, for what the later ones refer to.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, transaction: Transaction, tree: Tree, record: CaptureRecord, reserve: int
+    ) -> None:
+        """Begin in the caller's transaction; `reserve` is how many calls there are at most."""
+        self._connection = connection
+        self._transaction = transaction
+        self._tree = tree
+        self._record = record
+        self._parts: _Writers | None = None
+        identity = storable(record.identity or str(record.capture.path))
+        query = "SELECT id, reading, calls FROM captures WHERE identity = ?"
+        known = connection.execute(query, (identity,)).fetchone()
+        self.is_continued = known is not None and known[1] == record.signature != ""
+        if known is not None and not self.is_continued:
+            _forget(connection, known[0])
+        self.rows: int = known[2] if self.is_continued else 0
+        self.id = known[0] if self.is_continued else self._insert(None if known is None else known[0], identity)
+        self._first, self._reserved = self._reserve(reserve)
+        self._add_builds()
+        self._frames = self._frame_ids()
+        self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames)
+        is_late = self._ffi.add_sites()
+        self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
+        written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
+        remember_versions(connection, written, record.began)
+        if is_late or (known is not None and not self.is_continued):
+            aggregates.rebuild(connection, tree.nodes)
+
+    def add(self, batch: CallBatch) -> None:
+        """Add the next calls. Raises CaptureTakenError where another process is at the same capture.
+
+        After an error the writer is of no more use.
+        """
+        if batch.first < self.rows:
+            self._meet(batch)
+            return
+        with self._transaction():
+            self._check_turn()
+            rows = batch.first + len(batch)
+            if not rows:
+                return
+            self._make_room(rows)
+            writers = self._writers()
+            writers.calls.add(batch)
+            writers.objects.add(batch, writers.calls)
+            writers.links.add(batch)
+            self._connection.execute(
+                "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
+                (rows, self._first, self._first + rows - 1, self.id),
+            )
+            self.rows = rows
+
+    def settle(self) -> None:
+        """Bring the totals of stacks and lines up to what was added: at the end of every transaction."""
+        if self._parts is None:
+            return
+        items, samples = self._parts.calls.taken_items()
+        if len(items.stack):
+            aggregates.add_stack_calls(self._connection, self.id, items, samples)
+            aggregates.add_totals(self._connection, items, self._tree.nodes)
+            aggregates.add_lines(self._connection, items, self._tree.nodes, self.id)
+        links = self._parts.links.taken()
+        if links is not None:
+            aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
+
+    def finish(self, problems: Sequence[str] | None = None, stops: Stops | None = None) -> int:
+        """Note that all of the capture is there; returns its id.
+
+        `problems` and `stops` are those that were known only after its calls were read, in place of the record's.
+        """
+        with self._transaction():
+            self._check_turn()
+            empty = "capture = ? AND calls = 0"
+            spans = f"kind IN (SELECT id FROM call_kinds WHERE {empty})"
+            self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))
+            self._connection.execute(f"DELETE FROM call_kinds WHERE {empty}", (self.id,))
+            if problems is not None:
+                told = json.dumps(list(problems))
+                self._connection.execute("UPDATE captures SET problems = ? WHERE id = ?", (told, self.id))
+            if stops is not None:
+                self._connection.execute("UPDATE captures SET stops = ? WHERE id = ?", (_stops(stops), self.id))
+            self._connection.execute(
+                "UPDATE captures SET signature = ?, reading = NULL WHERE id = ?", (self._record.signature, self.id)
+            )
+        return self.id
+
+    # What a capture holds beside its calls
+
+    def _insert(self, known: int | None, identity: str) -> int:
+        record, capture = self._record, self._record.capture
+        row = {
+            "id": known,
+            "path": storable(str(capture.path)),
+            "identity": identity,
+            "signature": "",
+            "started": record.started,
+            "command": storable(record.command),
+            "calls": 0,
+            "stacks": len(capture.stacks),
+            "reading": record.signature,
+            "metadata": storable(capture.metadata.text),
+            "problems": json.dumps(list(record.problems)),
+            "stops": _stops(capture.stops),
+        }
+        inserted = self._connection.execute(
+            f"INSERT OR REPLACE INTO captures({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            tuple(row.values()),
+        ).lastrowid
+        assert inserted is not None
+        return inserted
+
+    def _reserve(self, calls: int) -> tuple[int, int]:
+        """The first and the last id that the calls may have."""
+        if self.rows:
+            query = "SELECT first_call, reserved_call FROM captures WHERE id = ?"
+            first, last = self._connection.execute(query, (self.id,)).fetchone()
+            return first, last
+        query = "SELECT coalesce(max(reserved_call), 0) + 1 FROM captures WHERE id <> ?"
+        (first,) = self._connection.execute(query, (self.id,)).fetchone()
+        last = first + calls - 1
+        reserved = last if calls else None
+        self._connection.execute("UPDATE captures SET reserved_call = ? WHERE id = ?", (reserved, self.id))
+        return first, last
+
+    def _make_room(self, rows: int) -> None:
+        """Reserve ids for so many calls in all, as long as nobody has those behind them."""
+        last = self._first + rows - 1
+        if last <= self._reserved:
+            return
+        query = "SELECT 1 FROM captures WHERE reserved_call > ? AND id <> ?"
+        if self._connection.execute(query, (self._reserved, self.id)).fetchone():
+            raise FramedexError(
+                f"{self._record.capture.path} has more calls than expected, and another capture was read.",
+                "Run `framedex index` again.",
+            )
+        self._connection.execute("UPDATE captures SET reserved_call = ? WHERE id = ?", (last, self.id))
+        self._reserved = last
+
+    def _add_builds(self) -> None:
+        self._connection.execute("DELETE FROM builds WHERE capture = ?", (self.id,))
+        self._connection.executemany(
+            "INSERT INTO builds(capture, component, version, revision, folder) VALUES (?, ?, ?, ?, ?)",
+            [
+                (self.id, build.component, storable(build.version), build.revision, storable(build.folder))
+                for build in self._record.builds
+            ],
+        )
+
+    def _frame_ids(self) -> list[list[int]]:
+        """The logical frames of each frame of the capture, as ids."""
+        groups = self._record.frames
+        flat = iter(frame_ids(self._connection, [frame for group in groups for frame in group]))
+        return [[next(flat) for _ in group] for group in groups]
+
+    # What its calls need
+
+    def _check_turn(self) -> None:
+        """Raise CaptureTakenError where another process has written to the capture since this one did."""
+        query = "SELECT calls, reading FROM captures WHERE id = ?"
+        if self._connection.execute(query, (self.id,)).fetchone() != (self.rows, self._record.signature):
+            raise CaptureTakenError(
+                f"{self._record.capture.path} is being read by another process.", "Let it finish: nothing is lost."
+            )
+
+    def _writers(self) -> _Writers:
+        """The writers of its calls; made with the first of them, as a capture without calls has no threads."""
+        if self._parts is None:
+            connection, capture = self._connection, self._record.capture
+            boundaries = _boundary_ids(connection, capture.functions)
+            threads = _thread_ids(connection, self.id, capture)
+            self._ffi.add_functions(capture.functions)
+            runs = [function.boundary == BOUNDARY for function in capture.functions]
+            tables = (boundaries, threads, runs, self._stacks, self._ffi)
+            self._parts = _Writers(
+                CallWriter(connection, self.id, self._first, *tables),
+                ObjectWriter(connection, self.id, self._first),
+                LinkWriter(connection, self._tree, self._first, threads, self._frames),
+            )
+        return self._parts
+
+    def _meet(self, batch: CallBatch) -> None:
+        if batch.first + len(batch) > self.rows:
+            raise ValueError(
+                f"rows {batch.first} to {batch.first + len(batch)} are one batch, of {self.rows} written ones"
+            )
+        with self._transaction():
+            self._writers().calls.meet(batch)
+            self._writers().links.meet(batch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Writers:
+    calls: CallWriter
+    objects: ObjectWriter
+    links: LinkWriter
+
+
+def _boundary_ids(connection: sqlite3.Connection, functions: Sequence[Function]) -> list[int]:
+    query = "SELECT id FROM boundaries WHERE name = ? AND boundary = ?"
+    ids = []
+    for function in functions:
+        key = (storable(function.name), storable(function.boundary))
+        connection.execute("INSERT OR IGNORE INTO boundaries(name, boundary) VALUES (?, ?)", key)
+        ids.append(connection.execute(query, key).fetchone()[0])
+    # Those of FFI handlers are known by their targets.
+    names = (function.name for function in functions if function.boundary != BOUNDARY)
+    add_recorded_names(connection, map(storable, names))
+    return ids
+
+
+def _thread_ids(connection: sqlite3.Connection, capture_id: int, capture: Capture) -> list[int]:
+    """The ids of a capture's threads, some of which an interrupted reading may have written."""
+    known = connection.execute("SELECT id FROM threads WHERE capture = ? ORDER BY id", (capture_id,))
+    ids: list[int] = [identifier for (identifier,) in known]
+    query = "INSERT INTO threads(capture, tid, name, label) VALUES (?, ?, ?, ?)"
+    main = capture.metadata.pid
+    for thread in capture.threads[len(ids) :]:
+        row = (capture_id, thread.tid, storable(thread.name), _label(thread, main))
+        added = connection.execute(query, row).lastrowid
+        assert added is not None
+        ids.append(added)
+    return ids
+
+
+def _label(thread: Thread, main: object) -> str:
+    """What tells a thread from the others: those of a pool have one name, and often that of the main one."""
+    if thread.tid == main:
+        return "main"
+    return storable(f"{thread.name} ({thread.tid})" if thread.name else str(thread.tid))
+
+
+def _stops(stops: Stops) -> str | None:
+    return json.dumps(asdict(stops)) if stops else None
+
+
+def _forget(connection: sqlite3.Connection, capture: int) -> None:
+    """Remove a capture's calls. What they passed through stays: the new state of the capture has it too."""
+    query = "SELECT first_call, last_call FROM captures WHERE id = ? AND first_call IS NOT NULL"
+    for span in connection.execute(query, (capture,)).fetchall():
+        forget_causal_links(connection, *span)
+        connection.execute("DELETE FROM call_rows WHERE id BETWEEN ? AND ?", span)
+    forget_objects(connection, capture)
+    forget_runs(connection, capture)
+    kinds = "SELECT id FROM call_kinds WHERE capture = ?"
+    connection.execute(f"DELETE FROM call_spans WHERE kind IN ({kinds})", (capture,))
+    for table in ("call_kinds", "call_durations", "arguments", "threads"):
+        connection.execute(f"DELETE FROM {table} WHERE capture = ?", (capture,))

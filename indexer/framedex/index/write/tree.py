@@ -1,0 +1,130 @@
+"""The tree of nodes, as it is in the index and as what is being written adds to it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from framedex.index.file.conventions import json_list
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The parent and the frame of each node, by its id; node 0 is the root."""
+
+    parent: Integers
+    frame: Integers
+
+
+def read_nodes(connection: sqlite3.Connection) -> Nodes:
+    """The nodes that the index has."""
+    rows = np.fromiter(
+        connection.execute("SELECT id, parent, frame FROM nodes"), dtype=np.dtype((np.int64, 3)), count=-1
+    ).reshape(-1, 3)
+    parent, frame = np.zeros((2, int(np.max(rows[:, 0], initial=0)) + 1), np.int64)
+    parent[rows[:, 0]] = rows[:, 1]
+    frame[rows[:, 0]] = rows[:, 2]
+    return Nodes(parent, frame)
+
+
+class Tree:
+    """The tree of nodes: every stack is a path from the root, so equal beginnings are stored once.
+
+    It is read once, and stays true as long as nobody else writes and nothing of what was written is undone.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.read()
+
+    def read(self) -> None:
+        """Read what the index has, and forget what was not written."""
+        self._stored = stored = read_nodes(self._connection)
+        keys = (stored.parent << 32) | stored.frame
+        self._nodes = dict(zip(keys.tolist(), range(len(keys)), strict=True))  # (parent, frame) -> node
+        self._nodes.pop(0)
+        self._count = len(keys)
+        self._new: list[tuple[int, int, int]] = []  # node, parent, frame
+
+    @property
+    def nodes(self) -> Nodes:
+        """All nodes that are written."""
+        return self._stored
+
+    def leaf(self, frames: Iterable[int], below: int = 0) -> int:
+        """The node of the last of these frames, outermost first, under the node `below`; that itself without frames."""
+        known = self._nodes
+        node = below
+        for frame in frames:
+            key = (node << 32) | frame
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._count
+                self._new.append((found, node, frame))
+                self._count += 1
+            node = found
+        return node
+
+    def path(self, frames: Iterable[int], below: int = 0) -> list[int]:
+        """The nodes of these frames, outermost first, under the node `below`."""
+        path: list[int] = []
+        for frame in frames:
+            below = self.leaf((frame,), below)
+            path.append(below)
+        return path
+
+    def write(self) -> None:
+        """Store the nodes added since the tree was read."""
+        if not self._new:
+            return
+        added = np.array(self._new, np.int64)
+        first = int(added[0, 0])
+        self._stored = Nodes(
+            np.concatenate([self._stored.parent[:first], added[:, 1]]),
+            np.concatenate([self._stored.frame[:first], added[:, 2]]),
+        )
+        # The depth of a new node: how many steps it is below one that was there.
+        depth = self._depths(added[:, 0])
+        self._connection.executemany(
+            "INSERT INTO nodes(id, parent, frame, depth, calls, busiest, longest, makes_client)"
+            " VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
+            zip(*(column.tolist() for column in (*added.T, depth)), strict=True),
+        )
+        # A frame from which something new was called may have been on another line than was found for it.
+        self._connection.execute(
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM nodes n"
+            " JOIN frames fr ON fr.id = n.frame JOIN functions fn ON fn.id = fr.function"
+            " WHERE n.id IN (SELECT value FROM json_each(?)) AND fr.how IS NOT 'exact'",
+            (json_list(dict.fromkeys(added[:, 1].tolist())),),
+        )
+        self._new.clear()
+
+    def _depths(self, nodes: Integers) -> Integers:
+        depth = np.full(len(nodes), -1, np.int64)
+        at = nodes
+        while np.any(at):
+            depth += at > 0
+            at = self._stored.parent[at]
+        return depth
+
+
+def link_nodes(tree: Tree, chains: Sequence[Sequence[int]], frames: Sequence[Sequence[int]]) -> list[int]:
+    """The node of each outer part of a recorded stack, given innermost frame first; `frames` as for
+    `logical_frames`."""
+    nodes = [tree.leaf(logical_frames(chain, frames)) for chain in chains]
+    tree.write()
+    return nodes
+
+
+def logical_frames(innermost_first: Sequence[int], frames: Sequence[Sequence[int]]) -> list[int]:
+    """The ids, outermost first, of the logical frames that recorded frames stand for.
+
+    `frames[i]` are those, outermost first, of the capture's frame `i`.
+    """
+    return [frame for recorded in reversed(innermost_first) for frame in frames[recorded]]
