@@ -28,9 +28,9 @@ from framedex.captures import capture_folders, captures_below, read_capture
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer, Silence, find_sources
-from framedex.ingest.batches import add_whole
 from framedex.model import Calls, Capture, ExtractedFile
 from framedex.sources import extract_files, find_files
+from tests.whole_captures import add_whole
 
 PROGRAM = """\
 import jax

@@ -137,18 +137,18 @@ py::bytes table_image(const std::vector<py::array_t<int64_t, py::array::c_style 
   return py::bytes(image);
 }
 
-std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began, uint64_t first_id,
+std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began,
                                                      const call_stream::ObjectTable& table, bool is_followed) {
   py::gil_scoped_release release;
-  return std::make_unique<call_stream::CallStream>(folder, began, first_id, table, is_followed);
+  return std::make_unique<call_stream::CallStream>(folder, began, table, is_followed);
 }
 
 }  // namespace
 
 void define_call_stream(py::module_& module) {
   py::class_<call_stream::CallStream>(module, "CallStream")
-      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("first_id"), py::arg("table"),
-           py::arg("is_followed") = false, py::keep_alive<1, 5>())
+      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"),
+           py::arg("is_followed") = false, py::keep_alive<1, 4>())
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
       .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kAlways)

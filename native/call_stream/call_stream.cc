@@ -4,12 +4,10 @@
 
 namespace framedex::call_stream {
 
-CallStream::CallStream(const std::string& folder, int64_t began, uint64_t first_id, const ObjectTable& table,
-                       bool is_followed)
+CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool is_followed)
     : definitions_(folder),
       began_(began),
       is_followed_(is_followed),
-      spans_(first_id),
       nesting_(&totals_),
       arguments_(&definitions_.value_names()),
       lifetimes_(table) {
@@ -140,9 +138,6 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   uint32_t kind = kinds_.number_of(what);
   uint32_t argument = arguments_.number_of(call.function, call.start_values(), call.end_values());
   nesting_.end(thread, late.row, kind, times.start, times.duration);
-  samples_.add(kind, argument);
-  spans_.add_one(kind, late.row);
-  durations_.add(kind, what, times.duration);
   lifetimes_.returned({late.row, thread, call.function, call.stack, times.start, times.duration, call.error, late.row,
                        false, kind, call.start_values(), call.end_values()});
   batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});

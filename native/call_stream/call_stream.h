@@ -37,9 +37,9 @@ struct Batch {
 class CallStream {
  public:
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
-  // starts are counted, `first_id` the id that the first call will have. `is_followed`: more is being written, which
+  // starts are counted. `is_followed`: more is being written, which
   // extend() finds.
-  CallStream(const std::string& folder, int64_t began, uint64_t first_id, const ObjectTable& table, bool is_followed);
+  CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }

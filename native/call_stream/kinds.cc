@@ -97,7 +97,7 @@ std::vector<int64_t> Samples::take() {
 }
 
 void Spans::add(uint32_t kind, uint64_t row) {
-  uint64_t run = (first_id_ + row) >> kRunBits;
+  uint64_t run = row >> kRunBits;
   if (run != run_) {
     close();
     run_ = run;
@@ -108,11 +108,6 @@ void Spans::add(uint32_t kind, uint64_t row) {
     open_.push_back(kind);
   }
   span.last = row;
-}
-
-void Spans::add_one(uint32_t kind, uint64_t row) {
-  auto place = static_cast<int64_t>(row);
-  found_.insert(found_.end(), {kind, place, place});
 }
 
 void Spans::close() {

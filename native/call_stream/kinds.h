@@ -88,14 +88,10 @@ class Samples {
   std::vector<uint32_t> touched_;
 };
 
-// Where calls of each kind are: of each run of kRun ids the first and the last row.
+// Where calls of each kind are: of each run of 256 rows the first and the last.
 class Spans {
  public:
-  // `first_id` is the id of row 0.
-  explicit Spans(uint64_t first_id) : first_id_(first_id) {}
   void add(uint32_t kind, uint64_t row);
-  // Adds a call that lies before others that were added.
-  void add_one(uint32_t kind, uint64_t row);
   // Triples (kind, first row, last row) since this was last asked for, one after the other.
   std::vector<int64_t> take();
 
@@ -108,7 +104,6 @@ class Spans {
   };
   void close();
 
-  uint64_t first_id_;
   uint64_t run_ = 0;
   std::vector<Span> of_kind_;
   std::vector<uint32_t> open_;

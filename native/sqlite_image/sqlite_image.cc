@@ -153,7 +153,7 @@ class Pages {
     std::memcpy(&bytes_[content + length], row.data(), row.size());
     put(&bytes_[kFileHeaderSize + kLeafHeader], content, 2);
     end_page(kFileHeaderSize, kTableLeaf, 1, content);
-    put_file_header();
+    put_file_header(root);
   }
 
   static std::string schema_row(const std::string& statement, uint32_t root) {
@@ -172,7 +172,7 @@ class Pages {
     return row + statement;
   }
 
-  void put_file_header() {
+  void put_file_header(uint32_t root) {
     char* header = bytes_.data();
     std::memcpy(header, "SQLite format 3", 16);
     put(header + 16, kPageSize, 2);
@@ -181,7 +181,8 @@ class Pages {
     header[22] = header[23] = 32;
     put(header + 24, 1, 4);  // the change counter, and below what it was when the size was written
     put(header + 28, bytes_.size() / kPageSize, 4);
-    put(header + 40, 1, 4);  // the schema's cookie
+    // The schema's cookie: a statement that was prepared for another image, whose table is elsewhere, has to notice.
+    put(header + 40, root, 4);
     put(header + 44, 4, 4);  // its format
     put(header + 56, 1, 4);  // UTF-8
     put(header + 92, 1, 4);

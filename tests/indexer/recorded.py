@@ -17,7 +17,7 @@ from elftools.elf.sections import SymbolTableSection
 from framedex.binaries import Binary
 from framedex.captures import fingerprint_of
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, add_capture, find_sources
+from framedex.ingest import Namer, Silence, find_sources
 from framedex.model import (
     Calls,
     Capture,
@@ -31,6 +31,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from tests.whole_captures import add_capture
 
 LIBRARY_SOURCE = """\
 #include <cstddef>

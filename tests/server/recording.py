@@ -24,7 +24,6 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord, Placement
-from framedex.ingest.batches import add_whole
 from framedex.model import (
     BinaryId,
     Calls,
@@ -39,6 +38,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from tests.whole_captures import add_whole
 
 DEMO = '''\
 import library

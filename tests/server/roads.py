@@ -17,7 +17,6 @@ import numpy as np
 
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
-from framedex.ingest.batches import add_whole
 from framedex.model import (
     BinaryId,
     Calls,
@@ -32,6 +31,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from tests.whole_captures import add_whole
 
 DEMO = """\
 wrapper(put, 1)

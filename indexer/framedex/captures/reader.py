@@ -57,8 +57,8 @@ class CaptureStream:
     list of problems that is whole once all calls have come.
     """
 
-    def __init__(self, path: Path, first_id: int = 1, *, is_followed: bool = False) -> None:
-        """Read what the calls of the capture in folder `path` refer to; the first will have the id `first_id`.
+    def __init__(self, path: Path, *, is_followed: bool = False) -> None:
+        """Read what the calls of the capture in folder `path` refer to.
 
         With `is_followed`, what is written meanwhile can be asked for with `extend`.
 
@@ -66,15 +66,17 @@ class CaptureStream:
         """
         metadata = read_metadata(path)
         self._native = _call_stream.CallStream(
-            os.fsencode(path), metadata.started_clock_ns or 0, first_id, object_table(), is_followed
+            os.fsencode(path), metadata.started_clock_ns or 0, object_table(), is_followed
         )
         self.calls: int = self._native.calls
+        self.row = 0  # how many calls have come
         self.object_types = tuple(self._native.object_types)
         self.capture = _definitions(path, metadata, self._native.definitions())
 
     def next(self, most: int) -> CallBatch:
         """The next calls by start, `most` at most; none at the end."""
         native = self._native.next(most)
+        self.row = native["first"] + len(native["kind"])
         nothing = np.zeros((0, 4), np.int64)
         return CallBatch(
             first=native["first"],

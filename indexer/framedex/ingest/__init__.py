@@ -4,7 +4,7 @@ from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Progress, Silence
 from framedex.ingest.rebuild import rebuild_index
 from framedex.ingest.report import Report, TreeReport
-from framedex.ingest.run import add_capture, find_needed_sources, find_sources, ingest_captures, refresh_files
+from framedex.ingest.run import find_needed_sources, find_sources, ingest_captures, refresh_files
 
 __all__ = [
     "Namer",
@@ -12,7 +12,6 @@ __all__ = [
     "Report",
     "Silence",
     "TreeReport",
-    "add_capture",
     "find_needed_sources",
     "find_sources",
     "ingest_captures",

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
-class Progress(Protocol):
-    """A listener: `task` opens a piece of work and gives a function to call with the number of units just done."""
+class Advance(Protocol):
+    """Takes the number of units just done, and how many calls they held where those are what is worth showing."""
 
-    def task(self, description: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    def __call__(self, amount: int, /, calls: int = 0) -> None:
+        """Note what was done."""
+
+
+class Progress(Protocol):
+    """A listener: `task` opens a piece of work and gives a function to call with what was just done."""
+
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
         """Begin a piece of work of `total` units (None: unknown)."""
         ...
 
@@ -22,7 +28,7 @@ class Progress(Protocol):
 class Silence:
     """A listener that ignores everything."""
 
-    def task(self, description: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
         """Ignore the work."""
         return nullcontext(_ignore)
 
@@ -30,5 +36,5 @@ class Silence:
         """Ignore the remark."""
 
 
-def _ignore(amount: int) -> None:
+def _ignore(amount: int, /, calls: int = 0) -> None:
     pass

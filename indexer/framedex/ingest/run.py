@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from framedex.captures import CaptureState, capture_identity, capture_state, is_being_written, read_capture
-from framedex.errors import FramedexError
 from framedex.index import Store
-from framedex.index.file.values import storable
-from framedex.index.write.records import CaptureRecord, KnownCapture
-from framedex.ingest.batches import add_whole
-from framedex.ingest.ffi import name_ffi
+from framedex.ingest.captures import has_moved, read_captures, states_of
 from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped
-from framedex.ingest.naming import Namer
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.ingest.report import CaptureReport, Report, TreeReport
+from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
-from framedex.missing import all_problems
-from framedex.model import Capture
-from framedex.releases import find_builds
 from framedex.sources import language_of
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.rules import PathMap, PathRule
@@ -52,40 +41,14 @@ def ingest_captures(
             store.sources.add_root(os.path.realpath(root))
         if rules is not None:
             store.sources.replace_path_rules(rules)
-    states, refused = _states(captures)
-    moved = [state.path for state in states if _has_moved(store, state)]
+    states, refused = states_of(captures)
+    moved = [state.path for state in states if has_moved(store, state)]
     binaries = _binaries(store)
-    added = _read_captures(store, states, refused, progress, binaries)
+    added = read_captures(store, states, refused, progress, binaries)
     troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
     sources.problems.extend(troubles)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))
-
-
-def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "") -> CaptureReport:
-    """Name a decoded capture's frames and add it, in one transaction.
-
-    `signature` is the capture's when its reading began: whatever comes later makes another one.
-    """
-    frames, naming_problems = namer.name_frames(capture)
-    problems = (*capture.problems, *naming_problems)
-    identity = capture_identity(capture.path, capture.metadata)
-    grown = store.known_capture(identity) is not None
-    record = CaptureRecord(
-        capture,
-        _started_unix_seconds(capture),
-        shlex.join(capture.metadata.argv),
-        frames,
-        problems,
-        identity=identity,
-        signature=signature,
-        ffi=name_ffi(capture, namer),
-        builds=find_builds(capture),
-        began=capture.metadata.started_unix_ns,
-    )
-    add_whole(store, record)
-    told = all_problems(capture.stops, problems)
-    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, grown)
 
 
 def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | None = None) -> TreeReport:
@@ -145,88 +108,3 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
 
 def _binaries(store: Store) -> RecordedBinaries:
     return RecordedBinaries(PathMap(store.sources.path_rules()))
-
-
-def _states(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
-    """The captures as they are now, each once, and those that cannot be read with the reason."""
-    states: dict[str, CaptureState] = {}
-    refused: dict[Path, FramedexError] = {}
-    for path in dict.fromkeys(Path(os.path.realpath(path)) for path in captures):
-        try:
-            state = capture_state(path)
-        except FramedexError as error:
-            refused[path] = error
-        else:
-            states.setdefault(state.identity, state)
-    return list(states.values()), refused
-
-
-def _has_moved(store: Store, state: CaptureState) -> bool:
-    """Whether a known capture is now at another path, which is then remembered. A copy beside it has not moved it."""
-    known = store.known_capture(state.identity)
-    if known is None or _is_at(known, state.path) or _is_still_there(known):
-        return False
-    store.move_capture(known.id, state.path)
-    return True
-
-
-def _is_due(store: Store, state: CaptureState) -> bool:
-    """Whether a capture is not in the index, or not in this state. Of one that was copied, the first place counts."""
-    known = store.known_capture(state.identity)
-    return known is None or (_is_at(known, state.path) and known.signature != state.signature)
-
-
-def _is_at(known: KnownCapture, path: Path) -> bool:
-    return str(known.path) == storable(str(path))
-
-
-def _is_still_there(known: KnownCapture) -> bool:
-    try:
-        return capture_state(known.path).identity == known.identity
-    except FramedexError:
-        return False
-
-
-def _read_captures(
-    store: Store,
-    states: Sequence[CaptureState],
-    refused: dict[Path, FramedexError],
-    progress: Progress,
-    binaries: RecordedBinaries,
-) -> list[CaptureReport]:
-    namer = Namer(binaries)
-    added: list[CaptureReport] = []
-    pending = [state for state in states if _is_due(store, state)]
-    with progress.task("Reading captures", len(pending)) as advance:
-        for state in pending:
-            # Meanwhile another process may have done it.
-            if _is_due(store, state):
-                try:
-                    capture = read_capture(state.path)
-                except FramedexError as error:
-                    refused[state.path] = error
-                else:
-                    report = add_capture(store, capture, namer, state.signature)
-                    added.append(replace(report, still_written=_is_still_written(state, capture)))
-            advance(1)
-    return added
-
-
-def _is_still_written(state: CaptureState, capture: Capture) -> bool:
-    """Whether its process is at it, or has been while it was read."""
-    if is_being_written(state.path, capture.metadata):
-        return True
-    try:
-        return capture_state(state.path) != state
-    except FramedexError:
-        return False
-
-
-def _started_unix_seconds(capture: Capture) -> float:
-    """When a recording began, by the wall clock; where its metadata do not say so, when its folder was changed."""
-    if capture.metadata.started_unix_ns is not None:
-        return capture.metadata.started_unix_ns / 1e9
-    try:
-        return capture.path.stat().st_mtime
-    except OSError:
-        return 0.0

@@ -75,8 +75,8 @@ class CallBatch:
     `samples` are pairs (kind, argument): the smallest few arguments of kinds that are new among them. `spans` are rows
     (kind, first, last) as the table `call_spans` has them, in rows of the capture's calls. `durations` are rows
     (function, thread, bucket, calls). `changed` are rows (row, kind, duration, argument) of calls
-    of earlier batches that have returned since. `numbers` are rows (object, number): the runtime's own ids, once they are
-    known to tell all objects of a type apart. `violations` are rows (kind of violation, object, call, earlier call
+    of earlier batches that have returned since. `numbers` are rows (object, number): the runtime's own ids, once they
+    are known to tell all objects of a type apart. `violations` are rows (kind of violation, object, call, earlier call
     or -1); `links` rows (call, thread, chain, how), with `chains` those met for the first time.
     """
 

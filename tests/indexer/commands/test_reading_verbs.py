@@ -13,8 +13,9 @@ from click.testing import CliRunner, Result
 
 from framedex.commands.main import cli
 from framedex.index import Store
-from framedex.ingest import Namer, add_capture
+from framedex.ingest import Namer
 from tests.indexer.recorded import Project
+from tests.whole_captures import add_capture
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

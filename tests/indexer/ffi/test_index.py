@@ -10,10 +10,11 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.index import Index, Store
-from framedex.ingest import Namer, add_capture
+from framedex.ingest import Namer
 from framedex.model import Capture, Join
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index, places
+from tests.whole_captures import add_capture
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
 RMS_NORM = EXAMPLES / "rms_norm.cc"

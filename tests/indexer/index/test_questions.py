@@ -11,12 +11,12 @@ from framedex.errors import FramedexError
 from framedex.index import Index, Store
 from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.ingest import Namer
-from framedex.ingest.batches import add_whole
 from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, NativeFrame, Role, StopReason, Stops
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
 from tests.trace_lines import parse_trace
+from tests.whole_captures import add_whole
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, TreeReport, add_capture, find_sources
+from framedex.ingest import Namer, Silence, TreeReport, find_sources
 from framedex.model import How, Location
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
+from tests.whole_captures import add_capture
 
 
 @pytest.fixture

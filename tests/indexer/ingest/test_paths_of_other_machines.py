@@ -10,11 +10,12 @@ from types import CodeType
 import pytest
 
 from framedex.index import Index, Store
-from framedex.ingest import Namer, Silence, add_capture, find_needed_sources, find_sources, ingest_captures
+from framedex.ingest import Namer, Silence, find_needed_sources, find_sources, ingest_captures
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.whereabouts.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
+from tests.whole_captures import add_capture
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
 ALLOCATE = 11  # a line of LIBRARY_SOURCE

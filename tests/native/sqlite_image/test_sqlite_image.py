@@ -7,14 +7,14 @@ import sqlite3
 import numpy as np
 import pytest
 
-from framedex_native import _native
+from framedex_native import _call_stream
 
 WIDTHS = [bits for size in (7, 15, 23, 31, 47, 62) for bits in (2**size - 1, 2**size, -(2**size), -(2**size) - 1)]
 
 
 def opened(*columns: np.ndarray) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
-    connection.deserialize(_native.table_image(columns))
+    connection.deserialize(_call_stream.table_image(columns))
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     return connection
 
@@ -24,7 +24,7 @@ def test_sqlite_reads_the_rows_that_were_written(rows: int) -> None:
     random = np.random.default_rng(rows)
     keys = np.cumsum(random.integers(1, 4, rows))
     values = random.integers(-(2**62), 2**62, rows) >> random.integers(0, 63, rows)
-    flags = np.where(random.integers(0, 2, rows) > 0, 1, _native.NULL)
+    flags = np.where(random.integers(0, 2, rows) > 0, 1, _call_stream.NULL)
     read = opened(keys, values, flags).execute("SELECT * FROM rows").fetchall()
     expected = zip(keys.tolist(), values.tolist(), (None if flag != 1 else 1 for flag in flags.tolist()), strict=True)
     assert read == list(expected)
@@ -47,15 +47,17 @@ def test_rows_can_be_copied_into_a_table_of_another_database() -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.execute("CREATE TABLE calls(id INTEGER PRIMARY KEY, kind INTEGER)")
     connection.execute("ATTACH ':memory:' AS batch")
-    for first in (1, 1001):
-        keys = np.arange(first, first + 1000)
-        connection.deserialize(_native.table_image([keys, keys * 2]), name="batch")
+    first = 1
+    for size in (1000, 300_000, 10, 0, 100_000):
+        keys = np.arange(first, first + size)
+        first += size
+        connection.deserialize(_call_stream.table_image([keys, keys * 2]), name="batch")
         connection.execute("INSERT INTO calls SELECT * FROM batch.rows")
-    assert connection.execute("SELECT count(*), sum(kind = 2 * id) FROM calls").fetchone() == (2000, 2000)
+    assert connection.execute("SELECT count(*), sum(kind = 2 * id) FROM calls").fetchone() == (first - 1, first - 1)
 
 
 def test_columns_that_are_no_table_are_refused() -> None:
     ones = np.ones(1, np.int64)
     for columns in ([], [ones] * 65, [ones, np.ones(2, np.int64)]):
         with pytest.raises(ValueError, match="column"):
-            _native.table_image(columns)
+            _call_stream.table_image(columns)

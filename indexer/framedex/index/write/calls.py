@@ -15,13 +15,12 @@ import numpy as np
 from framedex.index.file.durations import bucket_of
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import Items
-from framedex.index.write.batches import CallBatch, CallKind
+from framedex.index.write.bulk import NULL, copy_rows
 from framedex.index.write.ffi import FfiWriter
 from framedex.index.write.kinds import ADD_TO_KIND, LOOK_AGAIN, SPAN, kind_id
 from framedex.index.write.stacks import StackRow, StackRows
 from framedex.index.write.tree import Integers
-
-_SLICE = 1 << 15  # rows that are Python objects at a time
+from framedex.model import CallBatch, CallKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class CallWriter:
         self._add_totals(batch, kind)
         self._add_spans(batch, kind, runs)
         self._add_durations(batch)
-        for row in batch.changed.reshape(-1, 5).tolist():
+        for row in batch.changed.tolist():
             self._change(*row)
         self._add_samples(batch)
         return kind
@@ -166,14 +165,10 @@ class CallWriter:
     # What is written of a batch
 
     def _insert_rows(self, ids: Integers, kind: Integers, batch: CallBatch) -> None:
-        arguments = self._arguments[batch.argument]
-        columns = (ids, kind, batch.inside, batch.start, batch.duration, arguments)
-        for begin in range(0, len(ids), _SLICE):
-            self._connection.executemany(
-                "INSERT INTO call_rows(id, kind, inside, start, duration, arguments)"
-                " VALUES (?, ?, nullif(?, 0), ?, ?, ?)",
-                zip(*(column[begin : begin + _SLICE].tolist() for column in columns), strict=True),
-            )
+        inside = np.where(batch.inside == 0, NULL, batch.inside)
+        columns = (ids, kind, inside, batch.start, batch.duration, self._arguments[batch.argument])
+        insert = "INSERT INTO call_rows(id, kind, inside, start, duration, arguments)"
+        copy_rows(self._connection, insert, columns)
 
     def _add_totals(self, batch: CallBatch, kind: Integers) -> None:
         totals = batch.totals
@@ -288,10 +283,9 @@ class CallWriter:
 
     # Calls that have returned since they were written
 
-    def _change(self, row: int, stream_kind: int, duration: int, argument: int, before: int) -> None:
+    def _change(self, row: int, stream_kind: int, duration: int, argument: int) -> None:
         call = self._first + row
-        query = "SELECT kind, inside FROM call_rows WHERE id = ?"
-        old, inside = self._connection.execute(query, (call,)).fetchone()
+        (old,) = self._connection.execute("SELECT kind FROM call_rows WHERE id = ?", (call,)).fetchone()
         new = self.kind_of(stream_kind)
         if not new:
             kind, join = self._run(stream_kind, argument)
@@ -301,21 +295,13 @@ class CallWriter:
             "UPDATE call_rows SET kind = ?, duration = ?, arguments = ? WHERE id = ?",
             (new, duration, int(self._arguments[argument]), call),
         )
-        time, before = max(duration, 0), max(before, 0)
         self._extend_span(new, call, call)
-        self._add_to_kind(old, -1, -before, -before, 0, 0, call, 0)
+        self._add_to_kind(old, -1, 0, 0, 0, 0, call, 0)
         self._connection.execute(LOOK_AGAIN, (old,))
-        self._add_to_kind(new, 1, time, time, time, call, call, call)
+        self._add_to_kind(new, 1, duration, 0, duration, call, call, call)
         self._add_sample(new, int(self._arguments[argument]))
-        if duration >= 0:
-            found = self._by_id[new]
-            self._add_to_buckets([(found.boundary, found.thread, bucket_of(duration), 1)])
-        if inside is not None:
-            self._connection.execute(
-                "UPDATE call_kinds SET own_duration = own_duration - ?"
-                " WHERE id = (SELECT kind FROM call_rows WHERE id = ?)",
-                (time - before, call - inside),
-            )
+        found = self._by_id[new]
+        self._add_to_buckets([(found.boundary, found.thread, bucket_of(duration), 1)])
 
 
 def _joined(spans: Integers) -> Integers:

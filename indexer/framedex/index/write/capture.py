@@ -15,7 +15,6 @@ from framedex.errors import FramedexError
 from framedex.ffi.joins import BOUNDARY
 from framedex.index.file.values import storable
 from framedex.index.write import aggregates
-from framedex.index.write.batches import CallBatch
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.causal_links import LinkWriter, forget_causal_links
 from framedex.index.write.ffi import FfiWriter, forget_runs
@@ -26,7 +25,7 @@ from framedex.index.write.records import CaptureRecord
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
-from framedex.model import Capture, Function, Stops, Thread
+from framedex.model import CallBatch, Capture, Function, Stops, Thread
 
 Transaction = Callable[[], AbstractContextManager[None]]
 

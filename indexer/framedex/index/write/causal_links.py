@@ -5,9 +5,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from framedex.index.write.batches import CallBatch
 from framedex.index.write.tree import Tree, link_nodes
-from framedex.model import LinkHow
+from framedex.model import CallBatch, LinkHow
 
 _HOW = [how.value for how in LinkHow]
 

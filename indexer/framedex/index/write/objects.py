@@ -6,19 +6,22 @@ import sqlite3
 
 import numpy as np
 
-from framedex.index.write.batches import CallBatch, ObjectColumns
+from framedex.index.write.bulk import NULL, copy_rows
 from framedex.index.write.calls import CallWriter
 from framedex.index.write.tree import Integers
+from framedex.model import CallBatch, ObjectColumns
 from framedex.objects import ViolationKind
 
 _KINDS = [kind.value for kind in ViolationKind]
 
-_UPSERT = (
+_INSERT = (
     "INSERT INTO object_rows(id, type, number, address, born, created_call, first_call, last_call, deleted_call,"
-    " destroyed_call, uses, client, size) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET"
-    " number = excluded.number, created_call = excluded.created_call, first_call = excluded.first_call,"
-    " last_call = excluded.last_call, deleted_call = excluded.deleted_call, destroyed_call = excluded.destroyed_call,"
-    " uses = excluded.uses, client = excluded.client, size = excluded.size"
+    " destroyed_call, uses, client, size)"
+)
+_OR_UPDATE = (
+    "WHERE true ON CONFLICT(id) DO UPDATE SET number = excluded.number, created_call = excluded.created_call,"
+    " first_call = excluded.first_call, last_call = excluded.last_call, deleted_call = excluded.deleted_call,"
+    " destroyed_call = excluded.destroyed_call, uses = excluded.uses, client = excluded.client, size = excluded.size"
 )
 
 
@@ -41,6 +44,10 @@ class ObjectWriter:
             types = np.array([self._type(name) for name in batch.types], np.int64)
             self._write(objects, types[objects.type])
             self._count_created(objects, types[objects.type], calls)
+        self._connection.executemany(
+            "UPDATE object_rows SET number = ? WHERE id = ?",
+            zip(batch.numbers[:, 1].tolist(), self._ids(batch.numbers[:, 0]).tolist(), strict=True),
+        )
         violations = batch.violations.reshape(-1, 4)
         self._connection.executemany(
             "INSERT INTO violations(kind, object, call, earlier_call) VALUES (?, ?, ?, ?)",
@@ -82,26 +89,17 @@ class ObjectWriter:
         return int(self._connection.execute(query, key).fetchone()[0])
 
     def _write(self, objects: ObjectColumns, types: Integers) -> None:
-        def or_none(column: Integers, base: int = 0) -> list[int | None]:
-            return [None if value < 0 else base + value for value in column.tolist()]
+        def call_id(rows: Integers) -> Integers:
+            return np.where(rows < 0, NULL, rows + self._first)
 
-        client = np.where(objects.client < 0, -1, self._ids(np.maximum(objects.client, 0)))
-        self._connection.executemany(
-            _UPSERT,
-            zip(
-                self._ids(objects.place).tolist(),
-                *(column.tolist() for column in (types, objects.number, objects.address, objects.born)),
-                or_none(objects.created_call, self._first),
-                (objects.first_call + self._first).tolist(),
-                (objects.last_call + self._first).tolist(),
-                or_none(objects.deleted_call, self._first),
-                or_none(objects.destroyed_call, self._first),
-                objects.uses.tolist(),
-                or_none(client),
-                or_none(objects.size),
-                strict=True,
-            ),
+        columns = (
+            *(self._ids(objects.place), types, objects.number, objects.address, objects.born),
+            *map(call_id, (objects.created_call, objects.first_call, objects.last_call)),
+            *map(call_id, (objects.deleted_call, objects.destroyed_call)),
+            *(objects.uses, np.where(objects.client < 0, NULL, self._ids(np.maximum(objects.client, 0)))),
+            np.where(objects.size < 0, NULL, objects.size),
         )
+        copy_rows(self._connection, _INSERT, columns, _OR_UPDATE)
 
     def _count_created(self, objects: ObjectColumns, types: Integers, calls: CallWriter) -> None:
         is_new = objects.created_kind >= 0

@@ -26,6 +26,7 @@ from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
 from framedex.index.file.values import storable
 from framedex.index.write import sources
+from framedex.index.write.bulk import prepare
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.index.write.totals import Totals
@@ -79,6 +80,7 @@ class Store:
         except BaseException:
             self._seal.close(is_same=True, is_complete=False, at_most=0)
             raise
+        prepare(self._connection)
         self._depth = 0
         self._tree: Tree | None = None
         self._state: int | None = None  # SQLite's number of what others have written

@@ -1,4 +1,7 @@
-"""The calls of a decoded capture as batches, made of the whole of it: nesting, objects and causal links in Python."""
+"""Captures that are added whole: their calls made into batches in Python, as the stream of them is natively.
+
+This is the oracle of what the stream gives: nesting, objects and causal links by the rows of a decoded capture.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,28 @@ from framedex.index import Store
 from framedex.index.file.conventions import SAMPLES
 from framedex.index.file.durations import bucket_of
 from framedex.index.file.values import signed
-from framedex.index.write.batches import CallBatch, CallKind, KindTotals, ObjectColumns
 from framedex.index.write.kinds import SPAN
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
-from framedex.model import Capture, LinkHow
+from framedex.ingest import Namer
+from framedex.ingest.captures import record_of
+from framedex.ingest.report import CaptureReport
+from framedex.missing import all_problems
+from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkHow, ObjectColumns
 from framedex.nesting import enclosing_calls
 from framedex.objects import Lifetimes, ViolationKind, follow_objects
 
 _HOW = list(LinkHow)
 _VIOLATIONS = list(ViolationKind)
+
+
+def add_capture(store: Store, capture: Capture, namer: Namer, signature: str = "") -> CaptureReport:
+    """Name a decoded capture's frames and add it, in one transaction."""
+    record, naming_problems = record_of(capture, namer, signature)
+    known = store.known_capture(record.identity)
+    add_whole(store, record)
+    told = all_problems(capture.stops, (*capture.problems, *naming_problems))
+    return CaptureReport(capture.path, len(capture.calls), len(capture.stacks), told, known is not None)
 
 
 def add_whole(store: Store, record: CaptureRecord, calls_at_once: int = 1 << 16) -> bool:
@@ -97,9 +112,10 @@ class _Whole:
             samples=_samples(kind, argument, kinds),
             spans=_spans(kind, row),
             durations=self._durations(here),
-            changed=np.zeros((0, 5), np.int64),
+            changed=np.zeros((0, 4), np.int64),
             types=types,
             objects=objects,
+            numbers=np.zeros((0, 2), np.int64),
             violations=self._violations(first, end),
             chains=tuple(self._chains[chains : self._met[2]]),
             links=links,

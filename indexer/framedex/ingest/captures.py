@@ -1,0 +1,188 @@
+"""Captures into the index: each read as a stream, whose batches are kept as they come."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from framedex.captures import CaptureState, CaptureStream, capture_identity, capture_state, is_being_written
+from framedex.errors import FramedexError
+from framedex.index import Store
+from framedex.index.file.values import storable
+from framedex.index.write.capture import CaptureWriter
+from framedex.index.write.records import CaptureRecord, KnownCapture
+from framedex.ingest.ffi import name_ffi
+from framedex.ingest.naming import Namer
+from framedex.ingest.progress import Advance, Progress
+from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.report import CaptureReport
+from framedex.missing import all_problems
+from framedex.model import Capture
+from framedex.releases import find_builds
+
+CALLS_AT_ONCE = 1 << 18
+"""Calls that are committed together: an interrupted run loses no more, in some tenths of a second."""
+
+
+def states_of(captures: Sequence[Path]) -> tuple[list[CaptureState], dict[Path, FramedexError]]:
+    """The captures as they are now, each once, and those that cannot be read with the reason."""
+    states: dict[str, CaptureState] = {}
+    refused: dict[Path, FramedexError] = {}
+    for path in dict.fromkeys(Path(os.path.realpath(path)) for path in captures):
+        try:
+            state = capture_state(path)
+        except FramedexError as error:
+            refused[path] = error
+        else:
+            states.setdefault(state.identity, state)
+    return list(states.values()), refused
+
+
+def has_moved(store: Store, state: CaptureState) -> bool:
+    """Whether a known capture is now at another path, which is then remembered. A copy beside it has not moved it."""
+    known = store.known_capture(state.identity)
+    if known is None or _is_at(known, state.path) or _is_still_there(known):
+        return False
+    store.move_capture(known.id, state.path)
+    return True
+
+
+def read_captures(
+    store: Store,
+    states: Sequence[CaptureState],
+    refused: dict[Path, FramedexError],
+    progress: Progress,
+    binaries: RecordedBinaries,
+) -> list[CaptureReport]:
+    """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
+    namer = Namer(binaries)
+    added: list[CaptureReport] = []
+    pending = [state for state in states if _is_due(store, state)]
+    with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
+        for state in pending:
+            # Meanwhile another process may have done it.
+            if _is_due(store, state):
+                try:
+                    added.append(_read_capture(store, state, namer, advance))
+                except FramedexError as error:
+                    refused[state.path] = error
+    return added
+
+
+def _read_capture(store: Store, state: CaptureState, namer: Namer, advance: Advance) -> CaptureReport:
+    stream = CaptureStream(state.path)
+    reading = Reading(store, stream, namer, state.signature)
+    weight, told = _weight(state), 0
+    while not reading.is_done:
+        calls = stream.row
+        reading.add_batch()
+        done = weight * stream.row // max(stream.calls, 1)
+        advance(done - told, calls=stream.row - calls)
+        told = done
+    advance(weight - told)
+    return replace(reading.report(), still_written=_is_still_written(state, stream.capture))
+
+
+class Reading:
+    """A capture on its way into the index. What its calls refer to is named when this is made.
+
+    `signature` is the capture's when its reading began: whatever comes later makes another one.
+    """
+
+    def __init__(self, store: Store, stream: CaptureStream, namer: Namer, signature: str = "") -> None:
+        self._store = store
+        self._stream = stream
+        self._writer: CaptureWriter | None = None
+        self.is_done = False
+        self.record, self._naming_problems = record_of(stream.capture, namer, signature)
+        known = store.known_capture(self.record.identity)
+        self._has_grown = known is not None and known.signature != ""
+
+    def add_batch(self) -> None:
+        """Add the next calls, in one transaction; the last ones with the note that all of the capture is there."""
+        with self._store.transaction():
+            if self._writer is None:
+                self._writer = self._store.begin_capture(self.record, self._stream.calls)
+            if self._writer is None:  # another process has read it meanwhile
+                self.is_done = True
+                return
+            left = self._writer.rows - self._stream.row
+            self._writer.add(self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE))
+            if self._stream.row >= self._stream.calls:
+                self._writer.finish(problems=self._problems())
+                self.is_done = True
+
+    def report(self) -> CaptureReport:
+        """What was read."""
+        capture = self._stream.capture
+        told = all_problems(capture.stops, self._problems())
+        return CaptureReport(capture.path, self._stream.calls, len(capture.stacks), told, self._has_grown)
+
+    def _problems(self) -> tuple[str, ...]:
+        return (*self._stream.problems, *self._naming_problems)
+
+
+def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
+    """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
+    frames, problems = namer.name_frames(capture)
+    record = CaptureRecord(
+        capture,
+        _started_unix_seconds(capture),
+        shlex.join(capture.metadata.argv),
+        frames,
+        (*capture.problems, *problems),
+        identity=capture_identity(capture.path, capture.metadata),
+        signature=signature,
+        ffi=name_ffi(capture, namer),
+        builds=find_builds(capture),
+        began=capture.metadata.started_unix_ns,
+    )
+    return record, tuple(problems)
+
+
+def _weight(state: CaptureState) -> int:
+    """The size of a capture's files, in kilobytes: what is known of it before it is read, for a bar to go by."""
+    try:
+        return sum(entry.stat().st_size for entry in os.scandir(state.path)) >> 10
+    except OSError:
+        return 0
+
+
+def _is_due(store: Store, state: CaptureState) -> bool:
+    """Whether a capture is not in the index, or not in this state. Of one that was copied, the first place counts."""
+    known = store.known_capture(state.identity)
+    return known is None or (_is_at(known, state.path) and known.signature != state.signature)
+
+
+def _is_at(known: KnownCapture, path: Path) -> bool:
+    return str(known.path) == storable(str(path))
+
+
+def _is_still_there(known: KnownCapture) -> bool:
+    try:
+        return capture_state(known.path).identity == known.identity
+    except FramedexError:
+        return False
+
+
+def _is_still_written(state: CaptureState, capture: Capture) -> bool:
+    """Whether its process is at it, or has been while it was read."""
+    if is_being_written(state.path, capture.metadata):
+        return True
+    try:
+        return capture_state(state.path) != state
+    except FramedexError:
+        return False
+
+
+def _started_unix_seconds(capture: Capture) -> float:
+    """When a recording began, by the wall clock; where its metadata do not say so, when its folder was changed."""
+    if capture.metadata.started_unix_ns is not None:
+        return capture.metadata.started_unix_ns / 1e9
+    try:
+        return capture.path.stat().st_mtime
+    except OSError:
+        return 0.0
