@@ -151,6 +151,12 @@ void define_call_stream(py::module_& module) {
            py::arg("is_followed") = false, py::keep_alive<1, 4>())
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
+      .def_property_readonly("size_of_definitions",
+                             [](const call_stream::CallStream& stream) {
+                               const framedex::capture::Capture& found = stream.definitions().capture();
+                               return found.frames.size() + found.stacks.size() + found.functions.size() +
+                                      found.threads.size() + found.descriptions.size() + found.modules.size();
+                             })
       .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kAlways)
       .def("extend", &call_stream::CallStream::extend, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("calls",

@@ -55,6 +55,7 @@ PYBIND11_MODULE(_native, module) {
   module.def(
       "read_modules", [](const std::string& folder) { return to_python(capture::Definitions::modules(folder)); },
       py::arg("folder"));
+  module.def("was_stopped", &capture::was_stopped, py::arg("folder"));
   module.def("count_records", &count_records, py::arg("folder"));
   module.def("fingerprint", &recorder::fingerprint, py::arg("path"));
 }

@@ -65,7 +65,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     if (row_ == before) break;  // the call that comes first began too late
   }
   if (is_followed_) add_late_returns(&batch);
-  if (next_.empty() && !is_followed_) {
+  if (next_.empty() && until == kAlways) {
     nesting_.finish();
     lifetimes_.finish();
   }

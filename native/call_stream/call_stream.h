@@ -43,7 +43,8 @@ class CallStream {
 
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
-  // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the end.
+  // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the
+  // end, after which nothing comes if all were asked for (kAlways).
   Batch next(uint64_t most, int64_t until);
   // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
   bool extend();

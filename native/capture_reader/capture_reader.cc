@@ -19,6 +19,11 @@ StreamHeader count(const std::string& path, RecordCounts* counts) {
 
 }  // namespace
 
+bool was_stopped(const std::string& folder) {
+  uint64_t reasons = StreamReader(folder + "/" + kProcessStream).header().stop_reasons;
+  return (reasons & static_cast<uint64_t>(StopReason::kStopped)) != 0;
+}
+
 RecordCounts count_records(const std::string& folder) {
   RecordCounts counts;
   add_process(StreamReader(folder + "/" + kProcessStream).header(), &counts.stops);

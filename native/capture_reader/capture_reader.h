@@ -86,6 +86,9 @@ struct RecordCounts {
 };
 RecordCounts count_records(const std::string& folder);
 
+// Whether recording was switched off before the process ended, as process.fdx says.
+bool was_stopped(const std::string& folder);
+
 // The line of an instruction (byte offset) by a code object's location table; 0 if the table has none.
 int32_t line_of(const std::string& line_table, int32_t first_line, uint64_t instruction);
 

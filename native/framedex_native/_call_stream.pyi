@@ -142,6 +142,7 @@ class Batch(TypedDict):
 class CallStream:
     calls: int
     damaged: int
+    size_of_definitions: int
     object_types: list[str]
     def __init__(
         self, folder: bytes, began: int, table: ObjectTable, is_followed: bool = False

@@ -33,6 +33,7 @@ from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.index.file.database import Patience
+    from framedex.ingest.progress import Advance
     from framedex.ingest.report import Report
     from framedex.whereabouts.rules import PathRule
 
@@ -93,12 +94,12 @@ class Telling:
             print(json.dumps(message), file=self._answers, flush=True)
 
     @contextmanager
-    def task(self, description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    def task(self, description: str, total: int | None) -> Iterator[Advance]:
         """As `framedex.ingest.Progress` has it."""
         self.send({"task": description, "total": total})
         done, told = 0, time.monotonic()
 
-        def advance(amount: int) -> None:
+        def advance(amount: int, /, calls: int = 0) -> None:
             nonlocal done, told
             done += amount
             if time.monotonic() - told >= EVERY:

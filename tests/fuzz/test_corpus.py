@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from framedex.captures.object_table import object_table
 from framedex.sources import parse_file
 from framedex_native import _native
+from framedex_native._call_stream import CallStream
 from framedex_native._scanner import LineScanner
 from tests.fuzz import make_seeds, native, targets
 from tests.fuzz.capture_folder import unpack
@@ -24,9 +26,17 @@ FUZZERS = [*native.NAMES, *targets.NAMES]
 
 def _capture(data: bytes, folder: Path) -> None:
     unpack(data, folder)
-    decoded = _native.read_capture(os.fsencode(folder))
-    assert all(isinstance(json.loads(text), dict) for text in decoded["calls"]["arguments"])
-    assert _native.count_records(os.fsencode(folder))["threads"] >= len(decoded["threads"])
+    stream = _stream(folder)
+    calls = 0
+    while len((batch := stream.next(100))["kind"]):
+        calls += len(batch["kind"])
+        assert all(isinstance(json.loads(text), dict) for text in batch["arguments"])
+    assert calls == stream.calls
+    assert _native.count_records(os.fsencode(folder))["threads"] >= len(stream.definitions()["threads"])
+
+
+def _stream(folder: Path) -> CallStream:
+    return CallStream(os.fsencode(folder), 0, object_table())
 
 
 def _source(name: str) -> Callable[[bytes, Path], None]:
@@ -66,7 +76,7 @@ def test_kept_inputs_of_native_parsers_are_read(name: str, tmp_path: Path) -> No
 def test_the_seeds_of_captures_have_whole_headers_so_that_records_are_fuzzed(tmp_path: Path) -> None:
     for seed in make_seeds.captures():
         unpack(seed, tmp_path)
-        problems = _native.read_capture(os.fsencode(tmp_path))["problems"]
+        problems = _stream(tmp_path).definitions()["problems"]
         assert not any("header" in problem for problem in problems), problems
 
 

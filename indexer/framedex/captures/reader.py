@@ -50,6 +50,9 @@ class RecordCounts:
     stops: Stops
 
 
+_ALWAYS = (1 << 63) - 1
+
+
 class CaptureStream:
     """A capture whose calls come a batch at a time, as it was at one moment: it may still be written.
 
@@ -68,14 +71,35 @@ class CaptureStream:
         self._native = _call_stream.CallStream(
             os.fsencode(path), metadata.started_clock_ns or 0, object_table(), is_followed
         )
-        self.calls: int = self._native.calls
         self.row = 0  # how many calls have come
         self.object_types = tuple(self._native.object_types)
+        self._size = self._native.size_of_definitions
         self.capture = _definitions(path, metadata, self._native.definitions())
 
-    def next(self, most: int) -> CallBatch:
-        """The next calls by start, `most` at most; none at the end."""
-        native = self._native.next(most)
+    @property
+    def calls(self) -> int:
+        """How many calls there are."""
+        return self._native.calls
+
+    def extend(self) -> bool:
+        """Find what was written since: `next` goes on there, and `capture` has what is new at the ends of its tuples.
+
+        False where that cannot be (the calls are kept in a ring, or files are gone): the capture is to be read anew.
+        """
+        if not self._native.extend():
+            return False
+        if self._native.size_of_definitions != self._size:
+            self._size = self._native.size_of_definitions
+            self.capture = _definitions(self.capture.path, self.capture.metadata, self._native.definitions())
+        return True
+
+    def next(self, most: int, until_ns: int = _ALWAYS) -> CallBatch:
+        """The next calls by start, `most` at most; none at the end, or behind `until_ns` of CLOCK_MONOTONIC.
+
+        While a capture is written, a call may be written a little later than another that began after it: so its last
+        moments are better left for the next time.
+        """
+        native = self._native.next(most, until_ns)
         self.row = native["first"] + len(native["kind"])
         nothing = np.zeros((0, 4), np.int64)
         return CallBatch(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.captures.metadata import read_metadata
-from framedex.captures.reader import count_records
 from framedex.model import Metadata
 from framedex.regularfile import open_regular
 from framedex_native import _native
@@ -43,7 +42,7 @@ def capture_identity(path: Path, metadata: Metadata) -> str:
 
 def is_being_written(path: Path, metadata: Metadata) -> bool:
     """Whether the recording goes on: nobody stopped it, and a process of this user on this machine has it mapped."""
-    return _is_mapped(path, metadata) and not count_records(path).was_stopped
+    return _is_mapped(path, metadata) and not _native.was_stopped(os.fsencode(path))
 
 
 def is_over(path: Path) -> bool:

@@ -15,6 +15,7 @@ from framedex.index.file.values import storable
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
+from framedex.ingest.following import is_followed
 from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Advance, Progress
 from framedex.ingest.recorded import RecordedBinaries
@@ -152,9 +153,14 @@ def _weight(state: CaptureState) -> int:
 
 
 def _is_due(store: Store, state: CaptureState) -> bool:
-    """Whether a capture is not in the index, or not in this state. Of one that was copied, the first place counts."""
+    """Whether a capture is not in the index, or not in this state, unless another process follows it.
+
+    Of one that was copied, the first place counts.
+    """
     known = store.known_capture(state.identity)
-    return known is None or (_is_at(known, state.path) and known.signature != state.signature)
+    return known is None or (
+        _is_at(known, state.path) and known.signature != state.signature and not is_followed(known.reading)
+    )
 
 
 def _is_at(known: KnownCapture, path: Path) -> bool:

@@ -10,7 +10,8 @@ from typing import cast
 
 import numpy as np
 
-from framedex.model import Capture
+from framedex.captures import CaptureStream
+from framedex.model import Capture, ObjectColumns
 from framedex.objects import Lifetimes, RecordedObject, ViolationKind
 from framedex.objects.lifetimes import Violation
 from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
@@ -193,3 +194,43 @@ def _words(field: int, kind: int, words: list[int]) -> bytes:
 
 def _header(field: int, kind: int, count: int = 0) -> bytes:
     return struct.pack("<HBBI", field, kind, 0, count)
+
+
+def streamed(stream: CaptureStream, at_once: int) -> Lifetimes:
+    """The objects of a capture as its stream gives them, so many calls at a time."""
+    objects: dict[int, RecordedObject] = {}
+    violations: list[Violation] = []
+    while stream.row < stream.calls:
+        batch = stream.next(at_once)
+        columns = batch.objects
+        known = zip(
+            *(getattr(columns, name).tolist() for name in ObjectColumns.__dataclass_fields__),
+            strict=True,
+        )
+        for row in known:
+            place, kind, number, address, born, created, first, last, deleted, destroyed, uses, client, size, _ = row
+            objects[place] = RecordedObject(
+                type=batch.types[kind],
+                address=address % (1 << 64),
+                born=born,
+                created_call=_or_none(created),
+                first_call=first,
+                last_call=last,
+                number=number,
+                uses=uses,
+                destroyed_call=_or_none(destroyed),
+                deleted_call=_or_none(deleted),
+                owner=_or_none(client),
+                size=_or_none(size),
+            )
+        for place, number in batch.numbers.tolist():
+            objects[place].number = number
+        for kind, place, call, earlier in batch.violations.tolist():
+            violations.append(Violation(list(ViolationKind)[kind], place, call, _or_none(earlier)))
+    return Lifetimes(
+        tuple(objects[place] for place in sorted(objects)), tuple(sorted(violations, key=lambda found: found.call))
+    )
+
+
+def _or_none(value: int) -> int | None:
+    return None if value < 0 else value

@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from framedex.errors import FramedexError
 from framedex.ffi.joins import BOUNDARY
@@ -21,7 +21,7 @@ from framedex.index.write.ffi import FfiWriter, forget_runs
 from framedex.index.write.interning import frame_ids
 from framedex.index.write.names import add_recorded_names
 from framedex.index.write.objects import ObjectWriter, forget_objects
-from framedex.index.write.records import CaptureRecord
+from framedex.index.write.records import CaptureRecord, FrameRecord
 from framedex.index.write.stacks import StackRows
 from framedex.index.write.tree import Tree
 from framedex.index.write.versions import remember_versions
@@ -32,6 +32,10 @@ Transaction = Callable[[], AbstractContextManager[None]]
 
 class CaptureTakenError(FramedexError):
     """Another process has written to a capture that this one was writing."""
+
+
+class NoRoomError(FramedexError):
+    """A capture has more calls than there are ids for, as another capture's begin behind them."""
 
 
 class CaptureWriter:
@@ -60,7 +64,7 @@ class CaptureWriter:
         self.id = known[0] if self.is_continued else self._insert(None if known is None else known[0], identity)
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
-        self._frames = self._frame_ids()
+        self._frames = _frame_ids(connection, record.frames)
         self._ffi = FfiWriter(connection, tree, self.id, record.ffi, self._frames)
         is_late = self._ffi.add_sites()
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
@@ -93,6 +97,30 @@ class CaptureWriter:
             )
             self.rows = rows
 
+    def extend(self, record: CaptureRecord) -> bool:
+        """Go on with a capture that has grown: what it holds beside its calls is what it was, with more at the ends.
+
+        Of `record.frames` only those that are new are looked at. False where calls that are written would be others
+        now: the writer is of no more use, and the capture to be written anew.
+        """
+        with self._transaction():
+            known = len(self._frames)
+            added = _frame_ids(self._connection, record.frames[known:])
+            self._frames += added
+            self._record = replace(record, signature=self._record.signature)
+            if self._ffi.extend(record.ffi):
+                aggregates.rebuild(self._connection, self._tree.nodes)
+                return False
+            self._stacks.extend(record.capture.stacks)
+            if self._parts is not None:
+                self._parts.extend(self._connection, self.id, record.capture, self._ffi)
+            written = {frame for frames in added for frame in frames} | self._ffi.frames
+            remember_versions(self._connection, written, record.began)
+            self._connection.execute(
+                "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
+            )
+        return True
+
     def settle(self) -> None:
         """Bring the totals of stacks and lines up to what was added: at the end of every transaction."""
         if self._parts is None:
@@ -106,13 +134,23 @@ class CaptureWriter:
         if links is not None:
             aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
 
-    def finish(self, problems: Sequence[str] | None = None, stops: Stops | None = None) -> int:
+    def finish(
+        self,
+        problems: Sequence[str] | None = None,
+        stops: Stops | None = None,
+        signature: str | None = None,
+        *,
+        was_followed: bool = False,
+    ) -> int:
         """Note that all of the capture is there; returns its id.
 
-        `problems` and `stops` are those that were known only after its calls were read, in place of the record's.
+        `problems`, `stops` and `signature` are those that were known only after its calls were read, in place of the
+        record's. One that `was_followed` has calls that were taken to enclose others and have never returned.
         """
         with self._transaction():
             self._check_turn()
+            if was_followed:
+                self._open_up_unreturned()
             empty = "capture = ? AND calls = 0"
             spans = f"kind IN (SELECT id FROM call_kinds WHERE {empty})"
             self._connection.execute(f"DELETE FROM call_spans WHERE {spans}", (self.id,))
@@ -123,9 +161,23 @@ class CaptureWriter:
             if stops is not None:
                 self._connection.execute("UPDATE captures SET stops = ? WHERE id = ?", (_stops(stops), self.id))
             self._connection.execute(
-                "UPDATE captures SET signature = ?, reading = NULL WHERE id = ?", (self._record.signature, self.id)
+                "UPDATE captures SET signature = ?, reading = NULL WHERE id = ?",
+                (self._record.signature if signature is None else signature, self.id),
             )
         return self.id
+
+    def _open_up_unreturned(self) -> None:
+        """Have calls that never returned enclose nothing: nobody knows when they ended."""
+        unreturned = self._connection.execute(
+            "SELECT c.id, c.inside FROM call_kinds k JOIN call_spans s ON s.kind = k.id JOIN call_rows c"
+            " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
+            " WHERE k.capture = ? AND k.error = -1 ORDER BY c.id DESC",
+            (self.id,),
+        ).fetchall()
+        self._connection.executemany(
+            "UPDATE call_rows SET inside = inside + ?2 WHERE id > ?1 AND id <= ?3 AND id - inside = ?1",
+            [(call, inside, self._first + self.rows - 1) for call, inside in unreturned],
+        )
 
     # What a capture holds beside its calls
 
@@ -172,7 +224,7 @@ class CaptureWriter:
             return
         query = "SELECT 1 FROM captures WHERE reserved_call > ? AND id <> ?"
         if self._connection.execute(query, (self._reserved, self.id)).fetchone():
-            raise FramedexError(
+            raise NoRoomError(
                 f"{self._record.capture.path} has more calls than expected, and another capture was read.",
                 "Run `framedex index` again.",
             )
@@ -188,12 +240,6 @@ class CaptureWriter:
                 for build in self._record.builds
             ],
         )
-
-    def _frame_ids(self) -> list[list[int]]:
-        """The logical frames of each frame of the capture, as ids."""
-        groups = self._record.frames
-        flat = iter(frame_ids(self._connection, [frame for group in groups for frame in group]))
-        return [[next(flat) for _ in group] for group in groups]
 
     # What its calls need
 
@@ -215,6 +261,7 @@ class CaptureWriter:
             runs = [function.boundary == BOUNDARY for function in capture.functions]
             tables = (boundaries, threads, runs, self._stacks, self._ffi)
             self._parts = _Writers(
+                *(boundaries, threads, runs),
                 CallWriter(connection, self.id, self._first, *tables),
                 ObjectWriter(connection, self.id, self._first),
                 LinkWriter(connection, self._tree, self._first, threads, self._frames),
@@ -233,9 +280,29 @@ class CaptureWriter:
 
 @dataclass(frozen=True, slots=True)
 class _Writers:
+    """The writers of a capture's calls, and the lists that they share: ids of its functions and threads, and which
+    functions' calls are runs of FFI handlers."""
+
+    boundaries: list[int]
+    threads: list[int]
+    runs: list[bool]
     calls: CallWriter
     objects: ObjectWriter
     links: LinkWriter
+
+    def extend(self, connection: sqlite3.Connection, capture_id: int, capture: Capture, ffi: FfiWriter) -> None:
+        """Go on with a capture that has more functions and threads."""
+        new = capture.functions[len(self.boundaries) :]
+        self.boundaries.extend(_boundary_ids(connection, new))
+        self.runs.extend(function.boundary == BOUNDARY for function in new)
+        self.threads[:] = _thread_ids(connection, capture_id, capture)
+        ffi.add_functions(new)
+
+
+def _frame_ids(connection: sqlite3.Connection, groups: Sequence[Sequence[FrameRecord]]) -> list[list[int]]:
+    """The logical frames of frames of a capture, as ids."""
+    flat = iter(frame_ids(connection, [frame for group in groups for frame in group]))
+    return [[next(flat) for _ in group] for group in groups]
 
 
 def _boundary_ids(connection: sqlite3.Connection, functions: Sequence[Function]) -> list[int]:

@@ -58,6 +58,14 @@ class FfiWriter:
             joins.setdefault((how, join), []).append(site)
         return {(how, tuple(sites)): join for (how, join), sites in joins.items()}
 
+    def extend(self, records: FfiRecords) -> bool:
+        """Go on with what a capture that has grown tells; whether a site of runs that are written became known."""
+        before, self._records = self._records, records
+        if len(records.sites) == len(before.sites) and len(records.joins.targets) == len(before.joins.targets):
+            return False
+        self._sites.clear()
+        return self.add_sites()
+
     def add_sites(self) -> bool:
         """Add targets, problems and sites; whether a site of runs in other captures became known with it."""
         self._add_targets()

@@ -129,6 +129,7 @@ class KnownCapture:
     """What the index remembers of a capture folder: where it was last, and what it held when it was read.
 
     `identity` says which run it is wherever it lies, `signature` changes when it grows (see `framedex.captures`).
+    `reading` is the signature of what is being read of it, None once all of that is there.
     """
 
     id: int
@@ -136,6 +137,7 @@ class KnownCapture:
     identity: str
     signature: str
     calls: int
+    reading: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

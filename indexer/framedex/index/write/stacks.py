@@ -29,21 +29,30 @@ class StackRows:
     ) -> None:
         self._connection = connection
         self._tree = tree
-        self._stacks = stacks
         self._frames = frames
-        self._chains = [
+        self._stacks: Sequence[Stack] = ()
+        self._chains: list[Chains] = []
+        self._rows: list[StackRow] = []
+        self._at_sites: dict[tuple[int, int], StackRow] = {}
+        self.extend(stacks)
+
+    def extend(self, stacks: Sequence[Stack]) -> None:
+        """Go on with more stacks: the first of them are those that are there."""
+        leaf, frames = self._tree.leaf, self._frames
+        added = [
             Chains(
-                tree.leaf(logical_frames(stack.frames, frames)),
-                tree.leaf(logical_frames(stack.python, frames)),
+                leaf(logical_frames(stack.frames, frames)),
+                leaf(logical_frames(stack.python, frames)),
                 0,
                 stack.outcome,
                 stack.is_truncated,
             )
-            for stack in stacks
+            for stack in stacks[len(self._stacks) :]
         ]
-        tree.write()
-        self._rows = self._written(self._chains)
-        self._at_sites: dict[tuple[int, int], StackRow] = {}
+        self._tree.write()
+        self._stacks = stacks
+        self._chains += added
+        self._rows += self._written(added)
 
     def row(self, stack: int, site: int = 0) -> StackRow:
         """The row of a stack of the capture, by its place; `site` is the node of the `ffi_call` that it was run for."""

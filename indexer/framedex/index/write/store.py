@@ -33,7 +33,7 @@ from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
 
-_KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls FROM captures"
+_KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 
 
 class Store:
@@ -214,8 +214,10 @@ class Store:
     def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
         """Roots and captures, as far as an index of another version has them under the same names."""
         roots = self._rows_if_any("SELECT path FROM source_roots ORDER BY id")
-        captures = self._rows_if_any(f"{_KNOWN_CAPTURES} ORDER BY started, id") or self._rows_if_any(
-            "SELECT id, path, path, '', calls FROM captures ORDER BY started, id"
+        captures = (
+            self._rows_if_any(f"{_KNOWN_CAPTURES} ORDER BY started, id")
+            or self._rows_if_any("SELECT id, path, identity, signature, calls FROM captures ORDER BY started, id")
+            or self._rows_if_any("SELECT id, path, path, '', calls FROM captures ORDER BY started, id")
         )
         return [path for (path,) in roots], [KnownCapture(row[0], Path(row[1]), *row[2:]) for row in captures]
 

@@ -1,0 +1,138 @@
+"""Captures that are followed while their programs run: what is new of them comes into the index, and nothing else.
+
+What a capture's calls refer to, and which objects live, stays in memory from one look to the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from framedex.captures import CaptureState, CaptureStream, capture_state, is_over
+from framedex.index import Store
+from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
+from framedex.ingest.captures import CALLS_AT_ONCE, record_of
+from framedex.ingest.following import mark_of_this_process
+from framedex.ingest.naming import Namer
+from framedex.ingest.recorded import RecordedBinaries
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+_SETTLED_NS = 50_000_000
+"""A call is written at most so long after it began, but for a thread that is stopped meanwhile."""
+
+_ROOM = 1 << 24
+"""Calls for which ids are kept free: another capture's may begin behind them."""
+
+
+class Follower:
+    """Follows captures into an index, until they are over."""
+
+    def __init__(self, store: Store, binaries: RecordedBinaries, place: Callable[[], None]) -> None:
+        """`place` finds the source of functions that are new."""
+        self._store = store
+        self._namer = Namer(binaries)
+        self._place = place
+        self._followed: dict[Path, _Followed] = {}
+        self._left: set[Path] = set()  # over, or another process's
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """The captures that are being followed."""
+        return list(self._followed)
+
+    def look(self, captures: Sequence[Path]) -> int:
+        """Bring the captures that are being written up to date; returns how many calls are new."""
+        for path in captures:
+            if path not in self._followed and path not in self._left:
+                if is_over(path):
+                    self._left.add(path)
+                else:
+                    self._followed[path] = _Followed(self._store, path, self._namer)
+        calls = 0
+        is_more_known = False
+        for path, followed in list(self._followed.items()):
+            try:
+                is_ended = is_over(path)
+                calls += followed.look(is_ended)
+                is_more_known |= followed.has_more_frames
+            except CaptureTakenError:
+                is_ended = True
+            if is_ended:
+                del self._followed[path]
+                self._left.add(path)
+        if is_more_known:
+            self._place()
+        return calls
+
+
+class _Followed:
+    """A capture that is being written."""
+
+    def __init__(self, store: Store, path: Path, namer: Namer) -> None:
+        self._store = store
+        self._path = path
+        self._namer = namer
+        self.has_more_frames = False
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream = CaptureStream(self._path, is_followed=True)
+        self._record, self._naming_problems = record_of(self._stream.capture, self._namer, mark_of_this_process())
+        self._writer: CaptureWriter | None = None
+        self.has_more_frames = True
+
+    def look(self, is_ended: bool) -> int:
+        """Write what is new; all of it once the capture `is_ended`. Returns how many calls it was."""
+        before = self._stream.row
+        if self._writer is None:
+            self._writer = self._store.begin_capture(self._record, max(_ROOM, 4 * self._stream.calls))
+            assert self._writer is not None  # no capture that is read has this signature
+        else:
+            self.has_more_frames = False
+            if not self._extend():
+                self._begin()
+                return self.look(is_ended)
+        until = None if is_ended else time.monotonic_ns() - _SETTLED_NS
+        try:
+            while self._add_batch(self._writer, until):
+                pass
+        except NoRoomError:
+            self._begin()
+            return self.look(is_ended)
+        if is_ended:
+            self._finish(self._writer)
+        return self._stream.row - before
+
+    def _extend(self) -> bool:
+        """Go on with what was written since; False where the capture is to be read anew."""
+        known = self._stream.capture
+        if not self._stream.extend():
+            return False
+        if self._stream.capture is known:
+            return True
+        self._record, self._naming_problems = record_of(self._stream.capture, self._namer, self._record.signature)
+        self.has_more_frames = len(self._stream.capture.frames) > len(known.frames)
+        assert self._writer is not None
+        return self._writer.extend(self._record)
+
+    def _add_batch(self, writer: CaptureWriter, until: int | None) -> bool:
+        """Write the next calls; False if there are no more as yet."""
+        batch = self._stream.next(CALLS_AT_ONCE) if until is None else self._stream.next(CALLS_AT_ONCE, until)
+        if not len(batch) and not len(batch.changed) and not len(batch.objects.place):
+            return False
+        with self._store.transaction():
+            writer.add(batch)
+        return len(batch) == CALLS_AT_ONCE
+
+    def _finish(self, writer: CaptureWriter) -> None:
+        state: CaptureState = capture_state(self._path)
+        with self._store.transaction():
+            writer.finish(
+                problems=(*self._stream.problems, *self._naming_problems),
+                stops=self._stream.capture.stops,
+                signature=state.signature,
+                was_followed=True,
+            )
