@@ -16,6 +16,7 @@ from framedex.ingest.captures import CALLS_AT_ONCE, record_of
 from framedex.ingest.following import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
+from framedex.whereabouts.rules import PathMap
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -30,11 +31,12 @@ _ROOM = 1 << 24
 class Follower:
     """Follows captures into an index, until they are over."""
 
-    def __init__(self, store: Store, binaries: RecordedBinaries, place: Callable[[], None]) -> None:
+    def __init__(self, store: Store, place: Callable[[], object]) -> None:
         """`place` finds the source of functions that are new."""
         self._store = store
-        self._namer = Namer(binaries)
+        self._namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
         self._place = place
+        self.calls = 0  # that were new
         self._followed: dict[Path, _Followed] = {}
         self._left: set[Path] = set()  # over, or another process's
 
@@ -65,6 +67,7 @@ class Follower:
                 self._left.add(path)
         if is_more_known:
             self._place()
+        self.calls += calls
         return calls
 
 

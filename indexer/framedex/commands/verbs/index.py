@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 )
 @click.option("--lazy", is_flag=True, help="Read only the sources of recorded functions; a later run reads the rest.")
 @click.option("--rebuild", is_flag=True, help="Make the index anew from its captures and source folders.")
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Go on with captures that are being written, twice a second, until Ctrl-C. Editors see what is new.",
+)
 @json_option
 @click.pass_context
 def index_captures(
@@ -41,6 +48,7 @@ def index_captures(
     sources: tuple[Path, ...],
     lazy: bool,
     rebuild: bool,
+    follow: bool,
     as_json: bool,
 ) -> None:
     """Bring the index up to date: name every recorded frame and find its source.
@@ -53,8 +61,15 @@ def index_captures(
             "--rebuild makes the whole index anew, which --lazy would leave half made.",
             "Use one of them: `framedex index --rebuild`, or `framedex index --lazy`.",
         )
+    if follow and (rebuild or as_json):
+        raise FramedexError(
+            "--follow goes on until it is interrupted.", "Use it without --rebuild and --json, in a run of its own."
+        )
     settings = load_settings_here()
     path = index_path_here(ctx.obj, settings)
+    if follow:
+        _follow(path, captures, sources, settings)
+        return
     try:
         report = _update(path, captures, sources, settings, lazy, rebuild)
     except KeyboardInterrupt:
@@ -83,26 +98,19 @@ def _update(
     lazy: bool,
     rebuild: bool,
 ) -> Report:
-    from framedex.captures import capture_folders, captures_below
+    from framedex.captures import captures_below
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.index.file.database import changed_by_others
     from framedex.ingest import find_needed_sources, find_sources, ingest_captures, rebuild_index
 
-    folder = absolute(path).parent
-    project = folder.parent if folder.name == INDEX_FOLDER else working_folder()
     roots = [*sources, *settings.sources]
-    # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
-    folders = dict.fromkeys((captures_below(project), captures_below(working_folder())))
-    if captures:
-        wanted, unusable = _captures_in(captures)
-    else:
-        wanted, unusable = [capture for folder in folders for capture in capture_folders(folder)], {}
+    wanted, unusable = _wanted_captures(path, captures)
     if unusable and not wanted and not roots:
         raise next(iter(unusable.values()))
     if not wanted and not roots and not os.path.exists(path):  # noqa: PTH110 - Path.exists raises
         raise FramedexError(
-            f"There is nothing to index: no captures in {captures_below(project)}.",
+            f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
     with progress_on_terminal() as progress:
@@ -116,6 +124,49 @@ def _update(
                 report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
                 store.seal()
     return replace(report, refused=(*unusable.items(), *report.refused))
+
+
+def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings) -> None:
+    """Index what is there, then what comes to the captures that are being written, until it is interrupted."""
+    from framedex.captures import is_over
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.index import Store
+    from framedex.ingest import find_needed_sources, ingest_captures
+    from framedex.ingest.follow import EVERY, Follower
+    from framedex.ingest.progress import Silence
+
+    captures, unusable = _wanted_captures(path, named)
+    for capture, error in unusable.items():
+        print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
+    with Store(path, patience()) as store, progress_on_terminal() as progress:
+        over = [capture for capture in captures if is_over(capture)]
+        ingest_captures(store, over, [*sources, *settings.sources], progress, find_needed_sources, settings.path_map)
+        follower = Follower(store, lambda: find_needed_sources(store, Silence()))
+        with suppress(KeyboardInterrupt):
+            note("Following the captures that are being written. Ctrl-C ends it; nothing is lost.")
+            with progress.task("Following", None) as advance:
+                while True:
+                    advance(1, calls=follower.look([each for each in captures if each not in over]))
+                    time.sleep(EVERY)
+                    captures, _ = _wanted_captures(path, named)
+    note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+
+
+def _project_of(path: Path) -> Path:
+    """The project that an index is of."""
+    folder = absolute(path).parent
+    return folder.parent if folder.name == INDEX_FOLDER else working_folder()
+
+
+def _wanted_captures(path: Path, named: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
+    """The captures that are named, or else the project's; and the named folders that hold none, with the reason."""
+    from framedex.captures import capture_folders, captures_below
+
+    if named:
+        return _captures_in(named)
+    # `framedex run` leaves its captures in the working folder, which may lie below that of the index.
+    folders = dict.fromkeys((captures_below(_project_of(path)), captures_below(working_folder())))
+    return [capture for folder in folders for capture in capture_folders(folder)], {}
 
 
 def _captures_in(folders: Sequence[Path]) -> tuple[list[Path], dict[Path, FramedexError]]:
