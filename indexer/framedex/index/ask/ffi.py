@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
@@ -25,7 +25,7 @@ from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.asked import AskedCapture, AskedLine
 from framedex.index.read.installed import is_installed
 from framedex.index.read.rows import Reader, arguments, chain, frames_by_id, functions_by_id
-from framedex.index.read.spans import KIND_TABLES, calls_in
+from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import FfiSite, FrameRow, FunctionRow, How, Join, Location, Origin, PythonLine
 
 _EXECUTE = "execute"
@@ -252,18 +252,18 @@ def _use(reader: Reader, name: str) -> FfiUse:
 
 def _recent_runs(reader: Reader, name: str) -> list[_Run]:
     """The latest runs of a target, latest first."""
-    found = reader.rows(
-        "SELECT k.id, k.first_call, k.latest_call FROM ffi_functions x"
-        " CROSS JOIN call_kinds k ON k.boundary = x.boundary"
-        " WHERE x.target = ? AND x.stage = ? AND k.calls > 0",
+    kinds: dict[Ids, list[int]] = {}
+    for kind, first, last in reader.rows(
+        "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
+        " CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0"
+        " ORDER BY p.first_call DESC",
         name,
         _EXECUTE,
-    )
-    if not found:
-        return []
-    kinds, first, last = [row[0] for row in found], min(row[1] for row in found), max(row[2] for row in found)
+    ):
+        kinds.setdefault(Ids(first, first, last), []).append(kind)
     columns = "c.id, k.stack, c.duration, k.error, c.arguments"
-    calls = list(islice(calls_in(reader, columns, kinds, first, last, backwards=True), _RECENT))
+    latest_first = (calls_in(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
+    calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _RECENT))
     query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
     joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
     return [

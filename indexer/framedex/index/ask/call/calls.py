@@ -23,7 +23,7 @@ from framedex.index.read.rows import (
     chain,
     frames_by_id,
 )
-from framedex.index.read.spans import calls_in
+from framedex.index.read.spans import Ids, calls_in
 from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, MergeOutcome, PythonLine, Trace
 
 
@@ -62,7 +62,7 @@ class Calls:
             )
             kinds = [kind for (kind,) in rows]
             if kinds:
-                calls = calls_in(self.reader, CALL_COLUMNS, kinds, first, last, backwards=True)
+                calls = calls_in(self.reader, CALL_COLUMNS, kinds, Ids(first, first, last), backwards=True)
                 found.extend(islice(calls, limit - len(found)))
             if len(found) >= limit:
                 break

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framedex.index.ask.call.objects import calls_of_object
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
-from framedex.index.read.spans import calls_in, id_ranges, in_portions
+from framedex.index.read.spans import Ids, calls_in, id_ranges, in_portions
 from framedex.model import CallFilter
 
 _AT_ONCE = 1 << 16  # calls
@@ -21,14 +21,13 @@ _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 class Passing:
     """The calls of one capture that pass a filter.
 
-    They have ids from `first` to `last`, are of these kinds (None: of all), which have `calls` calls, and fulfil the
+    They have these ids, are of these kinds (None: of all), which have `calls` calls, and fulfil the
     condition, which continues a WHERE clause over `call_rows c` and `call_kinds k` and takes the parameters.
     `is_of_kinds`: all calls of these kinds pass, so that the totals of the kinds tell everything.
     """
 
     capture: int
-    first: int
-    last: int
+    ids: Ids
     kinds: tuple[int, ...] | None
     calls: int
     is_of_kinds: bool
@@ -38,13 +37,12 @@ class Passing:
     def rows(self, reader: Reader, columns: str, *, backwards: bool) -> Iterator[Row]:
         """Rows of columns of these calls, the first of which is `c.id`, in the order of ids."""
         if self.kinds is not None:
-            span = self.kinds, self.first, self.last
-            return calls_in(reader, columns, *span, self.condition, self.parameters, backwards=backwards)
+            return calls_in(reader, columns, self.kinds, self.ids, self.condition, self.parameters, backwards=backwards)
         order = "DESC" if backwards else "ASC"
         return reader.each(
             f"SELECT {columns} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}",
-            self.first,
-            self.last,
+            self.ids.first,
+            self.ids.last,
             *self.parameters,
         )
 
@@ -60,9 +58,10 @@ class Passing:
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
 
     def _ranges(self, reader: Reader) -> Iterator[tuple[int, int]]:
+        ids = self.ids
         if self.kinds is not None:
-            return id_ranges(reader, self.kinds, self.first, self.last, backwards=False)
-        return ((at, min(at + _AT_ONCE - 1, self.last)) for at in range(self.first, self.last + 1, _AT_ONCE))
+            return id_ranges(reader, self.kinds, self.ids, backwards=False)
+        return ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
 
 
 def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
@@ -79,7 +78,9 @@ def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
             )
             kinds, calls = tuple(kind for kind, _ in found), sum(each for _, each in found)
         if ids[0] <= ids[1] and (kinds is None or kinds):
-            yield Passing(capture, *ids, kinds, calls, ids == (first, last) and not rows, rows, tuple(values))
+            yield Passing(
+                capture, Ids(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
+            )
 
 
 def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:

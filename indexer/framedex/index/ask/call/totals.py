@@ -14,10 +14,13 @@ from framedex.index.ask.call.filters import Passing, passing
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.durations import bucket_of, duration_of
 from framedex.index.read.rows import Reader
+from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallFilter, FunctionTotals
 
 _EXACT = 100_000
-"""Calls up to which percentiles are exact."""
+"""Calls up to which percentiles are exact, all functions together."""
+_FEW = 64
+"""Calls of one function up to which they are exact however many other calls there are."""
 
 
 @dataclass(slots=True)
@@ -35,6 +38,7 @@ class _Group:
     longest: tuple[int, int] = (-1, 0)  # how long, which call
     first_unreturned: int = 0
     durations: Counter[int] = field(default_factory=Counter)
+    is_exact: bool = True  # or by buckets
 
 
 _Groups = dict[tuple[int, int], _Group]
@@ -45,6 +49,7 @@ def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> l
     chosen = list(passing(reader, wanted))
     is_exact = sum(some.calls for some in chosen) <= _EXACT
     groups: _Groups = {}
+    counted: list[Passing] = []
     for some in chosen:
         if not some.is_of_kinds:
             _add_calls(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
@@ -53,13 +58,13 @@ def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> l
         if is_exact or not _is_whole(wanted):
             _add_durations(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
         else:
-            _add_buckets(reader, groups, some, by_thread=by_thread)
+            counted.append(some)
+    few = {key for key, group in groups.items() if group.calls <= _FEW and not group.durations}
+    for some in counted:
+        _add_buckets(reader, groups, some, few, by_thread=by_thread)
     boundaries = {row[0]: (row[1], row[2]) for row in reader.rows("SELECT id, name, boundary FROM boundaries")}
     threads: dict[int, str] = dict(reader.rows("SELECT id, label FROM threads")) if by_thread else {}
-    found = [
-        _totals(boundaries[boundary], threads.get(thread), group, is_exact=is_exact)
-        for (boundary, thread), group in groups.items()
-    ]
+    found = [_totals(boundaries[boundary], threads.get(thread), group) for (boundary, thread), group in groups.items()]
     return sorted(found, key=lambda totals: (-totals.self_time, -totals.calls, totals.function))
 
 
@@ -100,20 +105,32 @@ def _add(
         group.first_unreturned = min(group.first_unreturned or first_call, first_call)
 
 
-def _add_buckets(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool) -> None:
-    """Add how long the calls of functions and threads took by what is kept of these."""
-    of_kinds = (
-        f" AND (boundary, thread) IN (SELECT boundary, thread FROM call_kinds WHERE id {IN_JSON})"
-        if some.kinds is not None
-        else ""
+def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[int, int]], *, by_thread: bool) -> None:
+    """Add how long the calls of functions and threads took by what is kept of these; the few of some are looked at."""
+    thread = "thread" if by_thread else "0"
+    kinds = reader.rows(
+        f"SELECT id, boundary, {thread}, thread FROM call_kinds WHERE capture = ? AND calls > 0", some.capture
     )
-    for boundary, thread, bucket, calls in reader.rows(
-        f"SELECT boundary, {'thread' if by_thread else '0'}, bucket, sum(calls) FROM call_durations"
-        f" WHERE capture = ?{of_kinds} GROUP BY 1, 2, 3",
-        some.capture,
-        *([] if some.kinds is None else [json_list(some.kinds)]),
+    if some.kinds is not None:
+        chosen = frozenset(some.kinds)
+        kinds = [row for row in kinds if row[0] in chosen]
+    looked_at = json_list([kind for kind, *key, _ in kinds if tuple(key) in few])
+    for boundary, of_thread, duration in reader.rows(
+        f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, c.duration FROM {KIND_TABLES}"
+        f" WHERE k.id {IN_JSON} AND c.duration >= 0",
+        looked_at,
     ):
-        _group(groups, boundary, thread).durations[bucket] += calls
+        groups[boundary, of_thread].durations[duration] += 1
+    counted = json_list(sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in few}))
+    for boundary, of_thread, bucket, calls in reader.rows(
+        f"SELECT boundary, {thread}, bucket, sum(calls) FROM call_durations WHERE capture = ?"
+        " AND (boundary, thread) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?)) GROUP BY 1, 2, 3",
+        some.capture,
+        counted,
+    ):
+        group = groups[boundary, of_thread]
+        group.durations[bucket] += calls
+        group.is_exact = False
 
 
 def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
@@ -122,14 +139,14 @@ def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: boo
         group, time = _group(groups, boundary, thread), max(duration, 0) * calls
         _add(group, error, calls, time, time, duration, last, first)
         if duration >= 0:
-            group.durations[duration if is_exact else bucket_of(duration)] += calls
+            _count(group, duration, calls, is_exact=is_exact)
     of_kinds = f" AND c.kind {IN_JSON}" if some.kinds is not None else ""
     for boundary, thread, nested in reader.rows(
         f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
         " FROM captures p CROSS JOIN call_rows n ON n.id BETWEEN ? AND p.last_call"
         " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
         f" WHERE p.id = ? AND c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2",
-        *(some.first, some.capture, some.first, some.last),
+        *(some.ids.first, some.capture, some.ids.first, some.ids.last),
         *([] if some.kinds is None else [json_list(some.kinds)]),
         *some.parameters,
     ):
@@ -140,7 +157,12 @@ def _add_durations(reader: Reader, groups: _Groups, some: Passing, *, by_thread:
     """Add how long calls took by a look at each."""
     for boundary, thread, _error, duration, calls, *_ in _durations(reader, some, by_thread=by_thread):
         if duration >= 0:
-            _group(groups, boundary, thread).durations[duration if is_exact else bucket_of(duration)] += calls
+            _count(_group(groups, boundary, thread), duration, calls, is_exact=is_exact)
+
+
+def _count(group: _Group, duration: int, calls: int, *, is_exact: bool) -> None:
+    group.is_exact = is_exact
+    group.durations[duration if is_exact else bucket_of(duration)] += calls
 
 
 def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Row]:
@@ -150,9 +172,9 @@ def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Ro
     return some.aggregated(reader, columns, " GROUP BY 1, 2, 3, 4")
 
 
-def _totals(named: tuple[str, str], thread: str | None, group: _Group, *, is_exact: bool) -> FunctionTotals:
+def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> FunctionTotals:
     returned = group.calls - group.never_returned
-    median, p90, p99 = _quantiles(group, returned, (50, 90, 99), is_exact=is_exact)
+    median, p90, p99 = _quantiles(group, returned, (50, 90, 99))
     longest, longest_call = group.longest if returned else (0, 0)
     return FunctionTotals(
         function=named[0],
@@ -172,7 +194,7 @@ def _totals(named: tuple[str, str], thread: str | None, group: _Group, *, is_exa
     )
 
 
-def _quantiles(group: _Group, returned: int, percents: Sequence[int], *, is_exact: bool) -> list[int]:
+def _quantiles(group: _Group, returned: int, percents: Sequence[int]) -> list[int]:
     """The least durations that so many percent of the calls did not exceed: measured ones, or middles of buckets."""
     ranks = [max(-(-returned * percent // 100), 1) for percent in percents]
     found: list[int] = []
@@ -180,5 +202,5 @@ def _quantiles(group: _Group, returned: int, percents: Sequence[int], *, is_exac
     for value in sorted(group.durations):
         passed += group.durations[value]
         while len(found) < len(ranks) and passed >= ranks[len(found)]:
-            found.append(value if is_exact else min(duration_of(value), group.longest[0]))
+            found.append(value if group.is_exact else min(duration_of(value), group.longest[0]))
     return found or [0] * len(ranks)

@@ -17,7 +17,7 @@ from framedex.index.ask.capture.tree import capture_tree
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, arguments, call_row
-from framedex.index.read.spans import KIND_TABLES, calls_in
+from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import BoundaryTotals, CallRow
 
 MOST_CALLS = 50
@@ -100,8 +100,8 @@ def calls_of_boundary(
             offset,
         )
     else:
-        span = _calls_of(reader, capture)
-        calls = calls_in(reader, "c.id", kinds, *span, condition, parameters, backwards=False) if kinds else iter(())
+        first, last = _calls_of(reader, capture)
+        calls = calls_in(reader, "c.id", kinds, Ids(first, first, last), condition, parameters, backwards=False)
         rows = list(islice(calls, offset, offset + limit))
     ids = [call for (call,) in rows]
     query = f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}"
