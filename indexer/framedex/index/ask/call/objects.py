@@ -18,10 +18,14 @@ _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _AT_ONCE = 5_000  # calls
 
 _COLUMNS = (
-    "o.id, o.capture, o.type, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
-    " o.deleted_call, o.destroyed_call, k.type, k.number"
+    "o.id, t.capture, t.name, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
+    " o.deleted_call, o.destroyed_call, u.name, k.number"
 )
-_TABLES = "objects o LEFT JOIN objects k ON k.id = o.client"
+# Not the view: SQLite would make all of its rows for the right side of a LEFT JOIN.
+_TABLES = (
+    "object_rows o JOIN object_types t ON t.id = o.type"
+    " LEFT JOIN object_rows k ON k.id = o.client LEFT JOIN object_types u ON u.id = k.type"
+)
 
 
 @dataclass(frozen=True, slots=True)
