@@ -47,7 +47,7 @@ def test_an_index_of_another_version_is_refused_for_reading_and_writing(project:
 
 def test_a_rebuild_replaces_an_index_of_another_version_and_keeps_its_roots(project: Project) -> None:
     project.ingest(project.folder).close()
-    _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE calls RENAME TO calls_of_tomorrow")
+    _set(project.index, f"PRAGMA user_version = {VERSION + 1}", "ALTER TABLE call_rows RENAME TO calls_of_tomorrow")
 
     rebuild_index(project.index, [], [], Silence())
 
@@ -205,13 +205,16 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 @pytest.mark.parametrize(
     "statements",
     [
-        ("ALTER TABLE calls RENAME TO kept", f"CREATE VIEW calls AS {ENDLESS}"),
-        ("CREATE TRIGGER more AFTER INSERT ON captures BEGIN DELETE FROM calls; END",),
+        ("ALTER TABLE call_rows RENAME TO kept", f"CREATE VIEW call_rows AS {ENDLESS}"),
+        ("DROP VIEW calls", f"CREATE VIEW calls AS {ENDLESS}"),
+        ("DROP VIEW objects", f"CREATE VIEW OBJECTS AS {ENDLESS}"),
+        ("DROP VIEW calls", "CREATE TABLE calls(id AS (hex(zeroblob(500000000))), other)"),
+        ("CREATE TRIGGER more AFTER INSERT ON captures BEGIN DELETE FROM call_rows; END",),
         ("ALTER TABLE captures ADD COLUMN more AS (hex(zeroblob(500000000)))",),
         ("ALTER TABLE frames RENAME TO kept", "CREATE VIRTUAL TABLE frames USING fts5(id)"),
         (
             "DROP TRIGGER names_removed",
-            "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN DELETE FROM calls; END",
+            "CREATE TRIGGER names_removed AFTER DELETE ON names BEGIN DELETE FROM call_rows; END",
         ),
     ],
 )

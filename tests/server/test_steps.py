@@ -140,7 +140,8 @@ async def test_a_stack_that_the_index_no_longer_has_is_not_picked_any_more(
     await own(client, "stepIn", recording.demo, 11)
     assert await ask(client, "stack", {}) is not None
     with closing(sqlite3.connect(recording.index)) as database, database:
-        database.execute("DELETE FROM calls")
+        database.execute("DELETE FROM call_rows")
+        database.execute("DELETE FROM call_kinds")
         database.execute("DELETE FROM stacks")
     assert await ask(client, "stack", {}) is None
 

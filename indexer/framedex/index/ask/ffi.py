@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,14 +25,17 @@ from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.asked import AskedCapture, AskedLine
 from framedex.index.read.installed import is_installed
 from framedex.index.read.rows import Reader, arguments, chain, frames_by_id, functions_by_id
+from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import FfiSite, FrameRow, FunctionRow, How, Join, Location, Origin, PythonLine
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4
 _RECENT = 2_000
 
-_RUN_COLUMNS = "x.target, x.stage, c.id, c.stack, c.duration, c.error, c.arguments, r.join_id"
-_RUN_TABLES = "ffi_functions x JOIN calls c ON c.boundary = x.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
+_RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.arguments, r.join_id"
+_RUN_TABLES = (
+    f"{KIND_TABLES} CROSS JOIN ffi_functions x ON x.boundary = k.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,9 @@ class Ffi:
     def captures(self) -> list[int]:
         """The captures in which FFI targets were run or missing, oldest first."""
         rows = self.reader.rows(
-            "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems) OR EXISTS (SELECT 1 FROM calls c"
-            " WHERE c.id BETWEEN p.first_call AND p.last_call AND c.boundary IN (SELECT boundary FROM ffi_functions))"
+            "SELECT id FROM captures p WHERE id IN (SELECT capture FROM ffi_problems)"
+            " OR EXISTS (SELECT 1 FROM call_kinds k"
+            " WHERE k.capture = p.id AND +k.boundary IN (SELECT boundary FROM ffi_functions))"
             " ORDER BY started, id"
         )
         return [capture for (capture,) in rows]
@@ -77,9 +82,7 @@ def targets(asked: AskedCapture) -> list[FfiTarget]:
     Those that took longest come first, then those that failed; those that were only registered come last.
     """
     reader, capture = asked.reader, asked.capture
-    span = reader.row("SELECT first_call, last_call FROM captures WHERE id = ?", capture)
-    first, last = span if span is not None and span[0] is not None else (0, -1)
-    rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE c.id BETWEEN ? AND ?", first, last)
+    rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture = ? ORDER BY c.id", capture)
     known = _Known.of(reader, [_Run(*row) for row in rows])
     registrations = _registrations(reader, capture)
     problems = _problems(reader, capture)
@@ -230,11 +233,7 @@ def _use(reader: Reader, name: str) -> FfiUse:
         " WHERE x.target = ?",
         name,
     )
-    rows = reader.rows(
-        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE x.target = ? AND x.stage = ? ORDER BY c.id DESC LIMIT ?",
-        *(name, _EXECUTE, _RECENT),
-    )
-    recent = [_Run(*row) for row in rows]
+    recent = _recent_runs(reader, name)
     sites = reader.rows(
         "SELECT id FROM ffi_sites s WHERE target = ? AND EXISTS (SELECT 1 FROM ffi_candidates WHERE site = s.id)", name
     )
@@ -249,6 +248,28 @@ def _use(reader: Reader, name: str) -> FfiUse:
         recent=_totals(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
     )
+
+
+def _recent_runs(reader: Reader, name: str) -> list[_Run]:
+    """The latest runs of a target, latest first."""
+    kinds: dict[Ids, list[int]] = {}
+    for kind, first, last in reader.rows(
+        "SELECT k.id, p.first_call, p.last_call FROM ffi_functions x CROSS JOIN call_kinds k ON k.boundary = x.boundary"
+        " CROSS JOIN captures p ON p.id = k.capture WHERE x.target = ? AND x.stage = ? AND k.calls > 0"
+        " ORDER BY p.first_call DESC",
+        name,
+        _EXECUTE,
+    ):
+        kinds.setdefault(Ids(first, first, last), []).append(kind)
+    columns = "c.id, k.stack, c.duration, k.error, c.arguments"
+    latest_first = (calls_in(reader, columns, some, ids, backwards=True) for ids, some in kinds.items())
+    calls = list(itertools.islice(itertools.chain.from_iterable(latest_first), _RECENT))
+    query = f"SELECT call, join_id FROM ffi_runs WHERE call {IN_JSON}"
+    joins: dict[int, int] = dict(reader.rows(query, json_list([row[0] for row in calls])))
+    return [
+        _Run(name, _EXECUTE, call, stack, duration, error, arguments_id, joins.get(call))
+        for call, stack, duration, error, arguments_id in calls
+    ]
 
 
 def _distinct_handlers(

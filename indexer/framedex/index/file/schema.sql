@@ -222,8 +222,8 @@ CREATE TABLE call_rows(
     arguments INTEGER REFERENCES arguments(id)
 );
 
--- Where the calls of a kind are, in place of an index of all of them: of each run of 256 ids (those with equal `id >> 8`)
--- that has calls of the kind, the first and the last.
+-- Where the calls of a kind are, in place of an index of all of them: of each 256 calls of a capture, counted from its
+-- first, that have calls of the kind, the first and the last.
 CREATE TABLE call_spans(
     kind INTEGER REFERENCES call_kinds(id),
     first_call INTEGER,
@@ -627,10 +627,11 @@ CREATE VIEW links_readable AS
     JOIN threads t ON t.id = l.thread JOIN nodes n ON n.id = l.node JOIN frames_readable r ON r.id = n.frame;
 
 CREATE VIEW objects_readable AS
-    SELECT o.type || '#' || o.number AS name, p.path AS capture, o.size AS bytes, o.uses,
+    SELECT t.name || '#' || o.number AS name, p.path AS capture, o.size AS bytes, o.uses,
            o.created_call, o.first_call, o.last_call, o.deleted_call, o.destroyed_call,
-           k.type || '#' || k.number AS client
-    FROM objects o JOIN captures p ON p.id = o.capture LEFT JOIN objects k ON k.id = o.client;
+           u.name || '#' || k.number AS client
+    FROM object_rows o JOIN object_types t ON t.id = o.type JOIN captures p ON p.id = t.capture
+    LEFT JOIN object_rows k ON k.id = o.client LEFT JOIN object_types u ON u.id = k.type;
 
 CREATE VIEW stacks_readable AS
     WITH RECURSIVE up(stack, chain, node) AS (

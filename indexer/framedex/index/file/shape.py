@@ -1,4 +1,4 @@
-"""What the parts of an index are: tables that hold rows, and one trigger.
+"""What the parts of an index are: tables that hold rows, two views of them, and one trigger.
 
 A database that only claims to be an index may have a view in the place of a table, or a column that is computed: asked
 for its rows it would go on for ever. Or it may have triggers, for whoever writes into it.
@@ -11,9 +11,12 @@ import sqlite3
 
 from framedex.index.file.schema import statements
 
-_NAMED = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|TRIGGER) (\w+)")
+_NAMED = re.compile(r"CREATE (?:VIRTUAL )?(TABLE|TRIGGER|VIEW) (\w+)")
 _COMPUTED = re.compile(r"\b(?:AS|VIRTUAL)\b", re.IGNORECASE)
 _OURS = {match[2]: (match[1].lower(), text) for text in statements() if (match := _NAMED.match(text))}
+
+_ASKED_VIEWS = frozenset(name for name, (kind, _) in _OURS.items() if kind == "view" and not name.endswith("_readable"))
+"""Those that framedex itself asks; the others are for people."""
 
 TABLES = frozenset(name for name, (kind, _) in _OURS.items() if kind == "table")
 """Those that are read and written by their names."""
@@ -22,10 +25,13 @@ TABLES = frozenset(name for name, (kind, _) in _OURS.items() if kind == "table")
 def foreign_part(connection: sqlite3.Connection) -> str | None:
     """What of a database is none of an index's, as a noun; None where all is well. Tables and views beside ours are."""
     parts = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view', 'trigger')")
-    for kind, name, statement in parts:
+    for kind, spelt, statement in parts:
+        name = spelt.lower()  # as SQLite compares names
         is_as_made = name in _OURS and _words(statement) == _words(_OURS[name][1])
         if kind == "trigger" and not is_as_made:
             return f"a trigger {name}"
+        if name in _ASKED_VIEWS and not is_as_made:
+            return f"a {kind} {name} that is another one"
         if kind == "view" and name in TABLES:
             return f"a view {name} where a table should be"
         if kind == "table" and name in TABLES and not is_as_made and _COMPUTED.search(statement):

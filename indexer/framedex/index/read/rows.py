@@ -1,8 +1,8 @@
 """Reading rows: a connection whose errors are translated, and the model types made of what it returns.
 
-The SELECT fragments name their tables `fn` (functions), `fr` (frames) and `c` (calls); the functions here are the only
-places where the order of the columns matters. A place is read with the state of its file that it is about, so that what
-has changed since is told with it.
+The SELECT fragments name their tables `fn` (functions), `fr` (frames), `c` (calls) and `k` (their kinds); the functions
+here are the only places where the order of the columns matters. A place is read with the state of its file that it is
+about, so that what has changed since is told with it.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ FUNCTION_COLUMNS = "fn.id, fn.language, fn.role, fn.name, fn.symbol, fn.module, 
 FUNCTION_TABLES = "functions fn" + place_tables("fn")
 
 CALL_COLUMNS = (
-    "c.id, c.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, c.error, a.json, c.stack, c.parent"
+    "c.id, k.capture, b.name, b.boundary, t.label, t.tid, c.start, c.duration, k.error, a.json, k.stack,"
+    " c.id - c.inside"
 )
 CALL_TABLES = (
-    "calls c JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
-    " JOIN arguments a ON a.id = c.arguments"
+    "call_rows c CROSS JOIN call_kinds k ON k.id = c.kind CROSS JOIN boundaries b ON b.id = k.boundary"
+    " CROSS JOIN threads t ON t.id = k.thread CROSS JOIN arguments a ON a.id = c.arguments"
 )
 
 CAPTURE_COLUMNS = "p.id, p.path, p.started, p.command, p.calls, p.stacks, p.metadata, p.problems, p.stops"

@@ -8,7 +8,7 @@ from itertools import islice
 
 from framedex.errors import FramedexError
 from framedex.index.ask.call.causal_links import dispatches
-from framedex.index.ask.call.filters import boundaries_like, call_ranges, conditions
+from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.ask.ffi import origin
@@ -23,6 +23,7 @@ from framedex.index.read.rows import (
     chain,
     frames_by_id,
 )
+from framedex.index.read.spans import Ids, calls_in
 from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, MergeOutcome, PythonLine, Trace
 
 
@@ -37,19 +38,10 @@ class Calls:
 
         Their objects have no names yet: `named` gives them to those that are shown.
         """
-        restriction, parameters = conditions(self.reader, wanted)
         found: list[Row] = []
-        for first, last in call_ranges(self.reader, wanted.capture):
-            found.extend(
-                self.reader.rows(
-                    f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{restriction}"
-                    " ORDER BY c.id DESC LIMIT ?",
-                    first,
-                    last,
-                    *parameters,
-                    -1 if limit is None else limit - len(found),
-                )
-            )
+        for some in passing(self.reader, wanted):
+            rows = some.rows(self.reader, CALL_COLUMNS, backwards=True)
+            found.extend(islice(rows, None if limit is None else limit - len(found)))
             if limit is not None and len(found) >= limit:
                 break
         return [call_row(row) for row in reversed(found)]
@@ -59,35 +51,28 @@ class Calls:
 
         Their objects have no names yet.
         """
-        ranges = list(call_ranges(self.reader, capture))
-        found: dict[int, list[Row]] = {}
-        for stack in stacks:
-            left = limit
-            for order, (first, last) in enumerate(ranges):
-                rows = self.reader.rows(
-                    f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.stack = ? AND c.id BETWEEN ? AND ?"
-                    " ORDER BY c.id DESC LIMIT ?",
-                    stack,
-                    first,
-                    last,
-                    left,
-                )
-                found.setdefault(order, []).extend(rows)
-                left -= len(rows)
-                if left <= 0:
-                    break
-        latest = (row for order in sorted(found) for row in sorted(found[order], key=lambda row: -row[0]))
-        return [call_row(row) for row in islice(latest, limit)]
+        wanted = json_list(stacks)
+        found: list[Row] = []
+        for identifier, first, last in call_ranges(self.reader, capture):
+            rows = self.reader.rows(
+                # From the stacks, of which there are few: not from all kinds of the capture.
+                f"SELECT id FROM call_kinds WHERE stack {IN_JSON} AND +capture = ? AND calls > 0",
+                wanted,
+                identifier,
+            )
+            kinds = [kind for (kind,) in rows]
+            if kinds:
+                calls = calls_in(self.reader, CALL_COLUMNS, kinds, Ids(first, first, last), backwards=True)
+                found.extend(islice(calls, limit - len(found)))
+            if len(found) >= limit:
+                break
+        return [call_row(row) for row in found]
 
     def count(self, wanted: CallFilter) -> int:
         """How many calls pass the filter."""
-        restriction, parameters = conditions(self.reader, wanted)
-        if not restriction:
-            return sum(last - first + 1 for first, last in call_ranges(self.reader, wanted.capture))
-        query = f"SELECT count(*) FROM calls c WHERE c.id BETWEEN ? AND ?{restriction}"
         return sum(
-            self.reader.rows(query, first, last, *parameters)[0][0]
-            for first, last in call_ranges(self.reader, wanted.capture)
+            some.calls if some.is_of_kinds else sum(count for (count,) in some.aggregated(self.reader, "count(*)"))
+            for some in passing(self.reader, wanted)
         )
 
     def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
@@ -103,7 +88,7 @@ class Calls:
 
     def totals(self, wanted: CallFilter, *, by_thread: bool = False) -> list[FunctionTotals]:
         """What the calls that pass the filter came to by boundary function, most time of their own first."""
-        from framedex.index.ask.call.totals import function_totals  # with numpy, which other questions do without
+        from framedex.index.ask.call.totals import function_totals
 
         return function_totals(self.reader, wanted, by_thread=by_thread)
 
@@ -129,9 +114,11 @@ class Calls:
                 f"Several functions that were called match '{name}':\n{listed}", "Give more of the name you mean."
             )
         boundaries = json_list([row[0] for row in fitting])
-        for first, last in call_ranges(self.reader, None):
+        for capture, _, _ in call_ranges(self.reader, None):
             row = self.reader.row(
-                f"SELECT max(id) FROM calls WHERE boundary {IN_JSON} AND id BETWEEN ? AND ?", boundaries, first, last
+                f"SELECT max(latest_call) FROM call_kinds WHERE boundary {IN_JSON} AND +capture = ?",
+                boundaries,
+                capture,
             )
             if row is not None and row[0] is not None:
                 return self.get(row[0])

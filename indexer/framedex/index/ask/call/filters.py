@@ -1,29 +1,99 @@
-"""Which calls a filter lets pass, as SQL."""
+"""Which calls a filter lets pass: by their kinds as far as it goes, else one by one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from framedex.index.ask.call.objects import calls_of_object
 from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.rows import Reader
+from framedex.index.read.rows import CALL_TABLES, Reader
+from framedex.index.read.spans import Ids, calls_in, id_ranges, in_portions
 from framedex.model import CallFilter
+
+_AT_ONCE = 1 << 16  # calls
 
 _FILE_AND_LINE = re.compile(r"(?P<path>.+):(?P<line>\d+)")
 
 
-def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int]]:
-    """The first and last call id of each capture that has calls, the latest capture first."""
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The calls of one capture that pass a filter.
+
+    They have these ids, are of these kinds (None: of all), which have `calls` calls, and fulfil the
+    condition, which continues a WHERE clause over `call_rows c` and `call_kinds k` and takes the parameters.
+    `is_of_kinds`: all calls of these kinds pass, so that the totals of the kinds tell everything.
+    """
+
+    capture: int
+    ids: Ids
+    kinds: tuple[int, ...] | None
+    calls: int
+    is_of_kinds: bool
+    condition: str
+    parameters: tuple[object, ...]
+
+    def rows(self, reader: Reader, columns: str, *, backwards: bool) -> Iterator[Row]:
+        """Rows of columns of these calls, the first of which is `c.id`, in the order of ids."""
+        if self.kinds is not None:
+            return calls_in(reader, columns, self.kinds, self.ids, self.condition, self.parameters, backwards=backwards)
+        order = "DESC" if backwards else "ASC"
+        return reader.each(
+            f"SELECT {columns} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}",
+            self.ids.first,
+            self.ids.last,
+            *self.parameters,
+        )
+
+    def aggregated(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
+        """Rows of aggregates of these calls: several for one group, each of a part of the calls."""
+        kinds = f" AND c.kind {IN_JSON}" if self.kinds is not None else ""
+        query = (
+            f"SELECT {columns} FROM json_each(?) s CROSS JOIN call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
+            f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1{kinds}{self.condition}{grouping}"
+        )
+        wanted = () if self.kinds is None else (json_list(self.kinds),)
+        for ranges in in_portions(self._ranges(reader)):
+            yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
+
+    def _ranges(self, reader: Reader) -> Iterator[tuple[int, int]]:
+        ids = self.ids
+        if self.kinds is not None:
+            return id_ranges(reader, self.kinds, self.ids, backwards=False)
+        return ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
+
+
+def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:
+    """The calls that pass a filter, by capture, the latest capture first."""
+    condition, parameters = _of_kinds(reader, wanted)
+    for capture, first, last in call_ranges(reader, wanted.capture):
+        ids, rows, values = _of_rows(reader, wanted, first, last)
+        kinds, calls = None, last - first + 1
+        if condition:
+            found = reader.rows(
+                f"SELECT k.id, k.calls FROM call_kinds k WHERE k.capture = ? AND k.calls > 0{condition}",
+                capture,
+                *parameters,
+            )
+            kinds, calls = tuple(kind for kind, _ in found), sum(each for _, each in found)
+        if ids[0] <= ids[1] and (kinds is None or kinds):
+            yield Passing(
+                capture, Ids(first, *ids), kinds, calls, ids == (first, last) and not rows, rows, tuple(values)
+            )
+
+
+def call_ranges(reader: Reader, capture: int | None) -> Iterator[tuple[int, int, int]]:
+    """Each capture that has calls with its first and last call id, the latest capture first."""
     for identifier, first, last in reader.rows(
         "SELECT id, first_call, last_call FROM captures WHERE calls > 0 ORDER BY started DESC, id DESC"
     ):
         if capture is None or identifier == capture:
-            yield first, last
+            yield identifier, first, last
 
 
-def conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
-    """The filter as SQL that continues a WHERE clause over `calls c`, and its parameters."""
+def _of_kinds(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
+    """What the filter says of kinds, as SQL that continues a WHERE clause over `call_kinds k`, and its parameters."""
     parts: list[str] = []
     parameters: list[object] = []
 
@@ -32,28 +102,55 @@ def conditions(reader: Reader, wanted: CallFilter) -> tuple[str, list[object]]:
         parameters.extend(values)
 
     if wanted.function is not None:
-        require(f"c.boundary {IN_JSON}", json_list(_boundaries_meant(reader, wanted.function)))
+        require(f"k.boundary {IN_JSON}", json_list(_boundaries_meant(reader, wanted.function)))
     if wanted.thread is not None:
         threads = reader.rows(
             "SELECT id FROM threads WHERE instr(lower(name), lower(?1)) > 0 OR CAST(tid AS TEXT) = ?1"
             " OR lower(label) = lower(?1)",
             wanted.thread,
         )
-        require(f"c.thread {IN_JSON}", json_list([thread for (thread,) in threads]))
-    if wanted.after is not None:
-        require("c.start >= ?", wanted.after)
-    if wanted.before is not None:
-        require("c.start <= ?", wanted.before)
+        require(f"k.thread {IN_JSON}", json_list([thread for (thread,) in threads]))
     if wanted.through is not None:
-        require(f"c.stack {IN_JSON}", json_list(_stacks_containing(reader, wanted.through)))
+        require(f"k.stack {IN_JSON}", json_list(_stacks_containing(reader, wanted.through)))
     if wanted.errors_only:
-        require("c.error > 0")
+        require("k.error > 0")
     if wanted.slower_than is not None:
-        require("(c.duration > ? OR c.duration < 0)", wanted.slower_than)
-    if wanted.object is not None:
-        condition, values = calls_of_object(reader, wanted.object, wanted.capture)
-        require(condition, *values)
+        require("(k.longest > ? OR k.error < 0)", wanted.slower_than)
     return "".join(parts), parameters
+
+
+def _of_rows(
+    reader: Reader, wanted: CallFilter, first: int, last: int
+) -> tuple[tuple[int, int], str, Sequence[object]]:
+    """The ids that the filter leaves of a capture's, and what it says of each call, as in `Passing`."""
+    parts: list[str] = []
+    parameters: list[object] = []
+    if wanted.after is not None:
+        first = _started(reader, first, last, wanted.after)
+    if wanted.before is not None:
+        last = _started(reader, first, last, wanted.before + 1) - 1
+    if wanted.slower_than is not None:
+        parts.append(" AND (c.duration > ? OR c.duration < 0)")
+        parameters.append(wanted.slower_than)
+    if wanted.object is not None:
+        found = calls_of_object(reader, wanted.object, wanted.capture)
+        first, last = max(first, found.first), min(last, found.last)
+        parts.append(f" AND {found.condition}")
+        parameters += found.parameters
+    return (first, last), "".join(parts), parameters
+
+
+def _started(reader: Reader, first: int, last: int, time: int) -> int:
+    """The first of these calls that began at this time or later; one more than the last where none did."""
+    begin, end = first, last + 1
+    while begin < end:
+        middle = (begin + end) // 2
+        row = reader.row("SELECT start FROM call_rows WHERE id = ?", middle)
+        if row is not None and row[0] < time:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
 
 
 def _boundaries_meant(reader: Reader, names: str) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,16 +18,13 @@ _NAME = re.compile(r"(?P<type>[a-z0-9_]+)#(?P<number>\d{1,18})")
 _AT_ONCE = 5_000  # calls
 
 _COLUMNS = (
-    "o.id, o.capture, o.type, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
-    " o.deleted_call, o.destroyed_call, k.type, k.number"
+    "o.id, t.capture, t.name, o.number, o.address, o.size, o.uses, o.created_call, o.first_call, o.last_call,"
+    " o.deleted_call, o.destroyed_call, u.name, k.number"
 )
-_TABLES = "objects o LEFT JOIN objects k ON k.id = o.client"
-
-# The object that an address was at a time: the last of those that were born by then.
-_OBJECTS_AT = (
-    "SELECT q.key, (SELECT o.number FROM objects o WHERE o.capture = ?1 AND o.type = json_extract(q.value, '$[0]')"
-    " AND o.address = json_extract(q.value, '$[1]') AND o.born <= json_extract(q.value, '$[2]')"
-    " ORDER BY o.born DESC LIMIT 1) FROM json_each(?2) q"
+# Not the view: SQLite would make all of its rows for the right side of a LEFT JOIN.
+_TABLES = (
+    "object_rows o JOIN object_types t ON t.id = o.type"
+    " LEFT JOIN object_rows k ON k.id = o.client LEFT JOIN object_types u ON u.id = k.type"
 )
 
 
@@ -48,18 +44,51 @@ class Objects:
             raise FramedexError(
                 f"'{name}' is no name of an object.", "Objects are named like buffer#12 by `framedex calls`."
             )
-        row = self.reader.row(
-            f"SELECT {_COLUMNS} FROM {_TABLES} JOIN captures p ON p.id = o.capture"
-            " WHERE o.type = ?1 AND o.number = ?2 AND (?3 IS NULL OR o.capture = ?3)"
-            " ORDER BY p.started DESC, p.id DESC",
-            match["type"],
-            int(match["number"]),
-            capture,
-        )
+        row = self._found(match["type"], int(match["number"]), capture)
         if row is None:
             where = "the index" if capture is None else f"capture {capture}"
             raise FramedexError(f"There is no {name} in {where}.", "`framedex calls` shows the names of objects.")
         return _object_row(row)
+
+    def _found(self, kind: str, number: int, capture: int | None) -> Row | None:
+        """The columns of the latest object of this name."""
+        types = self.reader.rows(
+            "SELECT t.id, t.capture FROM object_types t JOIN captures p ON p.id = t.capture"
+            " WHERE t.name = ?1 AND (?2 IS NULL OR t.capture = ?2) ORDER BY p.started DESC, p.id DESC",
+            kind,
+            capture,
+        )
+        for type_id, of_capture in types:
+            passed = 0
+            ranges = _ranges(self.reader, of_capture)
+            for first, last in ranges:
+                # Where objects are numbered in the order of their birth, so many are born before this one.
+                begin = first + max(number - 1 - passed, 0)
+                passed += last - first + 1
+                row = self._in_range(type_id, number, begin, last)
+                if row is not None:
+                    return row
+            for first, last in ranges:
+                row = self._in_range(type_id, number, first, last)
+                if row is not None:
+                    return row
+        return None
+
+    def _in_range(self, type_id: int, number: int, first: int, last: int) -> Row | None:
+        return self.reader.row(
+            f"SELECT {_COLUMNS} FROM {_TABLES} WHERE o.id = (SELECT id FROM object_rows"
+            " WHERE id BETWEEN ? AND ? AND +type = ? AND number = ? ORDER BY id LIMIT 1)",
+            first,
+            last,
+            type_id,
+            number,
+        )
+
+
+def _ranges(reader: Reader, capture: int) -> list[tuple[int, int]]:
+    """The ids of a capture's objects, in the order of their birth."""
+    query = "SELECT first_object, last_object FROM object_ranges WHERE capture = ? ORDER BY first_object"
+    return [(first, last) for first, last in reader.rows(query, capture)]
 
 
 def _object_row(row: Row) -> ObjectRow:
@@ -81,19 +110,36 @@ def _object_row(row: Row) -> ObjectRow:
     )
 
 
-def calls_of_object(reader: Reader, name: str, capture: int | None) -> tuple[str, list[object]]:
-    """The calls that an object is a value of, as an SQL condition on `calls c` with its parameters."""
+@dataclass(frozen=True, slots=True)
+class ObjectCalls:
+    """The calls that an object is a value of: with ids from `first` to `last`, and fulfilling the condition.
+
+    The condition is on `call_rows c` and `call_kinds k`, and takes the parameters.
+    """
+
+    first: int
+    last: int
+    condition: str
+    parameters: list[object]
+
+
+def calls_of_object(reader: Reader, name: str, capture: int | None) -> ObjectCalls:
+    """The calls that an object of the runtime is a value of. Raises FramedexError as `Objects.named` does."""
     found = Objects(reader).named(name, capture)
     boundaries = {name: identifier for identifier, name in reader.rows("SELECT id, name FROM boundaries")}
-    texts = reader.rows("SELECT id, json FROM arguments WHERE instr(json, ?) > 0", f'"{found.address:#x}"')
+    texts = reader.rows(
+        "SELECT id, json FROM arguments WHERE capture = ? AND instr(json, ?) > 0",
+        found.capture,
+        f'"{found.address:#x}"',
+    )
     conditions, parameters = ["0"], list[object]()
     for field, functions in functions_with(found.type).items():
         called = [boundaries[function] for function in functions if function in boundaries]
         holding = [identifier for identifier, text in texts if _holds(arguments(text).get(field), found.address)]
         if called and holding:
-            conditions.append(f"(c.boundary {IN_JSON} AND c.arguments {IN_JSON})")
+            conditions.append(f"(k.boundary {IN_JSON} AND c.arguments {IN_JSON})")
             parameters += [json_list(called), json_list(holding)]
-    return f"c.id BETWEEN ? AND ? AND ({' OR '.join(conditions)})", [found.first_call, found.last_call, *parameters]
+    return ObjectCalls(found.first_call, found.last_call, f"({' OR '.join(conditions)})", parameters)
 
 
 def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
@@ -108,11 +154,10 @@ def name_objects(reader: Reader, calls: Sequence[CallRow]) -> list[CallRow]:
 
 def _named(reader: Reader, capture: int, calls: Sequence[CallRow]) -> Iterator[CallRow]:
     sightings = [(place, *each) for place, call in enumerate(calls) for each in _sightings(call)]
-    wanted = json.dumps([(known.type, signed(address), time) for _, known, address, time in sightings])
+    at = _ObjectsAt(reader, capture) if sightings else None
     objects: list[dict[str, str | list[str | None]]] = [{} for _ in calls]
-    for (place, known, _, _), (_, number) in zip(
-        sightings, reader.rows(_OBJECTS_AT, capture, wanted) if sightings else (), strict=True
-    ):
+    for place, known, address, time in sightings:
+        number = at.number(known.type, address, time) if at is not None else None
         name = None if number is None else f"{known.type}#{number}"
         if known.is_list:
             listed = objects[place].setdefault(known.name, [])
@@ -121,6 +166,55 @@ def _named(reader: Reader, capture: int, calls: Sequence[CallRow]) -> Iterator[C
         elif name is not None:
             objects[place][known.name] = name
     return (replace(call, objects=names) if names else call for call, names in zip(calls, objects, strict=True))
+
+
+class _ObjectsAt:
+    """Which object of a capture an address was at a time: the last of those that were born by then.
+
+    Objects are numbered in the order of their birth, so a time is an id, and an index has those of an address by id:
+    however many objects were at one address, each costs two searches.
+    """
+
+    def __init__(self, reader: Reader, capture: int) -> None:
+        self._reader = reader
+        self._ranges = _ranges(reader, capture)
+        query = "SELECT name, id FROM object_types WHERE capture = ?"
+        self._types: dict[str, int] = dict(reader.rows(query, capture))
+        self._born_by: dict[int, list[tuple[int, int]]] = {}
+
+    def number(self, kind: str, address: int, time: int) -> int | None:
+        """The number of the object of this type; None where there was none."""
+        type_id = self._types.get(kind)
+        if type_id is None or not address:
+            return None
+        if time not in self._born_by:
+            self._born_by[time] = list(self._ids_born_by(time))
+        for first, last in self._born_by[time]:
+            row = self._reader.row(
+                "SELECT number FROM object_rows WHERE address = ? AND id BETWEEN ? AND ? AND +type = ?"
+                " ORDER BY id DESC LIMIT 1",
+                signed(address),
+                first,
+                last,
+                type_id,
+            )
+            if row is not None:
+                return int(row[0])
+        return None
+
+    def _ids_born_by(self, time: int) -> Iterator[tuple[int, int]]:
+        """The ranges of ids of the objects that were born by this time, the latest first."""
+        for first, last in reversed(self._ranges):
+            begin, end = first, last + 1
+            while begin < end:
+                middle = (begin + end) // 2
+                row = self._reader.row("SELECT born FROM object_rows WHERE id = ?", middle)
+                if row is None or row[0] > time:
+                    end = middle
+                else:
+                    begin = middle + 1
+            if begin > first:
+                yield first, begin - 1
 
 
 def _sightings(call: CallRow) -> Iterator[tuple[ObjectField, int, int]]:

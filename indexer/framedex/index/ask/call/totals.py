@@ -1,94 +1,206 @@
-"""What the calls of each boundary function came to: how many, how long, how many errors."""
+"""What the calls of each boundary function came to: how many, how long, how many errors.
+
+Of many calls the totals are told that are kept while indexing, and percentiles by buckets of durations: within 0.8
+percent. Few calls, and those that only a look at each can choose, are gone through.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
-from framedex.index.ask.call.filters import call_ranges, conditions
+from framedex.index.ask.call.filters import Passing, passing
+from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.durations import bucket_of, duration_of
 from framedex.index.read.rows import Reader
+from framedex.index.read.spans import KIND_TABLES
 from framedex.model import CallFilter, FunctionTotals
 
-Integers = npt.NDArray[np.int64]
+_EXACT = 100_000
+"""Calls up to which percentiles are exact, all functions together."""
+_FEW = 64
+"""Calls of one function up to which they are exact however many other calls there are."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """The calls of one function, and of one thread where those are told apart.
+
+    `durations` counts the calls that returned by the time that they took, or by its bucket.
+    """
+
+    calls: int = 0
+    errors: int = 0
+    never_returned: int = 0
+    total: int = 0
+    own: int = 0
+    longest: tuple[int, int] = (-1, 0)  # how long, which call
+    first_unreturned: int = 0
+    durations: Counter[int] = field(default_factory=Counter)
+    is_exact: bool = True  # or by buckets
+
+
+_Groups = dict[tuple[int, int], _Group]
 
 
 def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> list[FunctionTotals]:
     """The totals of the calls that pass the filter, by function (and thread), most time of their own first."""
-    columns = _columns(reader, wanted, "c.thread" if by_thread else "0")
-    boundaries = {row[0]: row[1:] for row in reader.rows("SELECT id, name, boundary FROM boundaries")}
+    chosen = list(passing(reader, wanted))
+    is_exact = sum(some.calls for some in chosen) <= _EXACT
+    groups: _Groups = {}
+    counted: list[Passing] = []
+    for some in chosen:
+        if not some.is_of_kinds:
+            _add_calls(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
+            continue
+        _add_kinds(reader, groups, some, by_thread=by_thread)
+        if is_exact or not _is_whole(wanted):
+            _add_durations(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
+        else:
+            counted.append(some)
+    few = {key for key, group in groups.items() if group.calls <= _FEW and not group.durations}
+    for some in counted:
+        _add_buckets(reader, groups, some, few, by_thread=by_thread)
+    boundaries = {row[0]: (row[1], row[2]) for row in reader.rows("SELECT id, name, boundary FROM boundaries")}
     threads: dict[int, str] = dict(reader.rows("SELECT id, label FROM threads")) if by_thread else {}
-    found = []
-    for group in _groups(columns):
-        function, boundary = boundaries[int(group[0, 1])]
-        found.append(_totals(function, boundary, threads.get(int(group[0, 2])), group))
+    found = [_totals(boundaries[boundary], threads.get(thread), group) for (boundary, thread), group in groups.items()]
     return sorted(found, key=lambda totals: (-totals.self_time, -totals.calls, totals.function))
 
 
-def _columns(reader: Reader, wanted: CallFilter, thread: str) -> Integers:
-    """Rows (id, function, thread, duration, error, time in nested calls)."""
-    restriction, parameters = conditions(reader, wanted)
-    found = []
-    for first, last in call_ranges(reader, wanted.capture):
-        inside = _array(
-            reader.rows(
-                "SELECT parent, sum(max(duration, 0)) FROM calls WHERE id BETWEEN ? AND ? AND parent IS NOT NULL"
-                " GROUP BY parent ORDER BY parent",
-                first,
-                last,
-            ),
-            2,
-        )
-        calls = _array(
-            reader.rows(
-                f"SELECT c.id, c.boundary, {thread}, c.duration, c.error, 0 FROM calls c"
-                f" WHERE c.id BETWEEN ? AND ?{restriction} ORDER BY c.id",
-                first,
-                last,
-                *parameters,
-            ),
-            6,
-        )
-        shown = np.isin(inside[:, 0], calls[:, 0], assume_unique=True)
-        calls[np.searchsorted(calls[:, 0], inside[shown, 0]), 5] = inside[shown, 1]
-        found.append(calls)
-    return np.concatenate([np.zeros((0, 6), np.int64), *found])
+def _is_whole(wanted: CallFilter) -> bool:
+    """Whether the filter chooses functions and threads only, by which durations are counted."""
+    return wanted.through is None and not wanted.errors_only and wanted.slower_than is None
 
 
-def _array(rows: list[tuple[int, ...]], width: int) -> Integers:
-    return np.array(rows, np.int64).reshape(-1, width)
+def _group(groups: _Groups, boundary: int, thread: int) -> _Group:
+    return groups.setdefault((boundary, thread), _Group())
 
 
-def _groups(columns: Integers) -> Iterator[Integers]:
-    """The rows of each function and thread, by duration."""
-    ordered = columns[np.lexsort((columns[:, 3], columns[:, 2], columns[:, 1]))]
-    starts = np.flatnonzero(np.any(np.diff(ordered[:, 1:3], axis=0) != 0, axis=1)) + 1
-    yield from (group for group in np.split(ordered, starts) if len(group))
+def _add_kinds(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool) -> None:
+    """Add the calls of kinds by what is kept of these."""
+    chosen = f" AND id {IN_JSON}" if some.kinds is not None else ""
+    rows = reader.rows(
+        f"SELECT boundary, {'thread' if by_thread else '0'}, error, calls, duration, own_duration, longest,"
+        f" longest_call, first_call FROM call_kinds WHERE capture = ? AND calls > 0{chosen}",
+        some.capture,
+        *([] if some.kinds is None else [json_list(some.kinds)]),
+    )
+    for boundary, thread, error, calls, duration, own, longest, longest_call, first_call in rows:
+        _add(_group(groups, boundary, thread), error, calls, duration, own, longest, longest_call, first_call)
 
 
-def _totals(function: str, boundary: str, thread: str | None, group: Integers) -> FunctionTotals:
-    returned = group[group[:, 3] >= 0]
-    durations = returned[:, 3]
-    total = int(durations.sum())
+def _add(
+    group: _Group, error: int, calls: int, duration: int, own: int, longest: int, longest_call: int, first_call: int
+) -> None:
+    group.calls += calls
+    group.total += duration
+    group.own += own
+    if error > 0:
+        group.errors += calls
+    if error >= 0:
+        group.longest = max(group.longest, (longest, longest_call))
+    else:
+        group.never_returned += calls
+        group.first_unreturned = min(group.first_unreturned or first_call, first_call)
+
+
+def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[int, int]], *, by_thread: bool) -> None:
+    """Add how long the calls of functions and threads took by what is kept of these; the few of some are looked at."""
+    thread = "thread" if by_thread else "0"
+    kinds = reader.rows(
+        f"SELECT id, boundary, {thread}, thread FROM call_kinds WHERE capture = ? AND calls > 0", some.capture
+    )
+    if some.kinds is not None:
+        chosen = frozenset(some.kinds)
+        kinds = [row for row in kinds if row[0] in chosen]
+    looked_at = json_list([kind for kind, *key, _ in kinds if tuple(key) in few])
+    for boundary, of_thread, duration in reader.rows(
+        f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, c.duration FROM {KIND_TABLES}"
+        f" WHERE k.id {IN_JSON} AND c.duration >= 0",
+        looked_at,
+    ):
+        groups[boundary, of_thread].durations[duration] += 1
+    counted = json_list(sorted({(boundary, of) for _, boundary, group, of in kinds if (boundary, group) not in few}))
+    for boundary, of_thread, bucket, calls in reader.rows(
+        f"SELECT boundary, {thread}, bucket, sum(calls) FROM call_durations WHERE capture = ?"
+        " AND (boundary, thread) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?)) GROUP BY 1, 2, 3",
+        some.capture,
+        counted,
+    ):
+        group = groups[boundary, of_thread]
+        group.durations[bucket] += calls
+        group.is_exact = False
+
+
+def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
+    """Add calls by a look at each, and at those that were made in them."""
+    for boundary, thread, error, duration, calls, first, last in _durations(reader, some, by_thread=by_thread):
+        group, time = _group(groups, boundary, thread), max(duration, 0) * calls
+        _add(group, error, calls, time, time, duration, last, first)
+        if duration >= 0:
+            _count(group, duration, calls, is_exact=is_exact)
+    of_kinds = f" AND c.kind {IN_JSON}" if some.kinds is not None else ""
+    for boundary, thread, nested in reader.rows(
+        f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
+        " FROM captures p CROSS JOIN call_rows n ON n.id BETWEEN ? AND p.last_call"
+        " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
+        f" WHERE p.id = ? AND c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2",
+        *(some.ids.first, some.capture, some.ids.first, some.ids.last),
+        *([] if some.kinds is None else [json_list(some.kinds)]),
+        *some.parameters,
+    ):
+        _group(groups, boundary, thread).own -= nested
+
+
+def _add_durations(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
+    """Add how long calls took by a look at each."""
+    for boundary, thread, _error, duration, calls, *_ in _durations(reader, some, by_thread=by_thread):
+        if duration >= 0:
+            _count(_group(groups, boundary, thread), duration, calls, is_exact=is_exact)
+
+
+def _count(group: _Group, duration: int, calls: int, *, is_exact: bool) -> None:
+    group.is_exact = is_exact
+    group.durations[duration if is_exact else bucket_of(duration)] += calls
+
+
+def _durations(reader: Reader, some: Passing, *, by_thread: bool) -> Iterator[Row]:
+    """Rows (function, thread, error, duration, calls, first call, last call): several of one duration."""
+    thread = "k.thread" if by_thread else "0"
+    columns = f"k.boundary, {thread}, k.error, c.duration, count(*), min(c.id), max(c.id)"
+    return some.aggregated(reader, columns, " GROUP BY 1, 2, 3, 4")
+
+
+def _totals(named: tuple[str, str], thread: str | None, group: _Group) -> FunctionTotals:
+    returned = group.calls - group.never_returned
+    median, p90, p99 = _quantiles(group, returned, (50, 90, 99))
+    longest, longest_call = group.longest if returned else (0, 0)
     return FunctionTotals(
-        function=function,
-        boundary=boundary,
+        function=named[0],
+        boundary=named[1],
         thread=thread,
-        calls=len(group),
-        errors=int(np.count_nonzero(group[:, 4] > 0)),
-        never_returned=len(group) - len(returned),
-        total=total,
-        self_time=int(np.maximum(durations - returned[:, 5], 0).sum()),
-        mean=round(total / len(durations)) if len(durations) else 0,
-        median=_quantile(durations, 50),
-        p90=_quantile(durations, 90),
-        p99=_quantile(durations, 99),
-        longest=_quantile(durations, 100),
-        longest_call=int(group[-1, 0] if len(returned) == len(group) else group[0, 0]),
+        calls=group.calls,
+        errors=group.errors,
+        never_returned=group.never_returned,
+        total=group.total,
+        self_time=max(group.own, 0),
+        mean=round(group.total / returned) if returned else 0,
+        median=median,
+        p90=p90,
+        p99=p99,
+        longest=longest,
+        longest_call=group.first_unreturned or longest_call,
     )
 
 
-def _quantile(ordered: Integers, percent: int) -> int:
-    """The least duration that so many percent of the calls did not exceed: one that was measured (nearest rank)."""
-    return int(ordered[max(-(-len(ordered) * percent // 100) - 1, 0)]) if len(ordered) else 0
+def _quantiles(group: _Group, returned: int, percents: Sequence[int]) -> list[int]:
+    """The least durations that so many percent of the calls did not exceed: measured ones, or middles of buckets."""
+    ranks = [max(-(-returned * percent // 100), 1) for percent in percents]
+    found: list[int] = []
+    passed = 0
+    for value in sorted(group.durations):
+        passed += group.durations[value]
+        while len(found) < len(ranks) and passed >= ranks[len(found)]:
+            found.append(value if group.is_exact else min(duration_of(value), group.longest[0]))
+    return found or [0] * len(ranks)

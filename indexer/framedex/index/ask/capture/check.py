@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -11,6 +10,7 @@ from framedex.errorcodes import ErrorCode, error_name
 from framedex.index.ask.call.pythonlines import python_lines
 from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import Reader, arguments
+from framedex.index.read.spans import KIND_TABLES
 from framedex.missing import doubts, stopped_early
 from framedex.model import CaptureRow, Check, Finding, Metadata, PythonLine, Severity
 from framedex.objects import ViolationKind
@@ -52,7 +52,16 @@ class _Group:
     finding: Finding
     stack: int
     total: int = 0  # created objects: how many in all
-    names: list[str] = field(default_factory=list)
+    names: list[tuple[int, str]] = field(default_factory=list)  # of objects, each with the call
+
+    def add(self, name: str, call: int, size: int | None) -> None:
+        """Count an object that a call has created, after those that were created before."""
+        found = self.finding
+        sizes = [each for each in (found.size, size) if each is not None]
+        latest = max(found.call, call)
+        self.finding = replace(found, count=found.count + 1, call=latest, size=sum(sizes) if sizes else None)
+        if len(self.names) < _SHOWN:
+            self.names.append((call, name))
 
 
 def _why_objects_are_not_judged(capture: CaptureRow) -> Iterator[str]:
@@ -75,9 +84,9 @@ def _doubts(capture: CaptureRow) -> Iterator[str]:
 
 def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
-        "SELECT b.name, c.error, c.stack, a.json, count(*), max(c.id)"
-        " FROM calls c JOIN boundaries b ON b.id = c.boundary JOIN arguments a ON a.id = c.arguments"
-        f" WHERE c.capture = ? AND c.error > 0 GROUP BY c.boundary, c.error, c.stack, a.json, {_DISPATCHED_FROM}",
+        "SELECT b.name, k.error, k.stack, a.json, count(*), max(c.id)"
+        f" FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary CROSS JOIN arguments a ON a.id = c.arguments"
+        f" WHERE k.capture = ? AND k.error > 0 GROUP BY k.boundary, k.error, k.stack, a.json, {_DISPATCHED_FROM}",
         capture.id,
     )
     for function, error, stack, text, count, call in rows:
@@ -91,8 +100,8 @@ def _errors(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 
 def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
-        "SELECT b.name, c.stack, count(*), max(c.id) FROM calls c JOIN boundaries b ON b.id = c.boundary"
-        f" WHERE c.capture = ? AND c.duration < 0 GROUP BY c.boundary, c.stack, {_DISPATCHED_FROM}",
+        f"SELECT b.name, k.stack, count(*), max(c.id) FROM {KIND_TABLES} CROSS JOIN boundaries b ON b.id = k.boundary"
+        f" WHERE k.capture = ? AND k.error < 0 GROUP BY k.boundary, k.stack, {_DISPATCHED_FROM}",
         capture.id,
     )
     for function, stack, count, call in rows:
@@ -105,9 +114,10 @@ def _unreturned(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
 def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     rows = reader.rows(
         "SELECT v.kind, b.name, o.type, o.number, v.call, v.earlier_call, e.name, c.stack, c.error"
-        " FROM objects o JOIN violations v ON v.object = o.id JOIN calls c ON c.id = v.call"
-        " JOIN boundaries b ON b.id = c.boundary LEFT JOIN calls d ON d.id = v.earlier_call"
-        " LEFT JOIN boundaries e ON e.id = d.boundary WHERE o.capture = ? ORDER BY v.call",
+        " FROM object_ranges r CROSS JOIN violations v ON v.object BETWEEN r.first_object AND r.last_object"
+        " CROSS JOIN objects o ON o.id = v.object CROSS JOIN calls c ON c.id = v.call"
+        " CROSS JOIN boundaries b ON b.id = c.boundary LEFT JOIN call_rows d ON d.id = v.earlier_call"
+        " LEFT JOIN call_kinds f ON f.id = d.kind LEFT JOIN boundaries e ON e.id = f.boundary WHERE r.capture = ? ORDER BY v.call, v.id",
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:
@@ -115,45 +125,97 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         if error > 0:
             message += f", and answered {error_name(error)}"
         finding = Finding(kind, Severity.ERROR, message, function, 1, call, earlier_call)
-        yield _Group(finding, stack, names=[f"{noun}#{number}"])
+        yield _Group(finding, stack, names=[(call, f"{noun}#{number}")])
 
 
 def _undestroyed(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
     """What was created and not destroyed: before its client was, or by the end of the recording."""
-    created = {
-        tuple(row[:3]): row[3]
-        for row in reader.rows(
-            f"SELECT o.type, c.stack, {_DISPATCHED_FROM}, count(*)"
-            " FROM objects o JOIN calls c ON c.id = o.created_call WHERE o.capture = ? GROUP BY 1, 2, 3",
-            capture.id,
+    types = reader.rows("SELECT id, name FROM object_types WHERE capture = ? ORDER BY id", capture.id)
+    names: dict[int, str] = dict(reader.rows("SELECT id, name FROM boundaries"))
+    groups: dict[tuple[object, ...], _Group] = {}
+    created = _Created(reader, capture.id)
+    for type_id, noun in types:
+        rows = reader.each(
+            f"SELECT k.stack, k.boundary, {_DISPATCHED_FROM}, o.number, o.size, c.id, d.destroyed_call"
+            " FROM object_rows o CROSS JOIN call_rows c ON c.id = o.created_call"
+            " CROSS JOIN call_kinds k ON k.id = c.kind"
+            " LEFT JOIN object_rows d ON d.id = o.client WHERE o.type = ? AND o.destroyed_call IS NULL ORDER BY o.id",
+            type_id,
         )
-    }
-    rows = reader.rows(
-        f"SELECT o.type, c.stack, {_DISPATCHED_FROM}, o.number, o.size, o.created_call, b.name, k.destroyed_call"
-        " FROM objects o JOIN calls c ON c.id = o.created_call JOIN boundaries b ON b.id = c.boundary"
-        " LEFT JOIN objects k ON k.id = o.client"
-        " WHERE o.capture = ? AND o.destroyed_call IS NULL ORDER BY o.created_call",
-        capture.id,
-    )
-    totals: Counter[tuple[object, ...]] = Counter()
-    for noun, stack, origin, number, size, call, function, client_gone in rows:
-        is_leak = client_gone is not None
-        key = noun, stack, origin
-        first = not totals[key]
-        totals[key] += 1
-        finding = Finding(
-            "leak" if is_leak else "alive",
-            Severity.WARNING if is_leak else Severity.NOTE,
-            f"created {_a(noun)} that was not destroyed before its client"
-            if is_leak
-            else f"created {_a(noun)} that was still there when the recording ended",
-            function,
-            1,
-            call,
-            client_gone,
-            size=size,
+        for stack, boundary, origin, number, size, call, client_gone in rows:
+            is_leak = client_gone is not None
+            key = type_id, stack, boundary, origin, client_gone
+            known = groups.get(key)
+            if known is None:
+                finding = Finding(
+                    "leak" if is_leak else "alive",
+                    Severity.WARNING if is_leak else Severity.NOTE,
+                    f"created {_a(noun)} that was not destroyed before its client"
+                    if is_leak
+                    else f"created {_a(noun)} that was still there when the recording ended",
+                    names[boundary],
+                    0,
+                    call,
+                    client_gone,
+                )
+                known = groups[key] = _Group(finding, stack, created.take(type_id, stack, origin))
+            known.add(f"{noun}#{number}", call, size)
+    yield from groups.values()
+
+
+class _Created:
+    """How many objects of a type the calls with a stack created; of linked calls, those dispatched from one place."""
+
+    def __init__(self, reader: Reader, capture: int) -> None:
+        self._reader = reader
+        self._capture = capture
+        self._linked: dict[tuple[int, int, int], int] | None = None
+        self._told: set[tuple[int, int, int | None]] = set()
+
+    def take(self, type_id: int, stack: int, origin: int | None) -> int:
+        """The number, told once: groups of one place share it."""
+        key = type_id, stack, origin
+        if key in self._told:
+            return 0
+        self._told.add(key)
+        if origin is not None:
+            return self._of_linked().get((type_id, stack, origin), 0)
+        rows = self._reader.rows(
+            "SELECT coalesce(sum(x.objects), 0) FROM created_objects x JOIN call_kinds k ON k.id = x.kind"
+            " WHERE x.type = ? AND k.stack = ?",
+            type_id,
+            stack,
         )
-        yield _Group(finding, stack, created[key] if first else 0, [f"{noun}#{number}"])
+        total: int = rows[0][0]
+        if not self._has_links(stack):
+            return total
+        return total - sum(
+            count for (kind, of, _), count in self._of_linked().items() if (kind, of) == (type_id, stack)
+        )
+
+    def _has_links(self, stack: int) -> bool:
+        """Whether any call with this stack is linked: those of one stack are on threads with Python, or on none."""
+        query = (
+            "SELECT EXISTS (SELECT 1 FROM call_kinds k"
+            " JOIN call_links l ON l.call BETWEEN k.first_call AND k.latest_call"
+            " JOIN call_rows c ON c.id = l.call AND c.kind = k.id WHERE k.stack = ? AND k.capture = ?)"
+        )
+        return bool(self._reader.rows(query, stack, self._capture)[0][0])
+
+    def _of_linked(self) -> dict[tuple[int, int, int], int]:
+        """By type, stack and place: a look at every object of the capture, for the few captures that need it."""
+        if self._linked is None:
+            rows = self._reader.rows(
+                "SELECT o.type, k.stack, l.node, count(*) FROM object_ranges r CROSS JOIN object_rows o"
+                "  ON o.id BETWEEN r.first_object AND r.last_object"
+                " CROSS JOIN (SELECT call, min(node) AS node FROM call_links GROUP BY call) l"
+                " ON l.call = o.created_call"
+                " CROSS JOIN call_rows c ON c.id = l.call CROSS JOIN call_kinds k ON k.id = c.kind"
+                " WHERE r.capture = ? GROUP BY 1, 2, 3",
+                self._capture,
+            )
+            self._linked = {(kind, stack, node): count for kind, stack, node, count in rows}
+        return self._linked
 
 
 def _a(noun: str) -> str:
@@ -178,5 +240,7 @@ def _findings(groups: Iterable[_Group], lines: dict[int, PythonLine]) -> Iterato
     for group in merged.values():
         told = f"{group.finding.message} ({group.finding.count:,} of {group.total:,})" if group.total > 1 else None
         yield replace(
-            group.finding, objects=tuple(dict.fromkeys(group.names))[:_SHOWN], message=told or group.finding.message
+            group.finding,
+            objects=tuple(dict.fromkeys(name for _, name in sorted(group.names)))[:_SHOWN],
+            message=told or group.finding.message,
         )

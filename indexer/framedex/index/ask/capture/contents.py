@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from framedex.calltext import arguments_in_brief
 from framedex.errors import FramedexError
 from framedex.index.ask.call.objects import calls_of_object, name_objects
 from framedex.index.ask.capture.tree import capture_tree
-from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.asked import AskedCapture
 from framedex.index.read.rows import CALL_COLUMNS, CALL_TABLES, Reader, arguments, call_row
+from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
 from framedex.model import BoundaryTotals, CallRow
 
 MOST_CALLS = 50
@@ -33,17 +35,7 @@ def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]
     """
     reader, capture = asked.reader, asked.capture
     if text:
-        first, last = _calls_of(reader, capture)
-        passing = _Passing.of(reader, capture, text)
-        rows = reader.rows(
-            "SELECT b.id, b.name, b.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
-            " FROM calls c JOIN boundaries b ON b.id = c.boundary"
-            f" WHERE c.id BETWEEN ? AND ? AND (c.boundary {IN_JSON} OR {passing.condition}) GROUP BY b.id",
-            first,
-            last,
-            json_list(sorted(passing.boundaries)),
-            *passing.parameters,
-        )
+        rows = _totals_of_passing(reader, capture, _Passing.of(reader, capture, text))
     else:
         rows = reader.rows(
             "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest_call)"
@@ -51,6 +43,27 @@ def boundary_totals(asked: AskedCapture, text: str = "") -> list[BoundaryTotals]
             capture,
         )
     return sorted((BoundaryTotals(*row) for row in rows), key=lambda each: (-each.duration, -each.calls, each.function))
+
+
+def _totals_of_passing(reader: Reader, capture: int, passing: _Passing) -> list[Row]:
+    """Rows for `BoundaryTotals`: kinds that pass are told by their totals, calls of the others are looked at."""
+    first, last = _calls_of(reader, capture)
+    of_kind = f"(k.boundary {IN_JSON} OR k.stack {IN_JSON})"
+    kinds = json_list(sorted(passing.boundaries)), passing.stacks
+    return reader.rows(
+        "SELECT b.id, b.name, b.boundary, sum(x.calls), sum(x.duration), max(x.latest) FROM ("
+        " SELECT k.boundary, k.calls, k.duration, k.latest_call AS latest FROM call_kinds k"
+        f" WHERE k.capture = ? AND k.calls > 0 AND {of_kind}"
+        " UNION ALL SELECT k.boundary, count(*), sum(max(c.duration, 0)), max(c.id)"
+        " FROM call_rows c CROSS JOIN call_kinds k ON k.id = c.kind"
+        f" WHERE c.id BETWEEN ? AND ? AND {passing.condition} AND NOT {of_kind} GROUP BY k.boundary"
+        ") x JOIN boundaries b ON b.id = x.boundary GROUP BY b.id",
+        capture,
+        *kinds,
+        *(passing.first or first, passing.last or last),
+        *passing.parameters,
+        *kinds,
+    )
 
 
 def calls_of_boundary(
@@ -67,58 +80,67 @@ def calls_of_boundary(
     With `longest_first`, those that took longest come first, which looks at all of them. Their objects are named.
     """
     reader, capture = asked.reader, asked.capture
-    first, last = _calls_of(reader, capture)
-    condition, parameters = "", []
-    if text:
-        passing = _Passing.of(reader, capture, text)
-        if boundary not in passing.boundaries:
-            condition, parameters = f" AND {passing.condition}", passing.parameters
-    order = "c.duration DESC, c.id" if longest_first else "c.id"
-    rows = reader.rows(
-        f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id IN (SELECT c.id FROM calls c"
-        f" WHERE c.boundary = ? AND c.id BETWEEN ? AND ?{condition} ORDER BY {order} LIMIT ? OFFSET ?)"
-        f" ORDER BY {order}",
-        boundary,
-        first,
-        last,
-        *parameters,
-        limit,
-        offset,
-    )
-    return name_objects(reader, [call_row(row) for row in rows])
+    passing = _Passing.of(reader, capture, text) if text else None
+    if passing is not None and boundary in passing.boundaries:
+        passing = None
+    of_boundary = "SELECT id FROM call_kinds WHERE capture = ? AND +boundary = ? AND calls > 0"
+    kinds = [kind for (kind,) in reader.rows(of_boundary, capture, boundary)]
+    condition, parameters = "", list[object]()
+    if passing is not None:
+        condition = f" AND (k.stack {IN_JSON} OR {passing.condition})"
+        parameters = [passing.stacks, *passing.parameters]
+    if longest_first:
+        # Of all of them SQLite keeps as many as are asked for.
+        rows = reader.rows(
+            f"SELECT c.id FROM {KIND_TABLES} WHERE k.id {IN_JSON}{condition}"
+            " ORDER BY c.duration DESC, c.id LIMIT ? OFFSET ?",
+            json_list(kinds),
+            *parameters,
+            limit,
+            offset,
+        )
+    else:
+        first, last = _calls_of(reader, capture)
+        calls = calls_in(reader, "c.id", kinds, Ids(first, first, last), condition, parameters, backwards=False)
+        rows = list(islice(calls, offset, offset + limit))
+    ids = [call for (call,) in rows]
+    query = f"SELECT {CALL_COLUMNS} FROM {CALL_TABLES} WHERE c.id {IN_JSON}"
+    found = {row[0]: call_row(row) for row in reader.rows(query, json_list(ids))}
+    return name_objects(reader, [found[call] for call in ids])
 
 
 @dataclass(frozen=True, slots=True)
 class _Passing:
     """The parts of a capture that contain a text: boundary functions by name, stacks by functions and files, arguments.
 
-    `condition` is on `calls c` and takes `parameters`.
+    `stacks` are for IN_JSON. `condition` is on `call_rows c` and `call_kinds k`, beside those, and takes `parameters`;
+    only calls from `first` to `last` fulfil it, where these are not 0.
     """
 
     boundaries: frozenset[int]
+    stacks: str
     condition: str
     parameters: list[object]
+    first: int = 0
+    last: int = 0
 
     @staticmethod
     def of(reader: Reader, capture: int, text: str) -> _Passing:
-        named = reader.rows("SELECT id FROM boundaries WHERE instr(lower(name), lower(?)) > 0", text)
+        rows = reader.rows("SELECT id FROM boundaries WHERE instr(lower(name), lower(?)) > 0", text)
+        named = frozenset(each for (each,) in rows)
         if _OBJECT.fullmatch(text):
-            return _Passing(frozenset(each for (each,) in named), *_with_object(reader, capture, text))
-        found: tuple[str, str] = reader.memory.recall(
+            try:
+                found = calls_of_object(reader, text, capture)
+            except FramedexError:  # the capture has no such object
+                return _Passing(named, "[]", "0", [])
+            condition = f"(c.id BETWEEN ? AND ? AND {found.condition})"
+            within = found.first, found.last
+            return _Passing(named, "[]", condition, [*within, *found.parameters], *within)
+        stacks, texts = reader.memory.recall(
             ("passing", capture, text),
             lambda: (json_list(_stacks(reader, capture, text)), json_list(_arguments(reader, capture, text))),
         )
-        condition = f"(c.stack {IN_JSON} OR c.arguments {IN_JSON})"
-        return _Passing(frozenset(each for (each,) in named), condition, list(found))
-
-
-def _with_object(reader: Reader, capture: int, name: str) -> tuple[str, list[object]]:
-    """The calls that an object of the runtime is a value of, as a condition and its parameters."""
-    try:
-        condition, parameters = calls_of_object(reader, name, capture)
-    except FramedexError:  # the capture has no such object
-        return "0", []
-    return f"({condition})", parameters
+        return _Passing(named, stacks, f"c.arguments {IN_JSON}" if texts != "[]" else "0", [texts] * (texts != "[]"))
 
 
 def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
@@ -140,13 +162,11 @@ def _stacks(reader: Reader, capture: int, text: str) -> list[int]:
 
 def _arguments(reader: Reader, capture: int, text: str) -> list[int]:
     """The argument objects of a capture that contain the text, as recorded or (`F32[2,3]`) as people read shapes."""
-    first, last = _calls_of(reader, capture)
     is_shape = "[" in text
     rows = reader.rows(
-        "SELECT id, json FROM arguments WHERE id IN (SELECT DISTINCT arguments FROM calls WHERE id BETWEEN ? AND ?)"
+        "SELECT id, json FROM arguments WHERE capture = ?"
         f" AND (instr(lower(json), lower(?)) > 0{' OR has_shape' if is_shape else ''})",
-        first,
-        last,
+        capture,
         text,
     )
     wanted = text.casefold()

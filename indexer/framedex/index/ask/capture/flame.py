@@ -50,9 +50,8 @@ def flame_graph(
 def _nested(reader: Reader, capture: int) -> dict[tuple[int, int], int]:
     """The time of boundary calls that were made inside others, by the stack and boundary function of those."""
     rows = reader.rows(
-        "SELECT o.stack, o.boundary, sum(max(c.duration, 0)) FROM captures p"
-        " JOIN calls c ON c.id BETWEEN p.first_call AND p.last_call JOIN calls o ON o.id = c.parent"
-        " WHERE p.id = ? AND c.parent IS NOT NULL GROUP BY o.stack, o.boundary",
+        "SELECT stack, boundary, sum(duration - own_duration) FROM call_kinds WHERE capture = ?"
+        " GROUP BY stack, boundary",
         capture,
     )
     return {(stack, boundary): duration for stack, boundary, duration in rows}

@@ -135,7 +135,8 @@ def _functions(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, Foun
 def _boundaries(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundSymbol]]:
     """The functions of boundaries with these names."""
     rows = reader.rows(
-        f"SELECT name, (SELECT max(id) FROM calls WHERE boundary = b.id) FROM boundaries b WHERE name {IN_JSON}"
+        "SELECT name, (SELECT max(latest_call) FROM call_kinds WHERE boundary = b.id)"
+        f" FROM boundaries b WHERE name {IN_JSON}"
         " AND id NOT IN (SELECT boundary FROM ffi_functions)",
         json_list(names),
     )
@@ -148,7 +149,8 @@ def _targets(reader: Reader, names: Sequence[str]) -> Iterator[tuple[str, FoundS
     """The FFI targets with these names that were run; they are where their handler was written."""
     rows = reader.rows(
         "SELECT runs.target, runs.call, fr.function FROM ("
-        "  SELECT t.target, max(c.id) AS call FROM ffi_functions t JOIN calls c ON c.boundary = t.boundary"
+        "  SELECT t.target, max(k.latest_call) AS call"
+        "  FROM ffi_functions t JOIN call_kinds k ON k.boundary = t.boundary"
         f"  WHERE t.target {IN_JSON} GROUP BY t.target) runs"
         " JOIN calls c ON c.id = runs.call JOIN stacks s ON s.id = c.stack JOIN nodes n ON n.id = s.leaf"
         " LEFT JOIN ffi_handlers h ON h.frame = n.frame JOIN frames fr ON fr.id = coalesce(h.implementation, n.frame)",

@@ -1,0 +1,109 @@
+"""The calls of some kinds, found by the spans in which they are: a few of millions, in the order of their ids."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.read.rows import CALL_TABLES, Reader
+
+KIND_TABLES = (
+    "call_kinds k CROSS JOIN call_spans s ON s.kind = k.id"
+    " CROSS JOIN call_rows c ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = k.id"
+)
+"""All calls `c` of the kinds `k` that a WHERE clause chooses, in no order."""
+
+_SPAN = 256  # ids, counted from the first of a capture
+_SEPARATELY = 64  # kinds whose spans are read as they are wanted; those of more are sorted first
+_LONGEST = 1 << 11  # ids of a range
+_FIRST, _MOST = 1 << 9, 1 << 16  # ids that are looked at in one query: few at first, as a page needs few
+_RANGES = 1 << 12  # in one query
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ids from `first` to `last` of a capture whose calls begin at `base`."""
+
+    base: int
+    first: int
+    last: int
+
+
+def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+    """The ranges that have all calls of these kinds of one capture; disjoint, in the order of ids."""
+    current: tuple[int, int] | None = None
+    for low, high in _joined_spans(reader, kinds, ids, backwards=backwards):
+        if current is None:
+            current = low, high
+        elif backwards and high + 1 == current[0] and current[1] - low < _LONGEST:
+            current = low, current[1]
+        elif not backwards and low - 1 == current[1] and high - current[0] < _LONGEST:
+            current = current[0], high
+        else:
+            yield current
+            current = low, high
+    if current is not None:
+        yield current
+
+
+def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+    """The spans of all kinds as one range for each run of ids that may share a span."""
+    shared = groupby(_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // _SPAN)
+    for _, spans in shared:
+        found = list(spans)
+        low = max(min(first for first, _ in found), ids.first)
+        high = min(max(last for _, last in found), ids.last)
+        if low <= high:
+            yield low, high
+
+
+def _spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[Row]:
+    within = f"first_call BETWEEN ? AND ? ORDER BY first_call {'DESC' if backwards else 'ASC'}"
+    bounds = ids.first - _SPAN, ids.last
+    if len(kinds) > _SEPARATELY:
+        query = f"SELECT first_call, last_call FROM call_spans WHERE kind {IN_JSON} AND {within}"
+        return reader.each(query, json_list(kinds), *bounds)
+    query = f"SELECT first_call, last_call FROM call_spans WHERE kind = ? AND {within}"
+    each = (reader.each(query, kind, *bounds) for kind in kinds)
+    return heapq.merge(*each, key=lambda span: span[0], reverse=backwards)
+
+
+def calls_in(
+    reader: Reader,
+    columns: str,
+    kinds: Sequence[int],
+    ids: Ids,
+    condition: str = "",
+    parameters: Sequence[object] = (),
+    *,
+    backwards: bool,
+) -> Iterator[Row]:
+    """Rows of columns, the first of which is `c.id`, of the calls of these kinds of a capture, in the order of ids.
+
+    The condition continues a WHERE clause over `call_rows c` and `call_kinds k`.
+    """
+    query = (
+        f"SELECT {columns} FROM json_each(?) s CROSS JOIN {CALL_TABLES}"
+        f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1 AND c.kind {IN_JSON}{condition}"
+    )
+    wanted = json_list(kinds)
+    for ranges in in_portions(id_ranges(reader, kinds, ids, backwards=backwards)):
+        rows = reader.rows(query, json_list(ranges), wanted, *parameters)
+        yield from sorted(rows, key=lambda row: row[0], reverse=backwards)
+
+
+def in_portions(ranges: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """The ranges, a few at a time and then more."""
+    portion: list[tuple[int, int]] = []
+    ids, size = 0, _FIRST
+    for first, last in ranges:
+        portion.append((first, last))
+        ids += last - first + 1
+        if ids >= size or len(portion) == _RANGES:
+            yield portion
+            portion, ids, size = [], 0, min(2 * size, _MOST)
+    if portion:
+        yield portion
