@@ -1,0 +1,54 @@
+"""Causal links as C++ finds them, for the comparison with those that Python finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from framedex.dispatch import CausalLink
+from framedex.model import Capture, LinkHow, PythonFrame
+from framedex_native import _call_stream
+from framedex_native._call_stream import StackTables
+from tests.native.call_stream.encoded import Encoded, object_table
+
+
+def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
+    """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
+    links = _call_stream.CausalLinks(object_table(), _tables(capture), bool(capture.metadata.selected_by))
+    for name, values in encoded.functions:
+        links.add_function(name, values)
+    for thread in _threads_with_python(capture):
+        links.add_python_thread(thread)
+    found: list[CausalLink] = []
+    for begin in range(0, len(encoded.calls), batch):
+        links.add(encoded.calls, begin, begin + batch)
+        found += _taken(links)
+    links.finish()
+    found += _taken(links)
+    return tuple(sorted(found, key=lambda link: (link.call, link.thread)))
+
+
+def _taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
+    rows, chains = links.take_links(), links.chains
+    columns = (rows["call"].tolist(), rows["thread"].tolist(), rows["chain"].tolist(), rows["how"])
+    return [
+        CausalLink(call, thread, tuple(chains[chain]), LinkHow(how))
+        for call, thread, chain, how in zip(*columns, strict=True)
+    ]
+
+
+def _tables(capture: Capture) -> StackTables:
+    tables = StackTables()
+    for frame in capture.frames:
+        tables.add_frame(isinstance(frame, PythonFrame))
+    for stack in capture.stacks:
+        tables.add_stack(stack.frames, stack.python, str(stack.outcome), stack.is_truncated)
+    return tables
+
+
+def _threads_with_python(capture: Capture) -> list[int]:
+    has_python = [
+        any(isinstance(capture.frames[frame], PythonFrame) for frame in stack.python or stack.frames)
+        for stack in capture.stacks
+    ]
+    threads = capture.calls.thread[np.array(has_python or [False], np.bool_)[capture.calls.stack]]
+    return [int(thread) for thread in np.unique(threads)]
