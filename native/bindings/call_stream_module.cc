@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
@@ -155,8 +156,9 @@ struct StackTables {
     frames.push_back({language, 0, 0, 0, false});
   }
   void add_stack(std::vector<uint32_t> chain, std::vector<uint32_t> python, const std::string& outcome, bool is_cut) {
+    auto is_missing = [this](uint32_t frame) { return frame >= frames.size(); };
     for (const auto* part : {&chain, &python}) {
-      for (uint32_t frame : *part) frames.at(frame);
+      if (std::any_of(part->begin(), part->end(), is_missing)) throw py::index_error("A stack has unknown frames.");
     }
     stacks.push_back({outcome, is_cut, std::move(chain), std::move(python)});
   }

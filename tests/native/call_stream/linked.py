@@ -13,10 +13,10 @@ from tests.native.call_stream.encoded import Encoded, object_table
 
 def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
     """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
-    links = _call_stream.CausalLinks(object_table(), _tables(capture), bool(capture.metadata.selected_by))
+    links = _call_stream.CausalLinks(object_table(), stack_tables(capture), bool(capture.metadata.selected_by))
     for name, values in encoded.functions:
         links.add_function(name, values)
-    for thread in _threads_with_python(capture):
+    for thread in threads_with_python(capture):
         links.add_python_thread(thread)
     found: list[CausalLink] = []
     for begin in range(0, len(encoded.calls), batch):
@@ -36,7 +36,8 @@ def _taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
     ]
 
 
-def _tables(capture: Capture) -> StackTables:
+def stack_tables(capture: Capture) -> StackTables:
+    """The frames and stacks of a capture, as far as links hang on them."""
     tables = StackTables()
     for frame in capture.frames:
         tables.add_frame(isinstance(frame, PythonFrame))
@@ -45,7 +46,8 @@ def _tables(capture: Capture) -> StackTables:
     return tables
 
 
-def _threads_with_python(capture: Capture) -> list[int]:
+def threads_with_python(capture: Capture) -> list[int]:
+    """The threads of which some call has a stack with Python."""
     has_python = [
         any(isinstance(capture.frames[frame], PythonFrame) for frame in stack.python or stack.frames)
         for stack in capture.stacks

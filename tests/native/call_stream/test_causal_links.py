@@ -30,7 +30,10 @@ FUNCTIONS = (
     "PJRT_LoadedExecutable_Execute",
     "PJRT_LoadedExecutable_GetExecutable",
 )
-FRAMES = (*(NativeFrame(0, offset) for offset in range(4)), *(PythonFrame(0, 2, 1) for _ in range(4)))
+FRAMES: tuple[NativeFrame | PythonFrame, ...] = (
+    *(NativeFrame(0, offset) for offset in range(4)),
+    *(PythonFrame(0, 2, 1) for _ in range(4)),
+)
 STACKS = (
     Stack((1, 5, 4)),
     Stack((2, 5, 4)),
