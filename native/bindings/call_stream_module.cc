@@ -171,6 +171,11 @@ void add_calls(Follower& follower, const CallColumns& calls, size_t begin, size_
   for (size_t row = begin; row < std::min(end, calls.size()); ++row) follower.add(calls.at(row));
 }
 
+template <typename Follower>
+void returned(Follower& follower, const CallColumns& calls, size_t row) {
+  follower.returned(calls.at(row));
+}
+
 void add_call(CallColumns& calls, uint32_t thread, uint32_t function, uint32_t stack, int64_t start, int64_t duration,
               int32_t error, std::string_view values, std::string_view results) {
   calls.add({0, thread, function, stack, start, duration, error, 0, false}, values, results);
@@ -202,9 +207,7 @@ PYBIND11_MODULE(_call_stream, module) {
       .def(py::init<const ObjectTable&>(), py::arg("table"))
       .def("add_function", &Lifetimes::add_function, py::arg("name"), py::arg("value_names"))
       .def("add", &add_calls<Lifetimes>, py::arg("calls"), py::arg("begin"), py::arg("end"))
-      .def(
-          "returned", [](Lifetimes& self, const CallColumns& calls, size_t row) { self.returned(calls.at(row)); },
-          py::arg("calls"), py::arg("row"))
+      .def("returned", &returned<Lifetimes>, py::arg("calls"), py::arg("row"))
       .def("finish", &Lifetimes::finish)
       .def("take_objects", &take_objects)
       .def("take_violations", &take_violations)
@@ -222,6 +225,7 @@ PYBIND11_MODULE(_call_stream, module) {
       .def("add_function", &CausalLinks::add_function, py::arg("name"), py::arg("value_names"))
       .def("add_python_thread", &CausalLinks::add_python_thread, py::arg("thread"))
       .def("add", &add_calls<CausalLinks>, py::arg("calls"), py::arg("begin"), py::arg("end"))
+      .def("returned", &returned<CausalLinks>, py::arg("calls"), py::arg("row"))
       .def("finish", &CausalLinks::finish)
       .def("take_links", &take_links)
       .def_property_readonly("chains", &CausalLinks::chains);

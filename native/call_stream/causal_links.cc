@@ -46,7 +46,7 @@ void CausalLinks::returned(const RecordedCall& call) {
   auto python = python_.find(call.thread);
   if (python != python_.end()) {
     if (call.outermost != call.row) return;
-    --python->second.unreturned;
+    if (python->second.unreturned != 0) --python->second.unreturned;
     python->second.busy_until = std::max(python->second.busy_until, end_of(call));
     return;
   }

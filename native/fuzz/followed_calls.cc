@@ -107,6 +107,9 @@ void check_links(const CallColumns& calls) {
   for (const std::string& name : kFunctions) links.add_function(name, {"a", "b", "c", "bytes", "id", "t"});
   for (uint32_t thread = 0; thread < 2; ++thread) links.add_python_thread(thread);
   for (size_t row = 0; row < calls.size(); ++row) links.add(calls.at(row));
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (calls.at(row).duration < 0) links.returned(calls.at(row));
+  }
   links.finish();
   call_stream::LinkRows rows = links.take_links();
   std::set<std::pair<uint64_t, uint32_t>> linked;

@@ -11,23 +11,30 @@ from framedex_native._call_stream import StackTables
 from tests.native.call_stream.encoded import Encoded, object_table
 
 
-def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
-    """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
+def linking(capture: Capture, encoded: Encoded) -> _call_stream.CausalLinks:
+    """What finds the links of a capture, before it has seen a call."""
     links = _call_stream.CausalLinks(object_table(), stack_tables(capture), bool(capture.metadata.selected_by))
     for name, values in encoded.functions:
         links.add_function(name, values)
     for thread in threads_with_python(capture):
         links.add_python_thread(thread)
+    return links
+
+
+def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
+    """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
+    links = linking(capture, encoded)
     found: list[CausalLink] = []
     for begin in range(0, len(encoded.calls), batch):
         links.add(encoded.calls, begin, begin + batch)
-        found += _taken(links)
+        found += taken(links)
     links.finish()
-    found += _taken(links)
+    found += taken(links)
     return tuple(sorted(found, key=lambda link: (link.call, link.thread)))
 
 
-def _taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
+def taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
+    """The links that were decided since this was last asked."""
     rows, chains = links.take_links(), links.chains
     columns = (rows["call"].tolist(), rows["thread"].tolist(), rows["chain"].tolist(), rows["how"])
     return [

@@ -15,7 +15,7 @@ from framedex.dispatch import find_causal_links
 from framedex.model import Capture, CodeObject, LinkHow, MergeOutcome, Metadata, Module, NativeFrame, PythonFrame, Stack
 from framedex_native import _call_stream
 from tests.native.call_stream.encoded import Encoded, encoded
-from tests.native.call_stream.linked import linked
+from tests.native.call_stream.linked import linked, linking, taken
 from tests.native.call_stream.test_lifetimes import Row, any_values, calls_of
 from tests.running import run
 
@@ -72,6 +72,29 @@ def test_any_threads_have_links_of_every_kind() -> None:
     assert found == {LinkHow.HANDED_OVER, LinkHow.BETWEEN, LinkHow.CANDIDATES}
 
 
+def test_a_call_that_returns_later_is_linked_then() -> None:
+    """Given a capture that is followed while it is written, then it makes no difference in the end."""
+    rows: list[Row] = [
+        (0, "PJRT_Device_MemoryStats", 0, 10, 0, {}),
+        (1, "PJRT_Client_Compile", 20, 60, 0, {"executable": "0xe"}),
+        (0, "PJRT_LoadedExecutable_Execute", 90, 10, 0, {"executable": "0xe"}),
+    ]
+    stacks = [0, NATIVE_STACKS[0], 0]
+    capture = with_stacks(calls_of(rows), stacks)
+    unreturned = with_stacks(calls_of([rows[0], (*rows[1][:3], -1, -1, rows[1][5]), rows[2]]), stacks)
+    before, after = encoded(unreturned), encoded(capture)
+
+    links = linking(capture, after)
+    links.add(before.calls, 0, 2)
+    links.returned(after.calls, 1)
+    links.add(after.calls, 2, 3)
+    links.finish()
+
+    found = find_causal_links(capture)
+    assert tuple(taken(links)) == found
+    assert [link.how for link in found] == [LinkHow.HANDED_OVER]
+
+
 def any_threads(random: random.Random) -> Capture:
     """Calls of threads with and without Python, at once and nested, that make, use and destroy few objects."""
     count, spread = random.choice((10, 40, 300)), random.choice((20, 1000, 100_000))
@@ -92,10 +115,15 @@ def any_threads(random: random.Random) -> Capture:
             duration = enclosing[-1] - start
         rows.append((thread, name, start, duration, 0, dict(any_values(name, random.choice((2, 10)), random))))
         stacks.append(random.randrange(len(STACKS)) if is_python else random.choice(NATIVE_STACKS))
-    capture = calls_of(rows)
+    capture = with_stacks(calls_of(rows), stacks)
+    lacks_calls = random.random() < 0.1
+    return replace(capture, metadata=Metadata(selected_by=("FRAMEDEX_INCLUDE",) if lacks_calls else ()))
+
+
+def with_stacks(capture: Capture, stacks: list[int]) -> Capture:
+    """The capture with these of STACKS, one for each call."""
     return replace(
         capture,
-        metadata=Metadata(selected_by=("FRAMEDEX_INCLUDE",)) if random.random() < 0.1 else Metadata(),
         modules=(Module("/lib/x.so", 0, 1, None, ""),),
         codes=(CodeObject("/x.py", "f", 1, b""),),
         frames=FRAMES,
