@@ -95,6 +95,15 @@ py::array to_python(const call_stream::NumberRows& found) {
   return rows(std::move(values), 2);
 }
 
+py::array to_python(const call_stream::LinkRows& found) {
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < found.call.size(); ++i) {
+    values.insert(values.end(), {static_cast<int64_t>(found.call[i]), found.thread[i], found.chain[i],
+                                 static_cast<int64_t>(found.how[i])});
+  }
+  return rows(std::move(values), 4);
+}
+
 py::dict next_calls(call_stream::CallStream& stream, uint64_t most, int64_t until) {
   call_stream::Batch batch;
   {
@@ -118,6 +127,8 @@ py::dict next_calls(call_stream::CallStream& stream, uint64_t most, int64_t unti
   result["objects"] = to_python(batch.objects, batch.known_objects);
   result["violations"] = to_python(batch.violations);
   result["numbers"] = to_python(batch.numbers);
+  result["chains"] = py::cast(batch.chains);
+  result["links"] = to_python(batch.links);
   return result;
 }
 
@@ -138,16 +149,17 @@ py::bytes table_image(const std::vector<py::array_t<int64_t, py::array::c_style 
 }
 
 std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, int64_t began,
-                                                     const call_stream::ObjectTable& table, bool is_followed) {
+                                                     const call_stream::ObjectTable& table, bool lacks_calls,
+                                                     bool is_followed) {
   py::gil_scoped_release release;
-  return std::make_unique<call_stream::CallStream>(folder, began, table, is_followed);
+  return std::make_unique<call_stream::CallStream>(folder, began, table, lacks_calls, is_followed);
 }
 
 }  // namespace
 
 void define_call_stream(py::module_& module) {
   py::class_<call_stream::CallStream>(module, "CallStream")
-      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"),
+      .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"), py::arg("lacks_calls"),
            py::arg("is_followed") = false, py::keep_alive<1, 4>())
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })

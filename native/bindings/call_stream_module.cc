@@ -3,22 +3,27 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "bindings/call_stream.h"
+#include "call_stream/call_columns.h"
+#include "call_stream/causal_links.h"
 #include "call_stream/lifetimes.h"
-#include "call_stream/whole_capture.h"
 
 namespace py = pybind11;
 namespace call_stream = framedex::call_stream;
+namespace capture = framedex::capture;
 
 namespace {
 
 using call_stream::CallColumns;
+using call_stream::CausalLinks;
 using call_stream::Lifetimes;
+using call_stream::LinkHow;
 using call_stream::ObjectTable;
 using call_stream::RecordedCall;
 using call_stream::Role;
@@ -38,6 +43,8 @@ constexpr Word<ViolationKind> kViolations[] = {
     {"unknown-destroy", ViolationKind::kUnknownDestroy},    {"foreign-destroy", ViolationKind::kForeignDestroy},
     {"use-after-delete", ViolationKind::kUseAfterDelete},   {"destroyed-in-use", ViolationKind::kDestroyedInUse},
     {"use-after-client", ViolationKind::kUseAfterClient}};
+constexpr Word<LinkHow> kHow[] = {
+    {"handed-over", LinkHow::kHandedOver}, {"between", LinkHow::kBetween}, {"candidates", LinkHow::kCandidates}};
 
 Role role_named(const std::string& name) {
   for (const auto& [word, role] : kRoles) {
@@ -130,11 +137,44 @@ py::dict take_numbers(Lifetimes& lifetimes) {
   return columns;
 }
 
+py::dict take_links(CausalLinks& links) {
+  call_stream::LinkRows rows = links.take_links();
+  py::dict columns;
+  columns["call"] = column(std::move(rows.call));
+  columns["thread"] = column(std::move(rows.thread));
+  columns["chain"] = column(std::move(rows.chain));
+  columns["how"] = words(rows.how, kHow);
+  return columns;
+}
+
+// The frames and stacks of a capture, as far as links hang on them.
+struct StackTables {
+  std::vector<capture::Stack> stacks;
+  std::vector<capture::Frame> frames;
+
+  void add_frame(bool is_python) {
+    auto language = is_python ? capture::FrameLanguage::kPython : capture::FrameLanguage::kNative;
+    frames.push_back({language, 0, 0, 0, false});
+  }
+  void add_stack(std::vector<uint32_t> chain, std::vector<uint32_t> python, const std::string& outcome, bool is_cut) {
+    auto is_missing = [this](uint32_t frame) { return frame >= frames.size(); };
+    for (const auto* part : {&chain, &python}) {
+      if (std::any_of(part->begin(), part->end(), is_missing)) throw py::index_error("A stack has unknown frames.");
+    }
+    stacks.push_back({outcome, is_cut, std::move(chain), std::move(python)});
+  }
+};
+
 // Goes through the calls from row `begin` up to row `end`.
 template <typename Follower>
 void add_calls(Follower& follower, const CallColumns& calls, size_t begin, size_t end) {
   py::gil_scoped_release release;
   for (size_t row = begin; row < std::min(end, calls.size()); ++row) follower.add(calls.at(row));
+}
+
+template <typename Follower>
+void returned(Follower& follower, const CallColumns& calls, size_t row) {
+  follower.returned(calls.at(row));
 }
 
 void add_call(CallColumns& calls, uint32_t thread, uint32_t function, uint32_t stack, int64_t start, int64_t duration,
@@ -163,11 +203,26 @@ PYBIND11_MODULE(_call_stream, module) {
       .def(py::init<const ObjectTable&>(), py::arg("table"))
       .def("add_function", &Lifetimes::add_function, py::arg("name"), py::arg("value_names"))
       .def("add", &add_calls<Lifetimes>, py::arg("calls"), py::arg("begin"), py::arg("end"))
-      .def(
-          "returned", [](Lifetimes& self, const CallColumns& calls, size_t row) { self.returned(calls.at(row)); },
-          py::arg("calls"), py::arg("row"))
+      .def("returned", &returned<Lifetimes>, py::arg("calls"), py::arg("row"))
       .def("finish", &Lifetimes::finish)
       .def("take_objects", &take_objects)
       .def("take_violations", &take_violations)
       .def("take_numbers", &take_numbers);
+  py::class_<StackTables>(module, "StackTables")
+      .def(py::init<>())
+      .def("add_frame", &StackTables::add_frame, py::arg("is_python"))
+      .def("add_stack", &StackTables::add_stack, py::arg("frames"), py::arg("python"), py::arg("outcome"),
+           py::arg("is_truncated"));
+  py::class_<CausalLinks>(module, "CausalLinks")
+      .def(py::init([](const ObjectTable& table, const StackTables& tables, bool lacks_calls) {
+             return std::make_unique<CausalLinks>(table, tables.stacks, tables.frames, lacks_calls);
+           }),
+           py::arg("table"), py::arg("stacks"), py::arg("lacks_calls"), py::keep_alive<1, 3>())
+      .def("add_function", &CausalLinks::add_function, py::arg("name"), py::arg("value_names"))
+      .def("add_python_thread", &CausalLinks::add_python_thread, py::arg("thread"))
+      .def("add", &add_calls<CausalLinks>, py::arg("calls"), py::arg("begin"), py::arg("end"))
+      .def("returned", &returned<CausalLinks>, py::arg("calls"), py::arg("row"))
+      .def("finish", &CausalLinks::finish)
+      .def("take_links", &take_links)
+      .def_property_readonly("chains", &CausalLinks::chains);
 }

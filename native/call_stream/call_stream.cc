@@ -4,14 +4,17 @@
 
 namespace framedex::call_stream {
 
-CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool is_followed)
+CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls,
+                       bool is_followed)
     : definitions_(folder),
       began_(began),
       is_followed_(is_followed),
       nesting_(&totals_),
       arguments_(&definitions_.value_names()),
-      lifetimes_(table) {
+      lifetimes_(table),
+      links_(table, definitions_.capture().stacks, definitions_.capture().frames, lacks_calls) {
   add_functions();
+  add_python_threads();
   find_next();
 }
 
@@ -19,6 +22,13 @@ void CallStream::add_functions() {
   const auto& functions = definitions_.capture().functions;
   for (; functions_ < functions.size(); ++functions_) {
     lifetimes_.add_function(functions[functions_].second, definitions_.value_names()[functions_]);
+    links_.add_function(functions[functions_].second, definitions_.value_names()[functions_]);
+  }
+}
+
+void CallStream::add_python_threads() {
+  for (const auto& streams : definitions_.threads()) {
+    if (streams->has_python) links_.add_python_thread(streams->thread);
   }
 }
 
@@ -47,6 +57,7 @@ bool CallStream::extend() {
     if (calls) calls->extend();
   }
   add_functions();
+  add_python_threads();
   find_next();
   return true;
 }
@@ -55,6 +66,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   Batch batch;
   batch.first = row_;
   size_t known_kinds = kinds_.all().size();
+  size_t known_chains = links_.chains().size();
   uint64_t end = row_ + std::min(most, UINT64_MAX - row_);
   while (!next_.empty() && row_ < end) {
     std::pop_heap(next_.begin(), next_.end());
@@ -68,6 +80,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   if (next_.empty() && until == kAlways) {
     nesting_.finish();
     lifetimes_.finish();
+    links_.finish();
   }
   batch.kinds.assign(kinds_.all().begin() + static_cast<std::ptrdiff_t>(known_kinds), kinds_.all().end());
   batch.arguments = arguments_.take();
@@ -80,6 +93,8 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   if (!batch.objects.object.empty()) known_objects_ = std::max(known_objects_, batch.objects.object.back() + 1);
   batch.violations = lifetimes_.take_violations();
   batch.numbers = lifetimes_.take_numbers();
+  batch.chains.assign(links_.chains().begin() + static_cast<std::ptrdiff_t>(known_chains), links_.chains().end());
+  batch.links = links_.take_links();
   return batch;
 }
 
@@ -118,8 +133,11 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
   batch->start.push_back(times.start);
   batch->duration.push_back(times.duration);
   batch->argument.push_back(argument);
-  lifetimes_.add({row_, thread, call.function, call.stack, times.start, times.duration, call.error, around.outermost,
-                  is_last, kind, call.start_values(), call.end_values()});
+  RecordedCall recorded{row_,        thread,         call.function,       call.stack,
+                        times.start, times.duration, call.error,          around.outermost,
+                        is_last,     kind,           call.start_values(), call.end_values()};
+  lifetimes_.add(recorded);
+  links_.add(recorded);
   ++row_;
 }
 
@@ -138,8 +156,10 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   uint32_t kind = kinds_.number_of(what);
   uint32_t argument = arguments_.number_of(call.function, call.start_values(), call.end_values());
   nesting_.end(thread, late.row, kind, times.start, times.duration);
-  lifetimes_.returned({late.row, thread, call.function, call.stack, times.start, times.duration, call.error, late.row,
-                       false, kind, call.start_values(), call.end_values()});
+  RecordedCall recorded{late.row,   thread,   call.function, call.stack, times.start,         times.duration,
+                        call.error, late.row, false,         kind,       call.start_values(), call.end_values()};
+  lifetimes_.returned(recorded);
+  links_.returned(recorded);
   batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});
 }
 

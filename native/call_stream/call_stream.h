@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "call_stream/argument_texts.h"
+#include "call_stream/causal_links.h"
 #include "call_stream/kinds.h"
 #include "call_stream/lifetimes.h"
 #include "call_stream/nesting.h"
@@ -32,14 +33,16 @@ struct Batch {
   uint64_t known_objects = 0;  // those that are counted below this are not new
   ViolationRows violations;
   NumberRows numbers;
+  std::vector<std::vector<uint32_t>> chains;  // those that are new
+  LinkRows links;
 };
 
 class CallStream {
  public:
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
-  // starts are counted. `is_followed`: more is being written, which
+  // starts are counted. `lacks_calls`: the recording left out some. `is_followed`: more is being written, which
   // extend() finds.
-  CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool is_followed);
+  CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
@@ -69,6 +72,7 @@ class CallStream {
   Times times_of(const capture::ThreadCall& call) const;
   void find_next();
   void add_functions();
+  void add_python_threads();
   // Adds calls of a thread until another's is due, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
@@ -88,7 +92,8 @@ class CallStream {
   std::vector<std::unique_ptr<capture::ThreadCalls>> threads_;  // made when they are come to
   std::vector<Next> next_;                                      // a heap
   Lifetimes lifetimes_;
-  size_t functions_ = 0;  // that the lifetimes know
+  CausalLinks links_;
+  size_t functions_ = 0;  // that the lifetimes and the links know
   uint64_t known_objects_ = 0;
   uint64_t row_ = 0;
 };

@@ -23,23 +23,23 @@ LifeId LivingObjects::begin(Life life) {
   if (entry.address == 0) {
     entry = {life.address, life.type, kNoLife};
     ++used_;
-  } else if (lives_[entry.life].holds != 0) {
-    lives_[entry.life].is_replaced = true;
+  } else if ((*this)[entry.life].holds != 0) {
+    (*this)[entry.life].is_replaced = true;
     entry.life = kNoLife;
   } else {
     drop(entry.life);
   }
   LifeId id = entry.life == kNoLife ? new_id() : entry.life;
   entry.life = id;
-  life.is_listed = lives_[id].is_listed;
-  lives_[id] = life;
+  life.is_listed = (*this)[id].is_listed;
+  (*this)[id] = life;
   changed(id);
   if (used_ * 2 > entries_.size()) grow();
   return id;
 }
 
 void LivingObjects::changed(LifeId id) {
-  Life& life = lives_[id];
+  Life& life = (*this)[id];
   life.is_changed = true;
   if (life.is_listed) return;
   life.is_listed = true;
@@ -47,7 +47,7 @@ void LivingObjects::changed(LifeId id) {
 }
 
 void LivingObjects::release(LifeId id) {
-  Life& life = lives_[id];
+  Life& life = (*this)[id];
   if (--life.holds != 0 || !life.is_replaced) return;
   drop(id);
   free_.push_back(id);
@@ -57,7 +57,7 @@ std::vector<Life> LivingObjects::take_changed() {
   std::vector<Life> taken = std::move(dropped_);
   dropped_.clear();
   for (LifeId id : listed_) {
-    Life& life = lives_[id];
+    Life& life = (*this)[id];
     if (life.is_changed) taken.push_back(life);
     life.is_changed = life.is_listed = false;
   }
@@ -76,8 +76,8 @@ void LivingObjects::grow() {
 
 LifeId LivingObjects::new_id() {
   if (free_.empty()) {
-    lives_.emplace_back();
-    return static_cast<LifeId>(lives_.size() - 1);
+    if (ids_ % kChunk == 0) chunks_.push_back(std::make_unique<Life[]>(kChunk));
+    return ids_++;
   }
   LifeId id = free_.back();
   free_.pop_back();
@@ -86,8 +86,9 @@ LifeId LivingObjects::new_id() {
 
 // Keeps the row of an object whose place goes to another until it is taken.
 void LivingObjects::drop(LifeId id) {
-  if (lives_[id].is_changed) dropped_.push_back(lives_[id]);
-  lives_[id].is_changed = false;
+  Life& life = (*this)[id];
+  if (life.is_changed) dropped_.push_back(life);
+  life.is_changed = false;
 }
 
 }  // namespace framedex::call_stream

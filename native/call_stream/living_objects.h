@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "call_stream/call_objects.h"
@@ -48,14 +49,15 @@ class LivingObjects {
  public:
   // The object at an address; kNoLife if none has been seen there.
   LifeId at(ObjectType type, uint64_t address) const;
-  Life& operator[](LifeId id) { return lives_[id]; }
-  const Life& operator[](LifeId id) const { return lives_[id]; }
+  // Stays where it is.
+  Life& operator[](LifeId id) { return chunks_[id / kChunk][id % kChunk]; }
+  const Life& operator[](LifeId id) const { return chunks_[id / kChunk][id % kChunk]; }
   // Begins the life of a new object, in place of the one that is there.
   LifeId begin(Life life);
   // To be called whenever an object's row is another.
   void changed(LifeId id);
   // An object that is held keeps its id even when it is replaced.
-  void hold(LifeId id) { ++lives_[id].holds; }
+  void hold(LifeId id) { ++(*this)[id].holds; }
   void release(LifeId id);
 
   uint64_t count() const { return count_; }
@@ -70,6 +72,8 @@ class LivingObjects {
     LifeId life = kNoLife;
   };
 
+  static constexpr LifeId kChunk = 1024;
+
   size_t place_of(ObjectType type, uint64_t address) const;
   void grow();
   LifeId new_id();
@@ -77,7 +81,8 @@ class LivingObjects {
 
   std::vector<Entry> entries_ = std::vector<Entry>(1024);
   size_t used_ = 0;
-  std::vector<Life> lives_;
+  std::vector<std::unique_ptr<Life[]>> chunks_;
+  LifeId ids_ = 0;  // so many have been given
   std::vector<LifeId> free_;
   std::vector<LifeId> listed_;
   std::vector<Life> dropped_;  // changed and replaced, but not yet taken

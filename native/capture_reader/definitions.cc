@@ -389,6 +389,18 @@ uint32_t Definitions::stack_of(const ThreadStreams& thread, uint32_t function, u
   return entered == entered_stacks_.end() ? stack : entered->second;
 }
 
+bool Definitions::has_python(uint32_t stack) {
+  if (stack >= has_python_.size()) has_python_.resize(capture_.stacks.size());
+  std::optional<bool>& known = has_python_[stack];
+  if (!known) {
+    auto is_python = [this](uint32_t frame) { return capture_.frames[frame].language == FrameLanguage::kPython; };
+    const Stack& asked = capture_.stacks[stack];
+    known = std::any_of(asked.frames.begin(), asked.frames.end(), is_python) ||
+            std::any_of(asked.python.begin(), asked.python.end(), is_python);
+  }
+  return *known;
+}
+
 bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
   CallStart start;
   if (!read_start(record, &start)) return false;
@@ -398,6 +410,7 @@ bool Definitions::read_call(const Record& record, ThreadStreams* thread) {
     missing_stack_ = stack = add_stack({"missing", false, {}, {}});
   }
   if (!handlers_.empty()) add_entered(function, stack);
+  thread->has_python = thread->has_python || has_python(stack);
   if (thread->calls == 0) thread->first_start = start.time;
   thread->is_in_order &= thread->calls == 0 || start.time >= thread->last_start;
   thread->first_start = std::min(thread->first_start, start.time);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -52,6 +53,7 @@ struct ThreadStreams {
   std::unique_ptr<StreamReader> definitions;
   bool has_calls = false;   // that belong to this capture
   bool is_in_order = true;  // by start
+  bool has_python = false;  // on the stack of one of its calls
   uint64_t calls = 0;
   uint64_t first_start = 0;
   uint64_t last_start = 0;
@@ -121,6 +123,7 @@ class Definitions {
   uint32_t add_frame(const Frame& frame);
   uint32_t add_stack(Stack stack);
   void add_entered(uint32_t function, uint32_t stack);
+  bool has_python(uint32_t stack);
 
   std::string folder_;
   std::string metadata_;  // the text of capture.json
@@ -135,6 +138,7 @@ class Definitions {
   std::unordered_map<uint32_t, uint32_t> handlers_;                   // frame by function
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> entered_stacks_;  // by function and stack
   uint32_t missing_stack_ = IdMap::kNone;
+  std::vector<std::optional<bool>> has_python_;  // by stack, where it was asked for
   std::map<std::tuple<std::string, std::string, int32_t, std::string>, uint32_t> code_ids_;
   std::map<std::tuple<FrameLanguage, int64_t, uint64_t, bool>, uint32_t> frame_ids_;
   std::map<std::tuple<std::string, bool, Frames, Frames>, uint32_t> stack_ids_;

@@ -67,6 +67,34 @@ def call_values() -> Seeds:
     yield b"".join(header.pack(kind % 6, kind, 0, count) + payload for kind, (count, payload) in kinds.items())
 
 
+def followed_calls() -> Seeds:
+    """A client that makes a buffer on a thread without Python; another uses and destroys it, then uses it once more."""
+
+    def value(field: int, address: int) -> bytes:
+        return struct.pack("<HBBIQ", field, 4, 0, 1, address)
+
+    def call(thread: int, function: int, values: bytes = b"", results: bytes = b"", duration: int = 3) -> bytes:
+        head = struct.pack("<BBBhb", 5, thread, function, duration, 0) + (b"\0" if thread < 2 else b"")
+        return head + bytes((len(values),)) + values + bytes((len(results),)) + results
+
+    client, buffer = value(2, 0x10), value(0, 0x20)
+    buffers = struct.pack("<HBBIQQ", 0, 7, 0, 2, 0x20, 0x20) + struct.pack("<HBBIQQQ", 1, 12, 0, 3, 1, 0x30, 0x40)
+    yield b"\3\0" + b"".join(
+        (
+            call(0, 0, b"", client),
+            call(2, 1, client, buffer + struct.pack("<HBBI", 3, 10, 0, 64), duration=7),
+            call(3, 2, buffers, duration=20),
+            call(0, 3, buffer),
+            call(1, 4, buffer, struct.pack("<HBBI", 5, 11, 0, 1)),
+            call(0, 5, client, struct.pack("<HBBIQHBBI", 0, 4, 0, 1, 0x50, 4, 10, 0, 7)),
+            call(0, 6, buffer, duration=-1),
+            call(1, 7, buffer),
+            call(0, 3, buffer),
+            call(0, 8, client),
+        )
+    )
+
+
 def location_tables() -> Seeds:
     """Those of functions of this file."""
     for function in (captures, call_values, main):
@@ -337,9 +365,10 @@ def _texts_in(test: Path) -> Seeds:
 
 
 SEEDS = (
-    captures, call_values, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls, topologies,
-    mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, hlo_protos, settings, elf_files,
-    machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata, recorded_values,
+    captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
+    topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, hlo_protos,
+    settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata,
+    recorded_values,
 )  # fmt: skip
 
 

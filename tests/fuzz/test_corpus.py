@@ -36,7 +36,7 @@ def _capture(data: bytes, folder: Path) -> None:
 
 
 def _stream(folder: Path) -> CallStream:
-    return CallStream(os.fsencode(folder), 0, object_table())
+    return CallStream(os.fsencode(folder), 0, object_table(), lacks_calls=False)
 
 
 def _source(name: str) -> Callable[[bytes, Path], None]:

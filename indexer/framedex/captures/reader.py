@@ -69,7 +69,7 @@ class CaptureStream:
         """
         metadata = read_metadata(path)
         self._native = _call_stream.CallStream(
-            os.fsencode(path), metadata.started_clock_ns or 0, object_table(), is_followed
+            os.fsencode(path), metadata.started_clock_ns or 0, object_table(), bool(metadata.selected_by), is_followed
         )
         self.row = 0  # how many calls have come
         self.object_types = tuple(self._native.object_types)
@@ -101,7 +101,6 @@ class CaptureStream:
         """
         native = self._native.next(most, until_ns)
         self.row = native["first"] + len(native["kind"])
-        nothing = np.zeros((0, 4), np.int64)
         return CallBatch(
             first=native["first"],
             kinds=tuple(CallKind(*kind) for kind in native["kinds"]),
@@ -120,8 +119,8 @@ class CaptureStream:
             objects=ObjectColumns(**native["objects"]),
             numbers=native["numbers"],
             violations=native["violations"],
-            chains=(),
-            links=nothing,
+            chains=tuple(map(tuple, native["chains"])),
+            links=native["links"],
         )
 
     @property

@@ -11,12 +11,13 @@ from typing import cast
 import numpy as np
 
 from framedex.captures import CaptureStream
+from framedex.captures.object_table import object_table
 from framedex.model import Capture, ObjectColumns
 from framedex.objects import Lifetimes, RecordedObject, ViolationKind
 from framedex.objects.lifetimes import Violation
-from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
+from framedex.objects.table import BoundaryFunction, functions_of_the_c_api
 from framedex_native import _call_stream
-from framedex_native._call_stream import CallColumns, ObjectTable
+from framedex_native._call_stream import CallColumns
 
 # ValueKind of native/recorder/format/capture_format.h.
 _INTEGER, _REAL, _ADDRESS, _TEXT, _INTEGERS, _ADDRESSES, _SMALL, _MORE, _TRUTH, _LISTS = 1, 2, 4, 5, 6, 7, 10, 9, 11, 12
@@ -28,23 +29,6 @@ class Encoded:
 
     functions: list[tuple[str, list[str]]]
     calls: CallColumns
-
-
-def object_table() -> ObjectTable:
-    """What framedex knows of the objects of the C API."""
-    table = ObjectTable()
-    for name, function in functions_of_the_c_api().items():
-        table.add_function(
-            name,
-            [_plain(field) for field in function.inputs],
-            [_plain(field) for field in function.results],
-            function.reads,
-            [field.type for field in function.results if field.name in function.sizes],
-            function.takes_callback,
-            function.identifies or "",
-            function.tells_deleted or "",
-        )
-    return table
 
 
 def encoded(capture: Capture) -> Encoded:
@@ -112,10 +96,6 @@ def followed(encoded: Encoded, batch: int = 1 << 62) -> Lifetimes:
     for begin in range(0, len(encoded.calls), batch):
         following.add(encoded.calls, begin, begin + batch)
     return following.finish()
-
-
-def _plain(field: ObjectField) -> tuple[str, str, str, bool]:
-    return field.name, field.type, str(field.role), field.is_list
 
 
 def _objects(lifetimes: _call_stream.Lifetimes, types: list[str]) -> Iterator[tuple[int, RecordedObject]]:

@@ -163,12 +163,12 @@ def any_calls(random: random.Random) -> Capture:
         name = random.choice(FUNCTIONS)
         duration = random.choice((-1, 0, 10, 50, 1000, 30_000))
         error = random.choice((-1, 0, 0, 0, 0, 0, 13))
-        values = dict(_any_values(name, addresses, random))
+        values = dict(any_values(name, addresses, random))
         rows.append((random.randrange(threads), name, start, duration, error, values))
     return calls_of(rows)
 
 
-def _any_values(name: str, addresses: int, random: random.Random) -> Iterator[tuple[str, object]]:
+def any_values(name: str, addresses: int, random: random.Random) -> Iterator[tuple[str, object]]:
     function = functions_of_the_c_api().get(name, BoundaryFunction())
     for field in function.objects:
         if random.random() < 0.9:

@@ -1,10 +1,10 @@
-#include "call_stream/whole_capture.h"
+#include "call_stream/call_columns.h"
 
 #include <unordered_map>
 
-#include "recorder/format/capture_format.h"
-
 namespace framedex::call_stream {
+
+using capture::Body;
 
 void CallColumns::add(const RecordedCall& call, std::string_view values, std::string_view results) {
   calls_.push_back(call);
@@ -17,10 +17,10 @@ void CallColumns::add(const RecordedCall& call, std::string_view values, std::st
 
 RecordedCall CallColumns::at(size_t row) const {
   RecordedCall call = calls_.at(row);
-  call.values = capture::Body(std::string_view(bytes_).substr(values_[row].begin, values_[row].size),
-                              capture::version_2::kVersion);
-  call.results = capture::Body(std::string_view(bytes_).substr(results_[row].begin, results_[row].size),
-                               capture::version_2::kVersion);
+  call.values =
+      Body(std::string_view(bytes_).substr(values_[row].begin, values_[row].size), capture::version_2::kVersion);
+  call.results =
+      Body(std::string_view(bytes_).substr(results_[row].begin, results_[row].size), capture::version_2::kVersion);
   return call;
 }
 

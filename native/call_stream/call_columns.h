@@ -1,9 +1,9 @@
-// All calls of a capture in memory: what is asked of the stream of calls is tried on them.
+// The calls of a capture in memory.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "call_stream/recorded_call.h"

@@ -1,0 +1,246 @@
+#include "call_stream/causal_links.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace framedex::call_stream {
+namespace {
+
+constexpr size_t kMostCandidates = 8;  // more of them tell nothing
+
+// Calls without Python that are waited for in case they return; others have lost their ends.
+constexpr int64_t kMostUnreturned = 64;
+
+constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
+
+int64_t end_of(const RecordedCall& call) {
+  int64_t end;
+  if (call.duration < 0 || __builtin_add_overflow(call.start, call.duration, &end)) return kForever;
+  return end;
+}
+
+}  // namespace
+
+int64_t CausalLinks::PythonThread::end() const { return unreturned != 0 ? kForever : busy_until; }
+
+void CausalLinks::add(const RecordedCall& call) {
+  go_to(call.start);
+  bool is_outermost = call.outermost == call.row;
+  auto python = python_.find(call.thread);
+  if (python != python_.end()) {
+    if (is_outermost) add_python(call, &python->second);
+    for (Piece piece : work_.taken_by(call)) take(piece, call);
+    return;
+  }
+  if (python_.empty()) return;
+  Piece piece = work_.work_on(call);
+  if (is_outermost) {
+    begin_root(call, piece);
+  } else {
+    add_nested(call);
+  }
+  for (Piece lost : work_.take_lost()) lose(lost);
+}
+
+void CausalLinks::returned(const RecordedCall& call) {
+  auto python = python_.find(call.thread);
+  if (python != python_.end()) {
+    if (call.outermost != call.row) return;
+    if (python->second.unreturned != 0) --python->second.unreturned;
+    python->second.busy_until = std::max(python->second.busy_until, end_of(call));
+    return;
+  }
+  if (python_.empty()) return;
+  Piece piece = work_.work_on(call);
+  for (Root& root : roots_) {
+    if (root.row != call.row) continue;
+    root.end = end_of(call);
+    root.fate.piece = piece;
+    next_change_ = std::min(next_change_, root.end);
+  }
+  for (Piece lost : work_.take_lost()) lose(lost);
+}
+
+void CausalLinks::finish() {
+  go_to(kForever);
+  roots_.clear();
+  for (CallGroups::Group& group : groups_.take_all()) {
+    group.fate.piece = kNoPiece;
+    group.fate.paused.clear();
+    keep(std::move(group.fate), group.rows);
+  }
+}
+
+// Settles the calls without Python that began before this time, and leaves those that ended by it to their groups.
+void CausalLinks::go_to(int64_t time) {
+  if (time < next_change_) return;
+  next_change_ = kForever;
+  std::vector<Root> still;
+  for (Root& root : roots_) {
+    if (!root.is_settled && root.start < time) settle(&root);
+    bool is_over = root.is_settled && root.end <= time && root.end != kForever;
+    if (root.is_settled && root.fate.is_hopeless()) continue;
+    if (is_over) {
+      keep(std::move(root.fate), root.rows);
+      continue;
+    }
+    next_change_ = std::min(next_change_, root.is_settled ? root.end : root.start + 1);
+    still.push_back(std::move(root));
+  }
+  roots_ = std::move(still);
+}
+
+// Notes which threads with Python pause around a call, and which may.
+void CausalLinks::settle(Root* root) {
+  root->is_settled = true;
+  for (const auto& [number, thread] : python_) {
+    if (!thread.has_calls()) continue;
+    if (root->end == root->start && thread.last_start == root->start) {
+      bool is_paused = thread.before_last_start.row != kNoRow && thread.busy_before <= root->start;
+      if (is_paused) add_pause(number, thread.before_last_start, thread.first_at_last_start, &root->fate);
+    } else if (thread.end() <= root->start) {
+      root->fate.paused.push_back(number);
+    }
+  }
+  if (root->taken_in != kNoRow) hand_over(root->taken_by, root->taken_in, &root->fate, root->rows);
+}
+
+// Adds the time between two calls of a thread, unless their stacks share no Python.
+void CausalLinks::add_pause(uint32_t thread, const Made& before, const Made& after, Fate* fate) {
+  SharedChains::Shared shared = chains_.of(before.stack, after.stack);
+  if (shared.chain == SharedChains::kNoChain) return;
+  Pause pause{thread, shared.chain, shared.is_one_line, after.row};
+  auto place =
+      std::find_if(fate->pauses.begin(), fate->pauses.end(), [&](const Pause& p) { return p.thread > thread; });
+  fate->pauses.insert(place, pause);
+}
+
+void CausalLinks::add_python(const RecordedCall& call, PythonThread* thread) {
+  end_pauses(call, *thread);
+  Made made{call.row, call.stack};
+  if (!thread->has_calls() || thread->last_start != call.start) {
+    thread->before_last_start = thread->last;
+    thread->busy_before = thread->end();
+    thread->first_at_last_start = made;
+    thread->last_start = call.start;
+  }
+  thread->last = made;
+  if (call.duration < 0) ++thread->unreturned;
+  if (call.duration >= 0) thread->busy_until = std::max(thread->busy_until, end_of(call));
+}
+
+// A thread makes a call: calls that are under way have not been waited for, those that have ended may have been.
+void CausalLinks::end_pauses(const RecordedCall& call, const PythonThread& thread) {
+  for (Root& root : roots_) {
+    std::vector<uint32_t>& paused = root.fate.paused;
+    paused.erase(std::remove(paused.begin(), paused.end(), call.thread), paused.end());
+  }
+  for (CallGroups::Group& group : groups_.take_ended_by(call.thread)) {
+    for (Pause& pause : group.fate.pauses) {
+      if (pause.thread == call.thread) pause.after = kNoRow;
+    }
+    keep(std::move(group.fate), group.rows);
+  }
+  for (CallGroups::Group& group : groups_.take_waiting_for(call.thread)) {
+    std::vector<uint32_t>& paused = group.fate.paused;
+    paused.erase(std::remove(paused.begin(), paused.end(), call.thread), paused.end());
+    add_pause(call.thread, thread.last, {call.row, call.stack}, &group.fate);
+    keep(std::move(group.fate), group.rows);
+  }
+}
+
+// A thread with Python is given what a piece of work has made.
+void CausalLinks::take(Piece piece, const RecordedCall& call) {
+  for (CallGroups::Group& group : groups_.take_of(piece)) {
+    hand_over(call.thread, call.outermost, &group.fate, group.rows);
+    keep(std::move(group.fate), group.rows);
+  }
+  for (Root& root : roots_) {
+    if (root.fate.piece != piece) continue;
+    root.taken_in = call.outermost;
+    root.taken_by = call.thread;
+    if (root.is_settled) hand_over(call.thread, call.outermost, &root.fate, root.rows);
+  }
+}
+
+// Nobody can be given anything of a piece any more.
+void CausalLinks::lose(Piece piece) {
+  for (CallGroups::Group& group : groups_.take_of(piece)) {
+    group.fate.piece = kNoPiece;
+    keep(std::move(group.fate), group.rows);
+  }
+  for (Root& root : roots_) {
+    if (root.fate.piece == piece) root.fate.piece = kNoPiece;
+  }
+}
+
+void CausalLinks::begin_root(const RecordedCall& call, Piece piece) {
+  Root root{call.row, call.thread, call.start, end_of(call), false, {}, {}, kNoRow, 0};
+  root.fate.piece = piece;
+  root.fate.is_destruction = work_.function(call.function).destroys();
+  root.rows.add(call.row);
+  if (root.end == kForever) {
+    auto is_unreturned = [](const Root& each) { return each.end == kForever; };
+    if (std::count_if(roots_.begin(), roots_.end(), is_unreturned) == kMostUnreturned) {
+      roots_.erase(std::find_if(roots_.begin(), roots_.end(), is_unreturned));
+    }
+  }
+  roots_.push_back(std::move(root));
+  next_change_ = std::min(next_change_, call.start + 1);
+}
+
+// A call inside another comes from where that does.
+void CausalLinks::add_nested(const RecordedCall& call) {
+  for (Root& root : roots_) {
+    if (root.row == call.outermost) root.rows.add(call.row);
+  }
+}
+
+// Keeps calls until their fate is decided.
+void CausalLinks::keep(Fate fate, const Rows& rows) {
+  if (fate.is_hopeless()) return;
+  if (fate.is_decided()) return judge(fate, rows);
+  if (fate.piece == kNoPiece) {
+    // Only for what is handed over it matters which call ended a pause.
+    for (Pause& pause : fate.pauses) pause.after = kNoRow;
+  }
+  groups_.add(std::move(fate), rows);
+}
+
+// Links calls of which nobody was given anything to the threads that may have had them made.
+void CausalLinks::judge(const Fate& fate, const Rows& rows) {
+  auto count = static_cast<size_t>(
+      std::count_if(fate.pauses.begin(), fate.pauses.end(), [this](const Pause& pause) { return may_be_it(pause); }));
+  if (lacks_calls_ || count > kMostCandidates) return;
+  for (const Pause& pause : fate.pauses) {
+    if (may_be_it(pause)) link(rows, pause, count == 1 ? LinkHow::kBetween : LinkHow::kCandidates);
+  }
+}
+
+// A thread was given, in this outermost call of its, what calls have made. They are linked if it waited up to there,
+// and nothing more is to be found; else no other thread can have had them made.
+void CausalLinks::hand_over(uint32_t thread, uint64_t outermost, Fate* fate, const Rows& rows) {
+  Fate rest;
+  for (const Pause& pause : fate->pauses) {
+    if (pause.thread == thread) rest.pauses.push_back(pause);
+  }
+  for (uint32_t paused : fate->paused) {
+    if (paused == thread) rest.paused.push_back(paused);
+  }
+  if (!rest.pauses.empty() && rest.pauses.front().after == outermost) {
+    link(rows, rest.pauses.front(), LinkHow::kHandedOver);
+    rest = Fate();
+  }
+  *fate = std::move(rest);
+}
+
+void CausalLinks::link(const Rows& rows, const Pause& pause, LinkHow how) {
+  rows.each([&](uint64_t row) {
+    links_.call.push_back(row);
+    links_.thread.push_back(pause.thread);
+    links_.chain.push_back(pause.chain);
+    links_.how.push_back(how);
+  });
+}
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,113 @@
+// Causal links: from a call on a thread without Python to the Python stack that had it made.
+//
+// XLA compiles on threads of its own while the Python thread that asked waits inside one native call. Such a thread
+// makes no calls meanwhile, but often some just before and just after, from the same Python; what the stacks of those
+// two share is where it waited. That is an inference: a link says how it was made, and is never part of the stack.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "call_stream/call_groups.h"
+#include "call_stream/recorded_call.h"
+#include "call_stream/shared_chains.h"
+#include "call_stream/work_pieces.h"
+
+namespace framedex::call_stream {
+
+// As framedex.model.LinkHow has it.
+enum class LinkHow : uint8_t { kHandedOver, kBetween, kCandidates };
+
+// A column for each member of framedex.dispatch.CausalLink; `chain` is a place in CausalLinks::chains().
+struct LinkRows {
+  std::vector<uint64_t> call;
+  std::vector<uint32_t> thread;
+  std::vector<uint32_t> chain;
+  std::vector<LinkHow> how;
+};
+
+class CausalLinks {
+ public:
+  // The tables of the capture may grow, and have to outlive this. `lacks_calls`: the recording left out calls, so that
+  // a thread without one may have made some.
+  CausalLinks(const ObjectTable& table, const std::vector<capture::Stack>& stacks,
+              const std::vector<capture::Frame>& frames, bool lacks_calls)
+      : work_(table), chains_(stacks, frames), lacks_calls_(lacks_calls) {}
+
+  void add_function(const std::string& name, const std::vector<std::string>& value_names) {
+    work_.add_function(name, value_names);
+  }
+  // Says that a thread runs Python: one of its calls has a stack with Python (has_python()). To be said before the
+  // first call of the capture where a link must not hang on which calls were there first.
+  void add_python_thread(uint32_t thread) { python_.try_emplace(thread); }
+  // Goes on to the next call, in the order of their starts.
+  void add(const RecordedCall& call);
+  // Notes that a call has returned which was added as one that had not.
+  void returned(const RecordedCall& call);
+  // To be called after the last call.
+  void finish();
+
+  // The links that have been decided since they were last taken, in no order.
+  LinkRows take_links() { return std::exchange(links_, {}); }
+  const std::vector<std::vector<uint32_t>>& chains() const { return chains_.chains(); }
+
+ private:
+  struct Made {  // an outermost call of a thread with Python
+    uint64_t row = kNoRow;
+    uint32_t stack = 0;
+  };
+  // A thread with Python, as far as it has made calls.
+  struct PythonThread {
+    int64_t busy_until = INT64_MIN;
+    uint64_t unreturned = 0;  // calls
+    Made last;
+    // Of the calls that began when the last one did: the first, and the one before it, until when there was one.
+    int64_t last_start = 0;
+    Made first_at_last_start;
+    Made before_last_start;
+    int64_t busy_before = 0;
+
+    bool has_calls() const { return last.row != kNoRow; }
+    int64_t end() const;
+  };
+  // An outermost call without Python that is under way, with those inside it.
+  struct Root {
+    uint64_t row;
+    uint32_t thread;
+    int64_t start;
+    int64_t end;
+    bool is_settled;  // whether all calls that began when it did are known
+    Fate fate;
+    Rows rows;
+    uint64_t taken_in;  // the outermost call in which a thread with Python was given what was made; kNoRow: none so far
+    uint32_t taken_by;
+  };
+
+  void go_to(int64_t time);
+  void settle(Root* root);
+  void add_pause(uint32_t thread, const Made& before, const Made& after, Fate* fate);
+  void add_python(const RecordedCall& call, PythonThread* thread);
+  void end_pauses(const RecordedCall& call, const PythonThread& thread);
+  void take(Piece piece, const RecordedCall& call);
+  void lose(Piece piece);
+  void begin_root(const RecordedCall& call, Piece piece);
+  void add_nested(const RecordedCall& call);
+  void keep(Fate fate, const Rows& rows);
+  void judge(const Fate& fate, const Rows& rows);
+  void hand_over(uint32_t thread, uint64_t outermost, Fate* fate, const Rows& rows);
+  void link(const Rows& rows, const Pause& pause, LinkHow how);
+  bool may_be_it(const Pause& pause) const { return pause.is_one_line || python_.size() == 1; }
+
+  WorkPieces work_;
+  SharedChains chains_;
+  bool lacks_calls_;
+  std::map<uint32_t, PythonThread> python_;
+  std::vector<Root> roots_;
+  int64_t next_change_ = INT64_MAX;  // the time at which a root has to be settled, or is over
+  CallGroups groups_;
+  LinkRows links_;
+};
+
+}  // namespace framedex::call_stream

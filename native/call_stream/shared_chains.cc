@@ -1,0 +1,46 @@
+#include "call_stream/shared_chains.h"
+
+#include <algorithm>
+
+namespace framedex::call_stream {
+namespace {
+
+// Pairs of stacks that are remembered; a program of more makes few calls from each.
+constexpr size_t kMostPairs = 1 << 16;
+
+// The frames to compare: the Python ones where merging failed, and none of a merged stack that is cut off.
+const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
+  static const std::vector<uint32_t> none;
+  if (stack.outcome != "merged") return stack.python;
+  return stack.is_truncated ? none : stack.frames;
+}
+
+}  // namespace
+
+bool has_python(const capture::Stack& stack, const std::vector<capture::Frame>& frames) {
+  const std::vector<uint32_t>& chain = stack.python.empty() ? stack.frames : stack.python;
+  return std::any_of(chain.begin(), chain.end(),
+                     [&](uint32_t frame) { return frames[frame].language == capture::FrameLanguage::kPython; });
+}
+
+SharedChains::Shared SharedChains::of(uint32_t first, uint32_t second) {
+  if (known_.size() >= kMostPairs) known_.clear();
+  auto [entry, is_new] = known_.try_emplace(uint64_t{first} << 32 | second);
+  if (is_new) entry->second = compare(first, second);
+  return entry->second;
+}
+
+SharedChains::Shared SharedChains::compare(uint32_t first, uint32_t second) {
+  const std::vector<uint32_t>& one = comparable(stacks_[first]);
+  const std::vector<uint32_t>& other = comparable(stacks_[second]);
+  auto python = [this](uint32_t frame) { return is_python(frame); };
+  auto [mine, others] = std::mismatch(one.rbegin(), one.rend(), other.rbegin(), other.rend());
+  if (std::none_of(one.rbegin(), mine, python)) return {kNoChain, false};
+  bool is_one_line = std::none_of(mine, one.rend(), python) && std::none_of(others, other.rend(), python);
+  std::vector<uint32_t> chain(mine.base(), one.end());
+  auto [entry, is_new] = chain_ids_.try_emplace(chain, static_cast<uint32_t>(chains_.size()));
+  if (is_new) chains_.push_back(std::move(chain));
+  return {entry->second, is_one_line};
+}
+
+}  // namespace framedex::call_stream

@@ -1,0 +1,45 @@
+// What the stacks of two calls share, from the outermost frame on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture_reader/capture_reader.h"
+
+namespace framedex::call_stream {
+
+// Whether some frame of a stack is Python's.
+bool has_python(const capture::Stack& stack, const std::vector<capture::Frame>& frames);
+
+class SharedChains {
+ public:
+  struct Shared {
+    uint32_t chain;    // a place in chains(); kNoChain where no Python frame is shared
+    bool is_one_line;  // whether all Python frames of both are among those that are shared
+  };
+  static constexpr uint32_t kNoChain = 0xFFFFFFFF;
+
+  // The tables may grow, and have to outlive this.
+  SharedChains(const std::vector<capture::Stack>& stacks, const std::vector<capture::Frame>& frames)
+      : stacks_(stacks), frames_(frames) {}
+
+  Shared of(uint32_t first, uint32_t second);
+  // Distinct chains of frames, innermost first: the outer parts of stacks.
+  const std::vector<std::vector<uint32_t>>& chains() const { return chains_; }
+
+ private:
+  Shared compare(uint32_t first, uint32_t second);
+  bool is_python(uint32_t frame) const { return frames_[frame].language == FrameLanguage::kPython; }
+
+  using FrameLanguage = capture::FrameLanguage;
+  const std::vector<capture::Stack>& stacks_;
+  const std::vector<capture::Frame>& frames_;
+  std::unordered_map<uint64_t, Shared> known_;  // by the pair of stacks
+  std::vector<std::vector<uint32_t>> chains_;
+  std::map<std::vector<uint32_t>, uint32_t> chain_ids_;
+};
+
+}  // namespace framedex::call_stream

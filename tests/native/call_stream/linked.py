@@ -1,0 +1,79 @@
+"""Causal links as C++ finds them, for the comparison with those that Python finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from framedex.captures import CaptureStream
+from framedex.captures.object_table import object_table
+from framedex.dispatch import CausalLink
+from framedex.model import Capture, LinkHow, PythonFrame
+from framedex_native import _call_stream
+from framedex_native._call_stream import StackTables
+from tests.native.call_stream.encoded import Encoded
+
+
+def linking(capture: Capture, encoded: Encoded) -> _call_stream.CausalLinks:
+    """What finds the links of a capture, before it has seen a call."""
+    links = _call_stream.CausalLinks(object_table(), stack_tables(capture), bool(capture.metadata.selected_by))
+    for name, values in encoded.functions:
+        links.add_function(name, values)
+    for thread in threads_with_python(capture):
+        links.add_python_thread(thread)
+    return links
+
+
+def linked(capture: Capture, encoded: Encoded, batch: int = 1 << 62) -> tuple[CausalLink, ...]:
+    """The links of a capture's calls in the order in which Python gives them, taken after every so many calls."""
+    links = linking(capture, encoded)
+    found: list[CausalLink] = []
+    for begin in range(0, len(encoded.calls), batch):
+        links.add(encoded.calls, begin, begin + batch)
+        found += taken(links)
+    links.finish()
+    found += taken(links)
+    return tuple(sorted(found, key=lambda link: (link.call, link.thread)))
+
+
+def taken(links: _call_stream.CausalLinks) -> list[CausalLink]:
+    """The links that were decided since this was last asked."""
+    rows, chains = links.take_links(), links.chains
+    columns = (rows["call"].tolist(), rows["thread"].tolist(), rows["chain"].tolist(), rows["how"])
+    return [
+        CausalLink(call, thread, tuple(chains[chain]), LinkHow(how))
+        for call, thread, chain, how in zip(*columns, strict=True)
+    ]
+
+
+def stack_tables(capture: Capture) -> StackTables:
+    """The frames and stacks of a capture, as far as links hang on them."""
+    tables = StackTables()
+    for frame in capture.frames:
+        tables.add_frame(isinstance(frame, PythonFrame))
+    for stack in capture.stacks:
+        tables.add_stack(stack.frames, stack.python, str(stack.outcome), stack.is_truncated)
+    return tables
+
+
+def threads_with_python(capture: Capture) -> list[int]:
+    """The threads of which some call has a stack with Python."""
+    has_python = [
+        any(isinstance(capture.frames[frame], PythonFrame) for frame in stack.python or stack.frames)
+        for stack in capture.stacks
+    ]
+    threads = capture.calls.thread[np.array(has_python or [False], np.bool_)[capture.calls.stack]]
+    return [int(thread) for thread in np.unique(threads)]
+
+
+def streamed_links(stream: CaptureStream, at_once: int) -> tuple[CausalLink, ...]:
+    """The links of a capture as its stream gives them, so many calls at a time."""
+    chains: list[tuple[int, ...]] = []
+    found: list[CausalLink] = []
+    while stream.row < stream.calls:
+        batch = stream.next(at_once)
+        chains += batch.chains
+        found += [
+            CausalLink(call, thread, chains[chain], list(LinkHow)[how])
+            for call, thread, chain, how in batch.links.tolist()
+        ]
+    return tuple(sorted(found, key=lambda link: (link.call, link.thread)))
