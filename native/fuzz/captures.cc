@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "call_stream/call_stream.h"
 #include "capture_reader/capture_reader.h"
 #include "fuzz/capture_folder.h"
 
 namespace {
 
+namespace call_stream = framedex::call_stream;
 namespace capture = framedex::capture;
 using framedex::fuzz::require;
 
@@ -36,11 +38,27 @@ void check_frames(const capture::Capture& found) {
   }
 }
 
-void check_calls(const capture::Capture& found) {
-  const capture::Calls& calls = found.calls;
-  for (size_t i = 0; i < calls.start.size(); ++i) {
-    require(calls.thread[i] < found.threads.size() && calls.function[i] < found.functions.size());
-    require(calls.stack[i] < found.stacks.size() && calls.duration[i] >= -1);
+// The calls that a stream gives so many at a time; kinds and arguments are counted on from batch to batch.
+uint64_t check_calls(call_stream::CallStream* stream, uint64_t most) {
+  std::vector<call_stream::CallKind> kinds;
+  int64_t arguments = 0;
+  uint64_t calls = 0;
+  for (;;) {
+    call_stream::Batch batch = stream->next(most, call_stream::kAlways);
+    const capture::Capture& found = stream->definitions().capture();
+    kinds.insert(kinds.end(), batch.kinds.begin(), batch.kinds.end());
+    arguments += static_cast<int64_t>(batch.arguments.size());
+    for (const call_stream::CallKind& kind : batch.kinds) {
+      require(kind.thread < found.threads.size() && kind.function < found.functions.size());
+      require(kind.stack < found.stacks.size());
+    }
+    for (size_t i = 0; i < batch.kind.size(); ++i) {
+      require(batch.kind[i] >= 0 && batch.kind[i] < static_cast<int64_t>(kinds.size()));
+      require(batch.argument[i] >= 0 && batch.argument[i] < arguments && batch.duration[i] >= -1);
+      require(batch.inside[i] >= 0 && batch.inside[i] <= static_cast<int64_t>(batch.first + i));
+    }
+    calls += batch.kind.size();
+    if (batch.kind.empty()) return calls;
   }
 }
 
@@ -49,11 +67,16 @@ void check_calls(const capture::Capture& found) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const TemporaryFolder folder;
   static framedex::fuzz::CaptureFolder written(folder.path());
+  static const call_stream::ObjectTable table;
   written.write(framedex::fuzz::Input(data, size));
-  capture::Capture found = capture::read_capture(written.path());
-  check_frames(found);
-  check_calls(found);
+  call_stream::CallStream stream(written.path(), 0, table, false, false);
+  check_frames(stream.definitions().capture());
+  require(check_calls(&stream, 3) == stream.definitions().calls());
   // Streams that are not what their names say are counted, and left out.
-  require(capture::count_records(written.path()).threads >= found.threads.size());
+  require(capture::count_records(written.path()).threads >= stream.definitions().capture().threads.size());
+  call_stream::CallStream followed(written.path(), 0, table, false, true);
+  followed.next(2, 1000);
+  if (followed.extend()) check_frames(followed.definitions().capture());
+  followed.next(UINT64_MAX, call_stream::kAlways);
   return 0;
 }
