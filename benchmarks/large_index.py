@@ -1,12 +1,12 @@
-"""Makes a large index of real rows: what one program recorded, as if many programs had been recorded for long.
+"""Makes a large index of what many programs recorded, each of which trained for a while.
 
     python benchmarks/large_index.py FOLDER [--calls 10_000_000] [--stacks 100_000] [--definitions 1_000_000]
                                             [--source ~/src/xla ...]
 
-Records a small training program, then adds its capture again and again under other names, through the index's own
-writer: every copy is a program of its own (`program_17.py`) whose stacks go through the same lines of JAX and the same
-C++ functions, and its calls are made many times over. The definitions are those of the source trees, copied as trees
-beside them. All of it is in FOLDER, with the programs' sources, so that the server finds what it would really read.
+Records a small training program again and again under other names: every copy is a program of its own
+(`program_17.py`) whose stacks go through the same lines of JAX and the same C++ functions. Then `framedex index` reads
+them, whose time is told. The definitions are those of the source trees, copied as trees beside them. All of it is in
+FOLDER, with the programs' sources, so that the server finds what it would really read; with --keep the captures, too.
 """
 
 from __future__ import annotations
@@ -22,17 +22,15 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
-from framedex.captures import capture_folders, captures_below, read_capture
+from framedex.captures import CaptureStream, capture_folders, captures_below
 from framedex.index import Store
-from framedex.index.write.records import CaptureRecord, FrameRecord
-from framedex.ingest import Namer, Silence, find_sources
-from framedex.model import Calls, Capture, ExtractedFile
+from framedex.ingest import Silence, find_needed_sources, find_sources, ingest_captures
+from framedex.model import ExtractedFile
 from framedex.sources import extract_files, find_files
-from tests.whole_captures import add_whole
 
 PROGRAM = """\
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,7 +67,7 @@ def batches(count):
 
 def main():
     params = init(jax.random.PRNGKey(0), [8, 16, 16, 1])
-    for number, (x, y) in enumerate(batches(30)):
+    for number, (x, y) in enumerate(batches(int(sys.argv[1]))):
         params = step(params, x, y)
         if number % 10 == 0:
             print(number, float(loss(params, x, y)))
@@ -80,25 +78,26 @@ def main():
 main()
 """
 FILES_AT_ONCE = 2000
+FEW = 30  # batches: every stack of the program is there
 
 
 def main() -> None:
     options = _options()
     folder: Path = options.folder.resolve()
     folder.mkdir(parents=True)
-    program = folder / "program.py"
-    program.write_text(PROGRAM)
-    recorded = record(program)
-    frames, _ = Namer().name_frames(recorded)
-    # Those outside main() end in other numbers of calls each time; what counts is that they are real.
-    copies = -(-options.stacks // len(recorded.stacks))
-    times = max(1, options.calls // (copies * len(recorded.calls)))
-    calls = repeated(recorded.calls, times)
-    began = time.monotonic()
+    stacks = stacks_of_one(folder)
+    copies = -(-options.stacks // stacks)
+    batches = batches_for(folder, options.calls // copies)
+    for number in range(copies):
+        program = folder / f"program_{number}.py"
+        program.write_text(PROGRAM)
+        record(program, batches)
+    calls, stacks = counts(folder)
     with Store(folder / ".framedex" / "index.db") as store:
-        for number in range(copies):
-            add_copy(store, replace(recorded, calls=calls), frames, program, number)
-        print(f"{copies * len(calls):,} calls, {copies * len(recorded.stacks):,} stacks: {_seconds(began)}")
+        began, processor = time.monotonic(), time.process_time()
+        ingest_captures(store, capture_folders(captures_below(folder)), [], Silence(), find_needed_sources)
+        processor = time.process_time() - processor
+        print(f"{calls:,} calls, {stacks:,} stacks, {copies} captures: {_seconds(began)}, processor {processor:.1f} s")
         began = time.monotonic()
         with store.transaction():
             for source in options.source:
@@ -107,56 +106,46 @@ def main() -> None:
         print(f"the sources: {_seconds(began)}")
         began = time.monotonic()
         print(f"{add_definitions(store, folder, options.source, options.definitions):,} definitions: {_seconds(began)}")
-    # Else a server in this folder would index the recording that the copies were made of, while it is measured.
-    shutil.rmtree(folder / ".framedex" / "captures")
+    if not options.keep:
+        shutil.rmtree(captures_below(folder))
     size = (folder / ".framedex" / "index.db").stat().st_size
     print(f"the index: {size / 2**30:.1f} GiB")
 
 
-def add_copy(
-    store: Store, recorded: Capture, frames: Sequence[Sequence[FrameRecord]], program: Path, number: int
-) -> None:
-    """Add what a program recorded as another program, which is written beside it; `frames` are its named frames."""
-    name = program.with_name(f"program_{number}.py")
-    name.write_text(PROGRAM)
-    capture = replace(recorded, path=program.parent / ".framedex" / "captures" / str(number))
-    renamed = [tuple(as_program(record, str(program), str(name)) for record in group) for group in frames]
-    add_whole(store, CaptureRecord(capture, 1.7e9 + number, f"python {name.name}", renamed))
-
-
-def record(program: Path) -> Capture:
-    """What a run of the program records on the mock TPU."""
+def record(program: Path, batches: int) -> None:
+    """Record a run of the program on the mock TPU, which trains with so many batches."""
     cli = "from framedex.commands.main import cli; cli(prog_name='framedex')"
-    subprocess.run([sys.executable, "-c", cli, "run", program.name], cwd=program.parent, check=True)
-    (capture,) = capture_folders(captures_below(program.parent))
-    return read_capture(capture)
+    command = [sys.executable, "-c", cli, "run", program.name, str(batches)]
+    subprocess.run(command, cwd=program.parent, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def repeated(calls: Calls, times: int) -> Calls:
-    """The calls `times` over, one run of them after the other."""
-    span = int((calls.start + np.maximum(calls.duration, 0)).max()) + 1
-    return Calls(
-        thread=np.tile(calls.thread, times),
-        function=np.tile(calls.function, times),
-        stack=np.tile(calls.stack, times),
-        start=(calls.start[None, :] + span * np.arange(times)[:, None]).ravel(),
-        duration=np.tile(calls.duration, times),
-        error=np.tile(calls.error, times),
-        arguments=calls.arguments * times,
-    )
+def counts(folder: Path) -> tuple[int, int]:
+    """The calls and stacks of the captures below a folder."""
+    streams = [CaptureStream(capture) for capture in capture_folders(captures_below(folder))]
+    return sum(stream.calls for stream in streams), sum(len(stream.capture.stacks) for stream in streams)
 
 
-def as_program(record: FrameRecord, program: str, name: str) -> FrameRecord:
-    """A frame of the program as a frame of the program's copy; other frames as they are."""
-    function = record.function
-    if function.module != program or record.location is None:
-        return record
-    begin = function.location and replace(function.location, path=name)
-    return replace(
-        record,
-        function=replace(function, module=name, location=begin),
-        location=replace(record.location, path=name),
-    )
+def stacks_of_one(folder: Path) -> int:
+    """How many stacks a run of the program has."""
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    record(program, FEW)
+    _, stacks = counts(folder)
+    shutil.rmtree(captures_below(folder))
+    return stacks
+
+
+def batches_for(folder: Path, calls: int) -> int:
+    """The batches with which the program makes about so many calls, by two short runs of it."""
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    made = []
+    for batches in (FEW, 3 * FEW):
+        record(program, batches)
+        made.append(counts(folder)[0])
+        shutil.rmtree(captures_below(folder))
+    each = (made[1] - made[0]) / (2 * FEW)
+    return max(FEW, round((calls - made[0]) / each))
 
 
 def add_definitions(store: Store, folder: Path, sources: Sequence[Path], wanted: int) -> int:
@@ -191,6 +180,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--calls", type=int, default=10_000_000)
     parser.add_argument("--stacks", type=int, default=100_000)
     parser.add_argument("--definitions", type=int, default=1_000_000)
+    parser.add_argument("--keep", action="store_true")
     parser.add_argument("--source", type=Path, action="append", default=[])
     return parser.parse_args()
 

@@ -17,14 +17,14 @@ import time
 from itertools import count
 from pathlib import Path
 
-from large_index import PROGRAM, add_copy, record
+from large_index import FEW, PROGRAM, record
 from lsp_client import Client
 from server_at_scale import FRAMEDEX, places_in
 
+from framedex.captures import capture_folders, captures_below
 from framedex.index import Store
 from framedex.index.file.database import Patience
-from framedex.ingest import Namer, Silence, find_needed_sources
-from framedex.model import Capture
+from framedex.ingest import Silence, find_needed_sources, ingest_captures
 
 METHODS = ("textDocument/hover", "textDocument/definition", "textDocument/prepareCallHierarchy")
 
@@ -33,13 +33,9 @@ def main() -> None:
     options = _options()
     folder: Path = options.folder
     folder.mkdir(parents=True)
-    program = folder / "program.py"
-    program.write_text(PROGRAM)
-    recorded = record(program)
-    index = folder / ".framedex" / "index.db"
-    write(index, recorded, program, range(3))
-    places = places_in(index)
-    writer = multiprocessing.Process(target=write, args=(index, recorded, program, count(3)), daemon=True)
+    write(folder, range(3))
+    places = places_in(folder / ".framedex" / "index.db")
+    writer = multiprocessing.Process(target=write, args=(folder, count(3)))
     writer.start()
     client = Client(FRAMEDEX, folder)
     seconds, failed = [], 0
@@ -63,14 +59,14 @@ def main() -> None:
     sys.exit(1 if failed else 0)
 
 
-def write(index: Path, recorded: Capture, program: Path, numbers: range | count[int]) -> None:
-    """Add copies of what was recorded, one transaction each."""
-    frames, _ = Namer().name_frames(recorded)
-    with Store(index, Patience(3600)) as store:
+def write(folder: Path, numbers: range | count[int]) -> None:
+    """Record programs, and add what each of them did."""
+    with Store(folder / ".framedex" / "index.db", Patience(3600)) as store:
         for number in numbers:
-            add_copy(store, recorded, frames, program, number)
-            if number < 3:
-                find_needed_sources(store, Silence())
+            program = folder / f"program_{number}.py"
+            program.write_text(PROGRAM)
+            record(program, FEW)
+            ingest_captures(store, capture_folders(captures_below(folder)), [], Silence(), find_needed_sources)
 
 
 def _options() -> argparse.Namespace:
