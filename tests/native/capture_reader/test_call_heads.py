@@ -42,7 +42,7 @@ def short_return(time: int, call: int) -> bytes:
 def calls_of(folder: Path, *records: bytes) -> tuple[dict[str, Any], list[str]]:
     """The calls of a thread with these records, by column, and what is said of the capture."""
     unpack(THREAD + b"".join(records), folder)
-    decoded: dict[str, Any] = _native.read_capture(os.fsencode(folder))
+    decoded: Any = _native.read_capture(os.fsencode(folder))
     names = [name for _, name in decoded["functions"]]
     calls = {name: list(column) for name, column in decoded["calls"].items()}
     return calls | {"function": [names[number] for number in calls["function"]]}, decoded["problems"]
