@@ -11,7 +11,7 @@ bool take_head(const Record& record, Body* body, Head* head) {
   if (!record.is_short()) {
     *head = body->read<Head>();
   } else if (std::string_view bytes = body->take(kShortSize<Head>); record.base && !body->is_broken()) {
-    read_short(bytes.data(), *record.base, head);
+    read_short(bytes.data(), record.detail, *record.base, head);
   } else {
     return false;
   }

@@ -11,6 +11,8 @@ constexpr auto kMostKinds = static_cast<RecordKind>(64);
 // In words, for one segment. Bytes that look like a large record at every other place would take seconds to refute.
 constexpr uint64_t kMostEffort = uint64_t{1} << 23;
 
+bool is_of_call(RecordKind kind) { return kind == RecordKind::kCall || kind == RecordKind::kReturn; }
+
 }  // namespace
 
 std::string_view Body::take(size_t size) {
@@ -89,8 +91,7 @@ void SegmentWalker::use_base(Record* record) {
     auto base = body.read<BaseRecord>();
     if (!body.is_broken()) base_ = base;
   }
-  bool is_of_call = record->kind == RecordKind::kCall || record->kind == RecordKind::kReturn;
-  if (is_of_call && record->is_short() && !base_ && !has_sought_base_) seek_base();
+  if (is_of_call(record->kind) && record->is_short() && !base_ && !has_sought_base_) seek_base();
   record->base = base_;
 }
 
@@ -143,7 +144,9 @@ SegmentWalker::Found SegmentWalker::look_by_mark(size_t at) const {
 SegmentWalker::Found SegmentWalker::look_by_check(size_t at) {
   RecordHeader header;
   std::memcpy(&header, bytes_at(at), sizeof(header));
-  if (header.words == 0 || header.kind() >= kMostKinds) return {};
+  bool may_have_detail = form_.version != version_2::kVersion && is_of_call(header.kind());
+  bool is_sane = header.words != 0 && header.kind() < kMostKinds && (header.detail == 0 || may_have_detail);
+  if (!is_sane) return {};
   bool is_padding = header.kind() == RecordKind::kPadding;
   size_t end = at + header.size();
   bool fits = is_padding ? end == place_.begin + kSegmentSize : end <= place_.end;

@@ -10,8 +10,9 @@ namespace framedex::fuzz {
 // Streams whose headers, marks and checks are right, so that what mutates are the records. The input is a row of items,
 // each begun by one byte; tests/fuzz/capture_folder.py writes and reads the same form:
 //
-// - 0 NAME STOPS CLOCK: a new stream, process.fdx or a thread's by NAME; bits of stop_reasons; the unit of its times
-// - 1 KIND SIZE BODY: a record; SIZE has two bytes
+// - 0 NAME STOPS CLOCK: a new stream, process.fdx or a thread's by NAME; bits of stop_reasons; the unit of its times,
+//   and its version: 1 if the second bit is set, else 3 if the third is, else 2
+// - 1 KIND SIZE BODY: a record; SIZE has two bytes. In version 3 KIND DETAIL SIZE BODY
 // - 2 SIZE BYTES: bytes that are no record
 // - 3: the rest of the segment stays empty
 // - 4: the stream ends here, within its segment

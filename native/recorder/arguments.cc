@@ -41,6 +41,24 @@ void ArgumentWriter::text_or_size(uint16_t field, const char* bytes, size_t size
   }
 }
 
+void ArgumentWriter::any_count(uint16_t field, ValueKind kind, uint32_t count) {
+  if (char* end = begin(field, kind, kMostCount)) {
+    put_count(end, count);
+    finish(end);
+  }
+}
+
+void ArgumentWriter::any_address(uint16_t field, uintptr_t word) {
+  size_t size = word == 0 ? 0 : word >> (8 * kAddressSize) == 0 ? kAddressSize : sizeof(word);
+  ValueKind kind = size == 0              ? ValueKind::kNoAddress
+                   : size == kAddressSize ? ValueKind::kAddress
+                                          : ValueKind::kLongAddress;
+  if (char* end = begin(field, kind, size)) {
+    std::memcpy(end, &word, sizeof(word));
+    finish(end + size);
+  }
+}
+
 void ArgumentWriter::addresses(uint16_t field, const void* const* values, size_t count) {
   size_t kept = values == nullptr ? 0 : std::min(count, kMaximumAddresses);
   size_t size = address_size(values, kept);
@@ -87,14 +105,15 @@ void ArgumentWriter::put_addresses(char*& end, const void* const* values, size_t
 
 char* ArgumentWriter::overflow() {
   note_more();
-  full_ = true;
+  limit_ = 0;
   return nullptr;
 }
 
 void ArgumentWriter::note_more() {
   if (has_more_) return;
   has_more_ = true;
-  data_[size_++] = static_cast<char>(capture::value_head(ValueKind::kMore, 0));
+  *at_end() = static_cast<char>(capture::value_head(ValueKind::kMore, 0));
+  ++size_;
 }
 
 }  // namespace framedex::recorder

@@ -20,11 +20,17 @@ class FRAMEDEX_EXPORT ArgumentWriter {
 
   void clear() {
     size_ = 0;
-    full_ = false;
+    limit_ = kLimit;
     has_more_ = false;
   }
-  const char* data() const { return data_; }
   size_t size() const { return size_; }
+  // A word of the values as they stand behind a head of at most kMostBefore bytes, which are zeros here. Behind the
+  // values there is anything.
+  uint64_t word_behind(size_t head_size, size_t index) const {
+    uint64_t word;
+    std::memcpy(&word, data_ + kMostBefore - head_size + index * sizeof(word), sizeof(word));
+    return word;
+  }
 
   void integer(uint16_t field, int64_t value) {
     if (value >= 0 && value <= UINT32_MAX) {
@@ -37,11 +43,10 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   void real(uint16_t field, double value) { scalar(field, capture::ValueKind::kReal, &value); }
   void address(uint16_t field, const void* value) {
     auto word = reinterpret_cast<uintptr_t>(value);
-    size_t size = word == 0 ? 0 : word >> (8 * capture::kAddressSize) == 0 ? capture::kAddressSize : sizeof(word);
-    capture::ValueKind kind = size == 0                       ? capture::ValueKind::kNoAddress
-                              : size == capture::kAddressSize ? capture::ValueKind::kAddress
-                                                              : capture::ValueKind::kLongAddress;
-    scalar(field, kind, &word, size);
+    bool is_null = word == 0;
+    capture::ValueKind kind = is_null ? capture::ValueKind::kNoAddress : capture::ValueKind::kAddress;
+    if (word >> (8 * capture::kAddressSize) == 0 && put(field, kind, word, is_null ? 0 : capture::kAddressSize)) return;
+    any_address(field, word);
   }
   void text(uint16_t field, std::string_view value) {
     if (char* end = begin(field, capture::ValueKind::kText, kMostCount + value.size())) {
@@ -75,12 +80,19 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   static constexpr size_t kMostHead = 3;
   static constexpr size_t kMostCount = 5;
 
+  // Writes a value of at most seven bytes behind its head; false if that cannot be done with one word.
+  bool put(uint16_t field, capture::ValueKind kind, uint64_t payload, size_t size) {
+    if (__builtin_expect(field >= capture::kFieldFollows || size_ + sizeof(payload) > limit_, 0)) return false;
+    uint64_t word = capture::value_head(kind, field) | payload << 8;
+    std::memcpy(at_end(), &word, sizeof(word));
+    size_ += 1 + size;
+    return true;
+  }
   // Space for what comes after a value's head, of at most `size` bytes, or nullptr when it does not fit. finish() is to
   // be called with its end.
   char* begin(uint16_t field, capture::ValueKind kind, size_t size) {
-    // The last head's worth of space is kept for kMore.
-    if (__builtin_expect(full_ || size_ + kMostHead + size > kCapacity - kMostHead, 0)) return overflow();
-    char* end = data_ + size_;
+    if (__builtin_expect(size_ + kMostHead + size > limit_, 0)) return overflow();
+    char* end = at_end();
     *end++ = static_cast<char>(capture::value_head(kind, field));
     if (__builtin_expect(field >= capture::kFieldFollows, 0)) {
       std::memcpy(end, &field, sizeof(field));
@@ -88,22 +100,20 @@ class FRAMEDEX_EXPORT ArgumentWriter {
     }
     return end;
   }
-  void finish(const char* end) { size_ = static_cast<size_t>(end - data_); }
-  // The lower `size` bytes of a word.
+  void finish(const char* end) { size_ = static_cast<size_t>(end - data_) - kMostBefore; }
   template <typename Word>
-  void scalar(uint16_t field, capture::ValueKind kind, const Word* value, size_t size = sizeof(Word)) {
+  void scalar(uint16_t field, capture::ValueKind kind, const Word* value) {
     static_assert(sizeof(Word) == kOverhang);
-    if (char* end = begin(field, kind, size)) {
+    if (char* end = begin(field, kind, sizeof(Word))) {
       std::memcpy(end, value, sizeof(Word));
-      finish(end + size);
+      finish(end + sizeof(Word));
     }
   }
   void counted(uint16_t field, capture::ValueKind kind, uint32_t count) {
-    if (char* end = begin(field, kind, kMostCount)) {
-      put_count(end, count);
-      finish(end);
-    }
+    if (count >= 0x80 || !put(field, kind, count, 1)) any_count(field, kind, count);
   }
+  void any_count(uint16_t field, capture::ValueKind kind, uint32_t count);
+  void any_address(uint16_t field, uintptr_t word);
   // Space for a list's elements, of `size` bytes each, after its count and that size.
   char* begin_list(uint16_t field, capture::ValueKind kind, size_t count, size_t size) {
     char* end = begin(field, kind, kMostCount + 1 + count * size);
@@ -125,12 +135,18 @@ class FRAMEDEX_EXPORT ArgumentWriter {
   char* overflow();
   void note_more();
 
-  size_t size_ = 0;
-  bool full_ = false;
-  bool has_more_ = false;
+  char* at_end() { return data_ + kMostBefore + size_; }
+
+  // A head's worth of space is kept for kMore.
+  static constexpr size_t kLimit = kCapacity - kMostHead;
+  static constexpr size_t kMostBefore = sizeof(capture::CallRecord);
   // A word is written whole, whatever part of it counts.
   static constexpr size_t kOverhang = 8;
-  alignas(8) char data_[kCapacity + kOverhang];
+
+  size_t size_ = 0;
+  size_t limit_ = kLimit;  // 0 once a value did not fit
+  bool has_more_ = false;
+  alignas(8) char data_[kMostBefore + kCapacity + kOverhang] = {};
 };
 
 }  // namespace framedex::recorder

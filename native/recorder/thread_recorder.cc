@@ -55,8 +55,8 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   uint64_t sequence = calls_.number_call();
   if (sequence % kCheckInterval == 0 && forget_unloaded()) stack = stack_id(start);
   if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
-  if (char* body = calls_.begin(sizeof(CallRecord) + arguments_.size())) {
-    write(RecordKind::kCall, CallRecord{sequence, session_->clock().now(), function, stack}, body);
+  if (calls_.begin(sizeof(CallRecord) + arguments_.size()) != nullptr) {
+    write(RecordKind::kCall, CallRecord{sequence, session_->clock().now(), function, stack});
   } else {
     calls_.count_missing_call();
   }
@@ -68,27 +68,29 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
 void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view message, uint64_t time) {
   --open_calls_;
   if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
-  if (char* body = calls_.begin(sizeof(ReturnRecord) + arguments_.size())) {
-    write(RecordKind::kReturn, ReturnRecord{sequence, time, error, 0}, body);
+  if (calls_.begin(sizeof(ReturnRecord) + arguments_.size()) != nullptr) {
+    write(RecordKind::kReturn, ReturnRecord{sequence, time, error, 0});
   }
   arguments_.clear();
 }
 
-// Writes a record with the arguments into `body`, which has room for them and a long head.
+// Writes a record with the arguments. There must be room for them and a long head.
 template <typename Head>
-void ThreadRecorder::write(RecordKind kind, const Head& head, char* body) {
-  bool is_short = capture::is_short(head, calls_.base());
-  size_t head_size = is_short ? capture::kShortSize<Head> : sizeof(Head);
-  size_t size = head_size + arguments_.size();
-  std::memset(body + capture::padded(size) - 8, 0, 8);  // what is left of its last word
-  if (is_short) {
-    capture::write_short(head, calls_.base(), body);
-  } else {
-    std::memcpy(body, &head, sizeof(head));
+void ThreadRecorder::write(RecordKind kind, const Head& full) {
+  bool is_short = capture::is_short(full, calls_.base());
+  capture::HeadWords head = is_short ? capture::short_head(full, calls_.base()) : capture::long_head(full);
+  size_t size = head.size + arguments_.size();
+  size_t words = capture::padded(size) / sizeof(uint64_t);
+  size_t unused = words * sizeof(uint64_t) - size;
+  auto detail = static_cast<uint8_t>(head.detail | unused);
+  Stream::Words record(&calls_, kind, detail, words);
+  for (size_t i = 0; i < words; ++i) {
+    uint64_t word = arguments_.word_behind(head.size, i);
+    if (i < head.words.size()) word |= head.words[i];
+    if (i == words - 1) word &= UINT64_MAX >> 8 * unused;
+    record.put(word);
   }
-  std::memcpy(body + head_size, arguments_.data(), arguments_.size());
-  auto unused = static_cast<uint8_t>(capture::padded(size) - size);
-  calls_.commit(kind, is_short ? unused : unused | capture::kLongHead, size);
+  record.commit();
 }
 
 uint32_t ThreadRecorder::stack_id(const StartRegisters& start) {

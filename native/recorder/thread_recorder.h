@@ -40,7 +40,7 @@ class ThreadRecorder {
   ThreadRecorder(Session* session, Session::ThreadStreams streams);
 
   template <typename Head>
-  void write(capture::RecordKind kind, const Head& head, char* body);
+  void write(capture::RecordKind kind, const Head& full);
   uint32_t stack_id(const StartRegisters& start);
   bool agrees_with_libgcc(const StartRegisters& start, uint32_t id);
   void write_stack(const StackWalker::Found& found);

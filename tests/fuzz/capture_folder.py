@@ -12,7 +12,7 @@ _HEADER = struct.Struct("<8sIIQIIQ16s")  # up to its check
 _HEADER_SIZE = _native.STREAM_HEADER_SIZE
 _STOP_REASONS = 80
 _SEALED_ONCE = _STOP_REASONS, 88, 96, 104  # verified, different, missing_calls
-_RECORD = struct.Struct("<HHI")
+_RECORD = struct.Struct("<BBHI")
 _PADDING, _SEGMENT_RECORD = 1, 10
 _OLD_HEADER = struct.Struct("<8sIIQIIQQ16s")  # of version 1
 _OLD_RECORD = struct.Struct("<IHH")
@@ -50,7 +50,8 @@ def unpack(data: bytes, folder: Path) -> None:
             break
         if item == 1:
             kind = number(1)
-            current.add_record(kind, take(number(2)))
+            detail = number(1) if current.has_details else 0
+            current.add_record(kind, take(number(2)), detail)
         elif item == 2:
             current.bytes += take(number(2))
         elif item == 3:
@@ -68,7 +69,9 @@ def unpack(data: bytes, folder: Path) -> None:
 
 class _Stream:
     def __init__(self, name: str, stop_reasons: int, clock: int) -> None:
-        self._is_old, self._is_ring = clock & 2 != 0, ".ring." in name
+        version = _native.FORMAT_VERSIONS[0 if clock & 2 else 2 if clock & 4 else 1]
+        self._is_old, self._is_ring = version == 1, ".ring." in name
+        self.has_details = version == _native.FORMAT_VERSIONS[-1]
         self._key = self._segment = 0
         self.is_cut = False
         kind = 1 if name == _native.PROCESS_STREAM else 3 if self._is_ring else 2
@@ -77,9 +80,7 @@ class _Stream:
             self.bytes = bytearray(_OLD_HEADER.pack(*header))
             return
         number = 0 if name == _native.PROCESS_STREAM else int(name[len("thread-")])
-        fixed = _HEADER.pack(
-            _native.MAGIC, _native.FORMAT_VERSIONS[-1], kind, 7, number, clock % 2, len(name), b"fuzzed"
-        )
+        fixed = _HEADER.pack(_native.MAGIC, version, kind, 7, number, clock % 2, len(name), b"fuzzed")
         self._key = _finished(_summed(0, 0, len(fixed), fixed + bytes(8)))
         sealed = (self._seal(field, stop_reasons if field == _STOP_REASONS else 0) for field in _SEALED_ONCE)
         self.bytes = bytearray(
@@ -91,7 +92,7 @@ class _Stream:
     def is_full(self) -> bool:
         return self.is_cut or len(self.bytes) >= _LARGEST_STREAM
 
-    def add_record(self, kind: int, body: bytes) -> None:
+    def add_record(self, kind: int, body: bytes, detail: int = 0) -> None:
         padded = body + bytes(-len(body) % 8)
         if len(self.bytes) % SEGMENT + len(padded) + 16 > SEGMENT:
             self.end_segment()
@@ -101,14 +102,14 @@ class _Stream:
             begins = len(self.bytes) % SEGMENT == (_HEADER_SIZE if len(self.bytes) < SEGMENT else 0)
             if self._is_ring and begins and kind == _SEGMENT_RECORD and padded:
                 self._segment = int.from_bytes(padded[:8], "little")
-            self._append_header(kind, len(padded) // 8 + 1, padded)
+            self._append_header(kind, detail, len(padded) // 8 + 1, padded)
         self.bytes += padded
         self._note_end()
 
     def end_segment(self) -> None:
         rest = SEGMENT - len(self.bytes) % SEGMENT
         if not self._is_old and rest % 8 == 0:
-            self._append_header(_PADDING, rest // 8, b"")
+            self._append_header(_PADDING, 0, rest // 8, b"")
         self.bytes += bytes(-len(self.bytes) % SEGMENT)
         self._segment = len(self.bytes) // SEGMENT
         self._note_end()
@@ -116,10 +117,10 @@ class _Stream:
     def finished(self) -> bytes:
         return bytes(self.bytes if self.is_cut else self.bytes + bytes(_RECORD.size))
 
-    def _append_header(self, kind: int, words: int, body: bytes) -> None:
+    def _append_header(self, kind: int, detail: int, words: int, body: bytes) -> None:
         words &= 0xFFFF
-        check = _finished(_summed(self._key, self._position, kind | words << 16, body))
-        self.bytes += _RECORD.pack(kind, words, check >> 32)
+        check = _finished(_summed(self._key, self._position, kind | detail << 8 | words << 16, body))
+        self.bytes += _RECORD.pack(kind, detail, words, check >> 32)
 
     @property
     def _position(self) -> int:

@@ -25,13 +25,17 @@ Seeds = Iterator[bytes]
 
 
 def captures() -> Seeds:
-    """Two calls with a merged stack, with their thread's stream and as a ring."""
+    """Two calls with a merged stack, with their thread's stream and as a ring, in every version of the format."""
+    clock = {1: 3, 2: 1, 3: 5}
 
     def record(kind: int, body: bytes) -> bytes:
         return bytes((1, kind)) + struct.pack("<H", len(body)) + body
 
+    def short(kind: int, body: bytes) -> bytes:
+        return bytes((1, kind, -len(body) % 8)) + struct.pack("<H", len(body)) + body
+
     def stream(number: int, *records: bytes, version: int = 2) -> bytes:
-        return bytes((0, number, 0, 1 if version == 2 else 3)) + b"".join(records)
+        return bytes((0, number, 0, clock[version])) + b"".join(records)
 
     code = main.__code__.co_linetable
     module = record(2, struct.pack("<IIIIQQ", 1, 7, 4, 0, 0x1000, 0x2000) + bytes(32) + b"/lib.so" + b"\1\2\3\4")
@@ -44,7 +48,7 @@ def captures() -> Seeds:
     codes = record(4, struct.pack("<IiIIII", 1, 40, 5, 4, len(code), 0) + b"/a.py" + b"main" + code)
     frames = record(5, struct.pack("<IIIIQ", 1, 0, 1, 0, 0x44)) + record(5, struct.pack("<IIIIQ", 2, 1, 1, 1, 12))
     stack = record(6, struct.pack("<IIIIIII", 1, 0, 2, 1, 1, 2, 2))
-    values = next(call_values())
+    values, packed = call_values()
     calls = record(7, struct.pack("<QQII", 1, 1000, 5, 1) + values) + record(8, struct.pack("<QQiI", 1, 2000, 3, 0))
     calls += record(7, struct.pack("<QQII", 2, 3000, 6, 9))
     process = stream(0, module, thread, function, handler, description, clocks)
@@ -55,16 +59,26 @@ def captures() -> Seeds:
     old = stream(0, old_module, function, handler, clocks, version=1)
     yield old + stream(1, codes, frames, stack, version=1) + calls
     yield process + definitions + calls + b"\4" + b"\5\x10\0\0\xff"
+    base = short(15, struct.pack("<QQ", 1, 1000))
+    calls = base * 2 + short(7, struct.pack("<Q", 10 | (5 << 14 | 1 << 24) << 32) + b"\0" + packed)
+    calls += short(8, struct.pack("<IBH", 2000, 0, 0) + packed) + short(7, struct.pack("<Q", 3000 | 1 << 32) + b"\0")
+    long = bytes((1, 8, 8)) + struct.pack("<H", 24) + struct.pack("<QQiI", 2, 2**40, 3, 0)
+    segment = short(10, struct.pack("<Q", 1))
+    yield process + definitions + stream(3, calls, long, calls, b"\3", calls, version=3)
+    yield process + definitions + stream(5, segment, calls, long, version=3)
 
 
 def call_values() -> Seeds:
-    """One value of each kind."""
+    """One value of each kind, as of version 2 and as of version 3."""
     header = struct.Struct("<HBBI")
     word = struct.pack("<q", -5)
     kinds = {1: (1, word), 2: (1, struct.pack("<d", 0.5)), 4: (1, word), 5: (3, b'a"b'.ljust(8, b"\0"))}
     kinds |= {6: (2, word * 2), 7: (2, word * 2), 8: (1, word), 9: (0, b""), 10: (7, b""), 11: (1, b"")}
     kinds |= {12: (5, struct.pack("<5q", 2, 1, 2, 3, 4))}
     yield b"".join(header.pack(kind % 6, kind, 0, count) + payload for kind, (count, payload) in kinds.items())
+    packed = {1: word, 2: struct.pack("<d", 0.5), 4: word[:6], 5: b'\3a"b', 6: b"\2\1\1\xff", 7: b"\2\6" + bytes(12)}
+    packed |= {8: word, 9: b"", 10: b"\x80\4", 11: b"\1", 12: b"\5\1\2\1\2\3\4", 13: b"", 14: word}
+    yield b"".join(bytes((kind | kind % 6 << 4,)) + payload for kind, payload in packed.items()) + b"\xfa\xff\xff\7"
 
 
 def followed_calls() -> Seeds:

@@ -13,11 +13,11 @@ from tests.running import PROGRAMS
 
 
 def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_every_verb(tmp_path: Path) -> None:
-    """Given a disk of 2 MB, when 20,000 arrays are sent, then recorded and missing calls are those of a large disk."""
+    """Given a disk of 2 MB, when 12,000 arrays are sent, then recorded and missing calls are those of a large disk."""
     done = on_small_disk(
         tmp_path,
         "2m",
-        f'framedex run -o caps "{program("many_puts.py")}" 5000; echo "status $?"\n'
+        f'framedex run -o caps "{program("many_puts.py")}" 12000; echo "status $?"\n'
         'exec 2>&1; for verb in index "index caps" captures summary check calls "trace 1"; do\n'
         f'echo "== $verb"; framedex --index "{tmp_path.parent}/elsewhere.db" $verb; done',
     )
@@ -26,7 +26,7 @@ def test_a_recording_that_fills_the_disk_says_how_much_is_missing_and_so_does_ev
     assert "NOT ALL CALLS ARE RECORDED. Recording stopped early: the disk was full." in warning
     assert "Free some space" in warning
     kept, lost = (_number(r"recorded ([\d,]+) calls", recorded), _number(r"Missing: ([\d,]+) later calls", warning))
-    whole = on_small_disk(tmp_path, "100m", f'framedex run -o caps "{program("many_puts.py")}" 5000')
+    whole = on_small_disk(tmp_path, "100m", f'framedex run -o caps "{program("many_puts.py")}" 12000')
     assert kept + lost == _number(r"recorded ([\d,]+) calls", whole.stderr)
     assert 0 < kept < lost
     said = dict(part.split("\n", 1) for part in done.stdout.split("== ")[1:])

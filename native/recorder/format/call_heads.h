@@ -2,6 +2,7 @@
 // number does not fit those. See docs/capture-format.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -9,61 +10,81 @@
 
 namespace framedex::capture {
 
-// A short head of a call: 32 bits of time, then these; of a return: 32 bits of time and 16 of sequence. A segment has
-// room for no more than 2^14 calls, and a process for no more than 2^12 functions.
+// What a short head has room for. A segment has room for less than 2^14 calls. The time is that of minutes, so that a
+// thread that makes a few dozen calls a second has short heads throughout a segment.
 inline constexpr unsigned kSequenceBits = 14;
-inline constexpr unsigned kFunctionBits = 12;
-inline constexpr unsigned kStackBits = 14;
+inline constexpr unsigned kFunctionBits = 10;
+inline constexpr unsigned kStackBits = 13;
+inline constexpr unsigned kCallTimeBits = 39;
+inline constexpr unsigned kReturnTimeBits = 40;
+inline constexpr unsigned kReturnSequenceBits = 16;
 
 template <typename Head>
 inline constexpr size_t kShortSize = 0;
 template <>
 inline constexpr size_t kShortSize<CallRecord> = 9;
 template <>
-inline constexpr size_t kShortSize<ReturnRecord> = 6;
+inline constexpr size_t kShortSize<ReturnRecord> = 7;
 
 inline bool is_short(const CallRecord& head, const BaseRecord& base) {
-  return ((head.time - base.time) >> 32 | (head.sequence - base.sequence) >> kSequenceBits |
+  return ((head.time - base.time) >> kCallTimeBits | (head.sequence - base.sequence) >> kSequenceBits |
           head.function >> kFunctionBits | head.stack >> kStackBits) == 0;
 }
 
 inline bool is_short(const ReturnRecord& head, const BaseRecord& base) {
-  return ((head.time - base.time) >> 32 | (head.sequence - base.sequence) >> 16) == 0 && head.error == 0;
+  return ((head.time - base.time) >> kReturnTimeBits | (head.sequence - base.sequence) >> kReturnSequenceBits) == 0 &&
+         head.error == 0;
 }
 
-inline void write_short(const CallRecord& head, const BaseRecord& base, char* target) {
+// A head in its bytes, the first ones lowest; the rest of `words` is zeros.
+struct HeadWords {
+  uint8_t detail;
+  size_t size;
+  std::array<uint64_t, 3> words;
+};
+
+// From the lowest bit on: 32 bits of the time, sequence, function, stack, three bits of the time; its upper four bits
+// are in the record's detail.
+inline HeadWords short_head(const CallRecord& head, const BaseRecord& base) {
+  uint64_t time = head.time - base.time;
   uint64_t rest = (head.sequence - base.sequence) | uint64_t{head.function} << kSequenceBits |
-                  uint64_t{head.stack} << (kSequenceBits + kFunctionBits);
-  uint64_t word = (head.time - base.time) | rest << 32;
-  std::memcpy(target, &word, sizeof(word));
-  target[sizeof(word)] = static_cast<char>(rest >> 32);
+                  uint64_t{head.stack} << (kSequenceBits + kFunctionBits) | (time >> 32 & 7) << 37;
+  auto detail = static_cast<uint8_t>(time >> 35 << kCallTimeShift);
+  return {detail, kShortSize<CallRecord>, {(time & UINT32_MAX) | rest << 32, rest >> 32, 0}};
 }
 
-inline void write_short(const ReturnRecord& head, const BaseRecord& base, char* target) {
-  auto time = static_cast<uint32_t>(head.time - base.time);
-  auto sequence = static_cast<uint16_t>(head.sequence - base.sequence);
-  std::memcpy(target, &time, sizeof(time));
-  std::memcpy(target + sizeof(time), &sequence, sizeof(sequence));
+// From the lowest bit on: time, sequence.
+inline HeadWords short_head(const ReturnRecord& head, const BaseRecord& base) {
+  uint64_t word = (head.time - base.time) | (head.sequence - base.sequence) << kReturnTimeBits;
+  return {0, kShortSize<ReturnRecord>, {word, 0, 0}};
+}
+
+template <typename Head>
+HeadWords long_head(const Head& head) {
+  HeadWords result{kLongHead, sizeof(head), {}};
+  static_assert(sizeof(head) == sizeof(result.words));
+  std::memcpy(result.words.data(), &head, sizeof(head));
+  return result;
 }
 
 // Read kShortSize bytes.
-inline void read_short(const char* source, const BaseRecord& base, CallRecord* head) {
+inline void read_short(const char* source, uint8_t detail, const BaseRecord& base, CallRecord* head) {
   uint64_t word;
   std::memcpy(&word, source, sizeof(word));
   uint64_t rest = word >> 32 | uint64_t{static_cast<uint8_t>(source[sizeof(word)])} << 32;
   auto bits = [&](unsigned from, unsigned count) { return rest >> from & ((uint64_t{1} << count) - 1); };
-  head->time = base.time + (word & UINT32_MAX);
+  uint64_t time = (word & UINT32_MAX) | bits(37, 3) << 32 | uint64_t{detail} >> kCallTimeShift << 35;
+  head->time = base.time + time;
   head->sequence = base.sequence + bits(0, kSequenceBits);
   head->function = static_cast<uint32_t>(bits(kSequenceBits, kFunctionBits));
   head->stack = static_cast<uint32_t>(bits(kSequenceBits + kFunctionBits, kStackBits));
 }
 
-inline void read_short(const char* source, const BaseRecord& base, ReturnRecord* head) {
-  uint32_t time;
-  uint16_t sequence;
-  std::memcpy(&time, source, sizeof(time));
-  std::memcpy(&sequence, source + sizeof(time), sizeof(sequence));
-  *head = {base.sequence + sequence, base.time + time, 0, 0};
+inline void read_short(const char* source, uint8_t, const BaseRecord& base, ReturnRecord* head) {
+  uint64_t word = 0;
+  std::memcpy(&word, source, kShortSize<ReturnRecord>);
+  uint64_t time = word & ((uint64_t{1} << kReturnTimeBits) - 1);
+  *head = {base.sequence + (word >> kReturnTimeBits), base.time + time, 0, 0};
 }
 
 }  // namespace framedex::capture

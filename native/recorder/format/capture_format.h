@@ -94,8 +94,9 @@ enum class RecordKind : uint16_t {
 };
 
 // What a record's detail says of a call or a return; of the others nothing, and it is 0.
-inline constexpr uint8_t kUnusedBytes = 7;  // a mask: how many bytes of its last word are no part of it
-inline constexpr uint8_t kLongHead = 8;     // it begins with a CallRecord or ReturnRecord, not with the short form
+inline constexpr uint8_t kUnusedBytes = 7;     // a mask: how many bytes of its last word are no part of it
+inline constexpr uint8_t kLongHead = 8;        // it begins with a CallRecord or ReturnRecord, not with the short form
+inline constexpr unsigned kCallTimeShift = 4;  // the other bits belong to the short head of a call
 
 // `check` covers kind, detail, words and body; in a padding record, whose body is zeros, all but the body.
 struct RecordHeader {

@@ -20,10 +20,15 @@ class CheckSum {
     for (size_t i = 0; i < count; ++i) {
       uint64_t word;
       std::memcpy(&word, bytes + i * sizeof(word), sizeof(word));
-      sum_ += word * factor_;
-      factor_ += kStep;
+      add(word);
     }
   }
+  void add(uint64_t word) {
+    sum_ += word * factor_;
+    factor_ += kStep;
+  }
+  // What a record's header has of it.
+  uint32_t record_check() const { return static_cast<uint32_t>(finish() >> 32); }
   // Mixes the sum, so that each of its bits affects the upper bits of the result.
   uint64_t finish() const {
     uint64_t mixed = (sum_ ^ sum_ >> 32) * kPlace;
@@ -44,7 +49,7 @@ class CheckSum {
 inline uint32_t record_check(uint64_t key, uint64_t position, uint32_t start, const char* body, size_t words) {
   CheckSum sum(key, position, start);
   sum.add(body, words);
-  return static_cast<uint32_t>(sum.finish() >> 32);
+  return sum.record_check();
 }
 
 // The check of any number of bytes that are no record.

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <string_view>
@@ -21,6 +23,14 @@ namespace {
 
 constexpr size_t kPageSize = 4096;
 constexpr std::string_view kUnfinished = ".new";
+
+// Fills a new segment with zeros, which it has anyway. Then its pages are in memory, with blocks of their own on the
+// disk: to map them for writing costs a tenth of what it costs the file system to find both at a fault of each.
+void fill(int file, size_t offset) {
+  static std::array<char, kSegmentSize> zeros;
+  ssize_t ignored = pwrite(file, zeros.data(), zeros.size(), static_cast<off_t>(offset));
+  static_cast<void>(ignored);
+}
 
 // Faults every page in for writing. The segment is not in use yet, and zero.
 void populate(char* segment) {
@@ -100,8 +110,11 @@ char* SegmentFile::map(size_t offset) const {
   void* segment = MAP_FAILED;
   // Space on the disk, not only in the file's length: writing into a hole of a full disk is a SIGBUS.
   int error = EFBIG;
+  struct stat status{};
+  bool is_new = fstat(file, &status) == 0 && static_cast<size_t>(status.st_size) <= offset;
   if (may_reach(offset + kSegmentSize)) error = posix_fallocate(file, static_cast<off_t>(offset), kSegmentSize);
   if (error == 0) {
+    if (is_new) fill(file, offset);
     segment = mmap(nullptr, kSegmentSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     error = errno;
   }

@@ -94,7 +94,7 @@ bool Stream::next_segment() {
   }
   segments_ += may_grow;
   seal(&header_->segments, segments_);
-  publish(RecordKind::kPadding, 0, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
+  publish(RecordKind::kPadding, static_cast<size_t>(segment_ + kSegmentSize - next_), sizeof(RecordHeader));
   if (segment_ != reinterpret_cast<char*>(header_)) retire_segment(segment_);
   enter_segment(segment, offset);
   pending_ = pending;

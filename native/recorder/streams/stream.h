@@ -61,12 +61,33 @@ class Stream {
     if (__builtin_expect(pending_ > static_cast<size_t>(limit_ - next_), 0) && !make_room()) return nullptr;
     return next_ + sizeof(capture::RecordHeader);
   }
-  void commit(capture::RecordKind kind) { publish(kind, 0, pending_, pending_); }
-  // The same for a body that has become `size` bytes, not more than begin() was asked for.
-  void commit(capture::RecordKind kind, uint8_t detail, size_t size) {
-    size_t whole = capture::padded(sizeof(capture::RecordHeader) + size);
-    publish(kind, detail, whole, whole);
-  }
+  void commit(capture::RecordKind kind) { publish(kind, pending_, pending_); }
+
+  // A record that is written word by word, and checked on the way: no word is read again. begin() must have given space
+  // for all of its `words`. It is part of the stream only after commit().
+  class Words {
+   public:
+    Words(Stream* stream, capture::RecordKind kind, uint8_t detail, size_t words)
+        : stream_(stream),
+          header_{static_cast<uint8_t>(kind), detail, static_cast<uint16_t>(words + 1), 0},
+          next_(stream->next_ + sizeof(header_)),
+          sum_(stream->key_, stream->position(), header_.start()) {}
+    void put(uint64_t word) {
+      std::memcpy(next_, &word, sizeof(word));
+      next_ += sizeof(word);
+      sum_.add(word);
+    }
+    void commit() {
+      header_.check = sum_.record_check();
+      stream_->publish(header_, header_.size());
+    }
+
+   private:
+    Stream* stream_;
+    capture::RecordHeader header_;
+    char* next_;
+    capture::CheckSum sum_;
+  };
 
   // The number for the next call, from 1 on.
   uint64_t number_call() { return next_call_++; }
@@ -97,19 +118,24 @@ class Stream {
   void empty_segment();
   void write_base();
 
-  // The record's header goes last, as one word: then the record is there, whole. `checked` bytes of the `size` are its
-  // header and what its check covers.
-  void publish(capture::RecordKind kind, uint8_t detail, size_t size, size_t checked) {
-    capture::RecordHeader header{static_cast<uint8_t>(kind), detail, static_cast<uint16_t>(size / 8), 0};
-    uint64_t position = position_of_zero_ + reinterpret_cast<uintptr_t>(next_);
-    header.check =
-        capture::record_check(key_, position, header.start(), next_ + sizeof(header), (checked - sizeof(header)) / 8);
+  // Of the `size` bytes, `checked` are the header and what the check covers.
+  void publish(capture::RecordKind kind, size_t size, size_t checked) {
+    capture::RecordHeader header{static_cast<uint8_t>(kind), 0, static_cast<uint16_t>(size / 8), 0};
+    const char* body = next_ + sizeof(header);
+    header.check = capture::record_check(key_, position(), header.start(), body, (checked - sizeof(header)) / 8);
+    publish(header, size);
+  }
+  // The record's header goes last, as one word: then the record is there, whole.
+  void publish(const capture::RecordHeader& header, size_t size) {
     uint64_t word;
     std::memcpy(&word, &header, sizeof(word));
+    uint64_t end = position() + size;
     store(next_, word);
-    store(&header_->written, position + size);
+    store(&header_->written, end);
     next_ += size;
   }
+  // That of the next record.
+  uint64_t position() const { return position_of_zero_ + reinterpret_cast<uintptr_t>(next_); }
   static void store(void* target, uint64_t word) {
     static_cast<std::atomic<uint64_t>*>(target)->store(word, std::memory_order_release);
   }

@@ -1,0 +1,84 @@
+"""The heads of calls and returns, short and long, mean what docs/capture-format.md says."""
+
+from __future__ import annotations
+
+import os
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from framedex_native import _native
+from tests.fuzz.capture_folder import unpack
+
+CALL, RETURN, BASE = 7, 8, 15
+LONG = 8
+THREAD = bytes((0, 1, 0, 4))  # thread-1.fdx in version 3, with times in nanoseconds
+FIRST, ENTERED = 70_000, 2**50  # the base: the number of the next call, and the time
+
+
+def record(kind: int, body: bytes, detail: int = 0) -> bytes:
+    """A record, as unpack() takes it."""
+    return bytes((1, kind, detail | -len(body) % 8)) + struct.pack("<H", len(body)) + body
+
+
+def base() -> bytes:
+    """The record that heads count from."""
+    return record(BASE, struct.pack("<QQ", FIRST, ENTERED))
+
+
+def short_call(time: int, call: int, function: int, stack: int) -> bytes:
+    """A call by its numbers after the base."""
+    head = time & 0xFFFFFFFF | call << 32 | function << 46 | stack << 56 | (time >> 32 & 7) << 69
+    return record(CALL, head.to_bytes(9, "little"), time >> 35 << 4)
+
+
+def short_return(time: int, call: int) -> bytes:
+    """A return by its numbers after the base."""
+    return record(RETURN, (time | call << 40).to_bytes(7, "little"))
+
+
+def calls_of(folder: Path, *records: bytes) -> tuple[dict[str, Any], list[str]]:
+    """The calls of a thread with these records, by column, and what is said of the capture."""
+    unpack(THREAD + b"".join(records), folder)
+    decoded: Any = _native.read_capture(os.fsencode(folder))
+    names = [name for _, name in decoded["functions"]]
+    calls = {name: list(column) for name, column in decoded["calls"].items()}
+    return calls | {"function": [names[number] for number in calls["function"]]}, decoded["problems"]
+
+
+@pytest.mark.parametrize("time", [0, 2**32 - 1, 2**32, 2**35 - 1, 2**35, 2**39 - 1])
+def test_a_short_head_counts_from_the_base(tmp_path: Path, time: int) -> None:
+    calls, problems = calls_of(
+        tmp_path, base(), short_call(time, 2**14 - 1, 1023, 2**13 - 1), short_return(time + 5, 2**14 - 1)
+    )
+    assert (calls["start"], calls["duration"], calls["error"]) == ([ENTERED + time], [5], [0])
+    assert (calls["function"], problems) == (["function_1023"], [])
+
+
+def test_a_long_head_counts_from_nothing(tmp_path: Path) -> None:
+    start = record(CALL, struct.pack("<QQII", 1, 2**60, 4000, 2**30), LONG)
+    end = record(RETURN, struct.pack("<QQiI", 1, 2**60 + 5, 13, 0), LONG)
+    calls, problems = calls_of(tmp_path, start, end)
+    assert (calls["start"], calls["duration"], calls["error"]) == ([2**60], [5], [13])
+    assert (calls["function"], problems) == (["function_4000"], [])
+
+
+def test_a_long_return_ends_a_short_call_and_the_other_way_round(tmp_path: Path) -> None:
+    first = record(CALL, struct.pack("<QQII", FIRST, ENTERED + 1, 1, 1), LONG)
+    second = record(RETURN, struct.pack("<QQiI", FIRST + 1, ENTERED + 9, 0, 0), LONG)
+    calls, _ = calls_of(tmp_path, base(), first, short_call(2, 1, 2, 2), second, short_return(10, 0))
+    assert (calls["start"], calls["duration"]) == ([ENTERED + 1, ENTERED + 2], [9, 7])
+
+
+def test_a_base_behind_a_call_serves_it_and_without_any_the_call_is_told_as_damaged(tmp_path: Path) -> None:
+    calls, problems = calls_of(tmp_path, short_call(3, 0, 1, 1), base())
+    assert (calls["start"], problems) == ([ENTERED + 3], [])
+    calls, problems = calls_of(tmp_path, short_call(3, 0, 1, 1))
+    assert (calls["start"], problems) == ([], ["1 damaged records were left out."])
+
+
+def test_a_head_that_is_cut_off_is_damage(tmp_path: Path) -> None:
+    calls, problems = calls_of(tmp_path, base(), record(CALL, b""), record(RETURN, b"", 7), record(CALL, b"", LONG))
+    assert (calls["start"], problems) == ([], ["3 damaged records were left out."])
