@@ -7,8 +7,7 @@
 
 namespace framedex::recorder {
 
-// Places in memory, and what was read there. They are compared in the order in which they were read, with an early
-// exit.
+// Places in memory, and what was read there, in that order.
 template <typename Value>
 class Reads {
   struct Read {
@@ -27,7 +26,16 @@ class Reads {
   bool is_complete() const { return is_complete_; }
 
   size_t count() const { return count_; }
+  // Whether all are unchanged. Compared in their order, with an early exit, so that a place is only read if those
+  // before it are unchanged.
   bool still_hold() const { return unchanged_from(0) == count_; }
+  // The same in any order, several at a time: for what can be read whatever has changed, as a thread's own stack.
+  bool still_hold_together() const {
+    Value changed = 0;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count_; ++i) changed |= *reads_[i].address ^ reads_[i].value;
+    return changed == 0;
+  }
   // The first from `begin` on that reads otherwise now, or the count of all.
   size_t unchanged_from(size_t begin) const {
     size_t i = begin;
@@ -40,7 +48,7 @@ class Reads {
     std::memcpy(reads_, other.reads_, count_ * sizeof(Read));
   }
 
-  // Appends. A local of the walk, so that its position stays in a register.
+  // Appends. A local of the walk, so that its position can stay in a register.
   class Writer {
    public:
     explicit Writer(Reads* reads) : reads_(reads), next_(reads->reads_ + reads->count_) {}
@@ -98,7 +106,7 @@ struct ReadLog {
   }
   // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
   bool still_holds() const {
-    return python_words.still_hold() && python_bytes.still_hold() && native_words.still_hold();
+    return python_words.still_hold() && python_bytes.still_hold() && native_words.still_hold_together();
   }
 };
 
