@@ -1,6 +1,5 @@
 #include "recorder/thread_recorder.h"
 
-#include <array>
 #include <cstring>
 
 namespace framedex::recorder {
@@ -29,14 +28,6 @@ constexpr int kVerifyAttempts = 16;
 
 std::string_view shortened(const std::string& text, size_t limit) { return std::string_view(text).substr(0, limit); }
 
-// The records of a call and of its return are written by words, not by fields: the check reads words, and a processor
-// that reads a word just written in two halves waits until both have left for the cache, as all that was written
-// before.
-uint64_t word_of(uint32_t low, uint32_t high) { return low | uint64_t{high} << 32; }
-using RecordWords = std::array<uint64_t, 3>;
-static_assert(sizeof(RecordWords) == sizeof(CallRecord) && sizeof(RecordWords) == sizeof(ReturnRecord));
-void write_words(char* body, const RecordWords& words) { std::memcpy(body, words.data(), sizeof(words)); }
-
 }  // namespace
 
 std::unique_ptr<ThreadRecorder> ThreadRecorder::create(Session* session) {
@@ -64,7 +55,8 @@ uint64_t ThreadRecorder::enter(uint32_t function, const StartRegisters& start) {
   if (sequence % kAnchorInterval == 0 || (sequence & (sequence - 1)) == 0) anchor_clock();
   if (char* body = calls_.begin(sizeof(CallRecord) + arguments_.size())) {
     std::memcpy(body + sizeof(CallRecord), arguments_.data(), arguments_.size());
-    write_words(body, {sequence, session_->clock().now(), word_of(function, stack)});
+    CallRecord record{sequence, session_->clock().now(), function, stack};
+    std::memcpy(body, &record, sizeof(record));
     calls_.commit(RecordKind::kCall);
   } else {
     calls_.count_missing_call();
@@ -78,8 +70,9 @@ void ThreadRecorder::leave(uint64_t sequence, int error, std::string_view messag
   --open_calls_;
   if (!message.empty()) arguments_.text(capture::kErrorMessageField, message.substr(0, ArgumentWriter::kMaximumText));
   if (char* body = calls_.begin(sizeof(ReturnRecord) + arguments_.size())) {
-    write_words(body, {sequence, time, word_of(static_cast<uint32_t>(error), 0)});
-    std::memcpy(body + sizeof(ReturnRecord), arguments_.data(), arguments_.size());
+    ReturnRecord record{sequence, time, error, 0};
+    std::memcpy(body, &record, sizeof(record));
+    std::memcpy(body + sizeof(record), arguments_.data(), arguments_.size());
     calls_.commit(RecordKind::kReturn);
   }
   arguments_.clear();
