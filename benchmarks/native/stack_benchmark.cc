@@ -74,17 +74,20 @@ __attribute__((noinline)) void measure() {
   uintptr_t end = find_stack_end();
 
   auto walk_native = [&] { unwinder.walk(start, end, none, &native); };
+  static NativeStack known(StackWalker::kMaximumFrames);
+  unwinder.walk(start, end, none, &known);
   walk_native();
   size_t native_frames = native.count();
   size_t merged_frames = walker.walk(start).stack.frame_count;
   uint32_t function = register_functions(new Function{"benchmark", "call", nullptr, 0}, 1);
-  std::vector<Measurement> results = {{"libgcc", {}},        {"native_walk", {}},   {"merged_interned", {}},
-                                      {"replay", {}},        {"recorded_call", {}}, {"idle_call", {}},
-                                      {"merged_in_turn", {}}};
+  std::vector<Measurement> results = {{"libgcc", {}},         {"native_walk", {}},   {"merged_interned", {}},
+                                      {"replay", {}},         {"recorded_call", {}}, {"idle_call", {}},
+                                      {"merged_in_turn", {}}, {"native_known", {}}};
   start_from_environment();
   for (int round = 0; round < kRounds; ++round) {
     results[0].nanoseconds.push_back(batch([&] { unwinder.walk_with_libgcc(start.sp, &native); }));
     results[1].nanoseconds.push_back(batch(walk_native));
+    results[7].nanoseconds.push_back(batch([&] { unwinder.walk(start, end, known, &native); }));
     results[2].nanoseconds.push_back(batch([&] { walker.walk(start); }));
     results[3].nanoseconds.push_back(batch([&] { walker.find(start); }));
     results[4].nanoseconds.push_back(batch([&] {
