@@ -66,7 +66,16 @@ def show(python: str, medians: dict[str, float]) -> None:
     libgcc = medians["libgcc"]
     print(f"{python}: {medians['native_frames']:.0f} native frames, {medians['merged_frames']:.0f} merged")
     print(f"  {'':34}{'ns':>9}{'libgcc /':>10}")
-    for name in ("libgcc", "native_walk", "merged_interned", "replay", "recorded_call", "idle_call"):
+    for name in (
+        "libgcc",
+        "native_walk",
+        "native_known",
+        "merged_interned",
+        "merged_in_turn",
+        "replay",
+        "recorded_call",
+        "idle_call",
+    ):
         print(f"  {name:34}{medians[name]:9.1f}{libgcc / medians[name]:10.1f}")
     print(f"  replay / merged_interned {medians['replay'] / medians['merged_interned']:.2f}")
     print(f"  recorded_call - replay   {medians['recorded_call'] - medians['replay']:.1f} ns")

@@ -18,6 +18,7 @@ using namespace framedex::recorder;
 
 constexpr int kRounds = 41;
 constexpr int kRepeats = 200;
+constexpr int kFurtherIn = 3;
 constexpr int kCallsBefore = 50;  // so that the program has settled
 
 const PJRT_Api* plugin = nullptr;
@@ -51,24 +52,42 @@ void report(const std::vector<Measurement>& measurements, size_t native_frames, 
   std::fclose(file);
 }
 
+// Runs `action` with the registers of a frame some calls further in.
+template <typename Action>
+__attribute__((noinline)) void further_in(int calls, Action action) {
+  if (calls > 0) {
+    further_in(calls - 1, action);
+  } else {
+    action(registers_of_caller(__builtin_frame_address(0)));
+  }
+  asm volatile("");  // the call above is no jump
+}
+
 // Interleaved: every round runs each variant once, so that a slow moment of the machine hits them alike.
 __attribute__((noinline)) void measure() {
   static PythonRuntime runtime = PythonRuntime::find();
   static Unwinder unwinder(runtime.evaluator());
   static StackWalker walker(runtime, unwinder);
-  static std::vector<WalkedFrame> native(StackWalker::kMaximumFrames);
+  static NativeStack native(StackWalker::kMaximumFrames);
+  static NativeStack none(0);
   StartRegisters start = registers_of_caller(__builtin_frame_address(0));
   uintptr_t end = find_stack_end();
 
-  size_t native_frames = unwinder.walk(start, end, native.data(), native.size()).count;
+  auto walk_native = [&] { unwinder.walk(start, end, none, &native); };
+  static NativeStack known(StackWalker::kMaximumFrames);
+  unwinder.walk(start, end, none, &known);
+  walk_native();
+  size_t native_frames = native.count();
   size_t merged_frames = walker.walk(start).stack.frame_count;
   uint32_t function = register_functions(new Function{"benchmark", "call", nullptr, 0}, 1);
-  std::vector<Measurement> results = {{"libgcc", {}}, {"native_walk", {}},   {"merged_interned", {}},
-                                      {"replay", {}}, {"recorded_call", {}}, {"idle_call", {}}};
+  std::vector<Measurement> results = {{"libgcc", {}},         {"native_walk", {}},   {"merged_interned", {}},
+                                      {"replay", {}},         {"recorded_call", {}}, {"idle_call", {}},
+                                      {"merged_in_turn", {}}, {"native_known", {}}};
   start_from_environment();
   for (int round = 0; round < kRounds; ++round) {
-    results[0].nanoseconds.push_back(batch([&] { unwinder.walk_with_libgcc(start.sp, native.data(), native.size()); }));
-    results[1].nanoseconds.push_back(batch([&] { unwinder.walk(start, end, native.data(), native.size()); }));
+    results[0].nanoseconds.push_back(batch([&] { unwinder.walk_with_libgcc(start.sp, &native); }));
+    results[1].nanoseconds.push_back(batch(walk_native));
+    results[7].nanoseconds.push_back(batch([&] { unwinder.walk(start, end, known, &native); }));
     results[2].nanoseconds.push_back(batch([&] { walker.walk(start); }));
     results[3].nanoseconds.push_back(batch([&] { walker.find(start); }));
     results[4].nanoseconds.push_back(batch([&] {
@@ -77,6 +96,15 @@ __attribute__((noinline)) void measure() {
       call.leave(0, {});
     }));
   }
+  further_in(kFurtherIn, [&](const StartRegisters& inner) {
+    for (int round = 0; round < kRounds; ++round) {
+      results[6].nanoseconds.push_back(batch([&] {
+                                         walker.walk(inner);
+                                         walker.walk(start);
+                                       }) /
+                                       2);
+    }
+  });
   stop();
   for (int round = 0; round < kRounds; ++round) {
     results[5].nanoseconds.push_back(batch([&] { Call call(function); }));

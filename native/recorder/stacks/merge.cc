@@ -1,68 +1,72 @@
 #include "recorder/stacks/merge.h"
 
+#include <algorithm>
+
 namespace framedex::recorder {
 
 using capture::MergeOutcome;
 
 namespace {
 
-MergedStack unmerged(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
-                     MergeOutcome reason, MergedFrame* merged) {
+MergedStack unmerged(const NativeStack& native, const PythonFrame* python, size_t python_count, MergeOutcome reason,
+                     MergedFrame* merged) {
   size_t count = 0;
-  for (size_t i = 0; i < native_count; ++i) merged[count++] = MergedFrame::native(native[i]);
+  for (size_t i = 0; i < native.count(); ++i) merged[count++] = MergedFrame::native(native.frames()[i]);
   size_t python_kept = 0;
   for (size_t i = 0; i < python_count; ++i) {
     if (python[i].is_shim) continue;
     merged[count++] = MergedFrame::python(python[i]);
     ++python_kept;
   }
-  return {reason, native_count, python_kept};
+  return {reason, native.count(), python_kept};
 }
 
-// Whether an address lies in the part of the stack that belongs to native[index]. The outermost frame's reaches to the
+// Whether an address lies in the part of the stack that belongs to a frame. The outermost frame's reaches to the
 // stack's end, but where that of a frame without unwind information ends, nobody knows.
-bool contains(const WalkedFrame* native, size_t index, size_t count, uintptr_t address) {
-  if (address < native[index].sp) return false;
-  return index + 1 < count ? address < native[index + 1].sp : !native[index].rule.is_unknown();
+bool contains(const WalkedFrame* frame, const WalkedFrame* native_end, uintptr_t address) {
+  if (address < frame->sp) return false;
+  return frame + 1 != native_end ? address < frame[1].sp : !frame->rule.is_unknown();
 }
 
 }  // namespace
 
-MergedStack merge(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
-                  bool has_evaluator, MergedFrame* merged) {
-  auto two_stacks = [&](MergeOutcome reason) {
-    return unmerged(native, native_count, python, python_count, reason, merged);
-  };
-  size_t count = 0;
-  size_t next = 0;  // the first native frame not yet handed out
-  for (size_t begin = 0; begin < python_count;) {
-    size_t end = begin;
-    while (end < python_count && python[end].marker == 0) ++end;
-    if (end == python_count) return two_stacks(MergeOutcome::kNoHost);
-    uintptr_t marker = python[end].marker;
+MergedStack merge(const NativeStack& native, const PythonFrame* python, size_t python_count, bool has_evaluator,
+                  MergedFrame* merged) {
+  auto two_stacks = [&](MergeOutcome reason) { return unmerged(native, python, python_count, reason, merged); };
+  const WalkedFrame* host = native.frames();
+  const WalkedFrame* const native_end = host + native.count();
+  const PythonFrame* frame = python;
+  const PythonFrame* const python_end = python + python_count;
+  MergedFrame* end = merged;
+  while (frame != python_end) {
+    const PythonFrame* last = frame;
+    while (last != python_end && last->marker == 0) ++last;
+    if (last == python_end) return two_stacks(MergeOutcome::kNoHost);
 
-    size_t host = next;
-    while (host < native_count && !contains(native, host, native_count, marker)) {
-      if (native[host].rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
-      merged[count++] = MergedFrame::native(native[host++]);
+    const WalkedFrame* inner = host;
+    auto holds_run = [&](const WalkedFrame& one) { return contains(&one, native_end, last->marker); };
+    auto is_host = [&](const WalkedFrame& one) { return has_evaluator ? one.rule.is_evaluator() : holds_run(one); };
+    while (host != native_end && !is_host(*host)) *end++ = MergedFrame::native(*host++);
+    if (host == native_end || !holds_run(*host)) {
+      bool is_other_frame = std::any_of(inner, host, holds_run);
+      return two_stacks(is_other_frame       ? MergeOutcome::kHostMismatch
+                        : host == native_end ? MergeOutcome::kNoHost
+                                             : MergeOutcome::kCountMismatch);
     }
-    if (host == native_count) return two_stacks(MergeOutcome::kNoHost);
-    if (has_evaluator && !native[host].rule.is_evaluator()) return two_stacks(MergeOutcome::kHostMismatch);
 
-    size_t run = count;
-    for (size_t i = begin; i <= end; ++i) {
-      if (!python[i].is_shim) merged[count++] = MergedFrame::python(python[i]);
+    const MergedFrame* run = end;
+    for (; frame <= last; ++frame) {
+      if (!frame->is_shim) *end++ = MergedFrame::python(*frame);
     }
     // An evaluator that has already left its last Python frame stays as the native frame it is.
-    if (count == run) merged[count++] = MergedFrame::native(native[host]);
-    next = host + 1;
-    begin = end + 1;
+    if (end == run) *end++ = MergedFrame::native(*host);
+    ++host;
   }
-  for (; next < native_count; ++next) {
-    if (python_count > 0 && native[next].rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
-    merged[count++] = MergedFrame::native(native[next]);
+  for (; host != native_end; ++host) {
+    if (python_count > 0 && host->rule.is_evaluator()) return two_stacks(MergeOutcome::kCountMismatch);
+    *end++ = MergedFrame::native(*host);
   }
-  return {MergeOutcome::kMerged, count, 0};
+  return {MergeOutcome::kMerged, static_cast<size_t>(end - merged), 0};
 }
 
 }  // namespace framedex::recorder

@@ -39,12 +39,12 @@ struct MergedStack {
   bool is_truncated = false;  // deeper than the recorder follows
 };
 
-// Writes the merged stack, innermost first, into `merged`, which has room for native_count + python_count frames.
+// Writes the merged stack, innermost first, into `merged`, which has room for the native and the Python frames.
 //
 // The Python chain falls into runs, one per evaluator on the native stack; the evaluator of a run is the native frame
 // whose part of the stack contains the run's marker, and is replaced by the run. The rules' marks cross-check it, where
 // the evaluator's symbol is known.
-MergedStack merge(const WalkedFrame* native, size_t native_count, const PythonFrame* python, size_t python_count,
-                  bool has_evaluator, MergedFrame* merged);
+MergedStack merge(const NativeStack& native, const PythonFrame* python, size_t python_count, bool has_evaluator,
+                  MergedFrame* merged);
 
 }  // namespace framedex::recorder

@@ -4,16 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "recorder/walks/read_log.h"
-#include "recorder/walks/unwinder.h"
+#include "recorder/walks/start_registers.h"
 
 namespace framedex::recorder {
-
-// Logs what a native walk read: return addresses, and a saved rbp where an outer frame's rule uses it.
-// `needs_start_rbp` becomes whether the first frame's rbp counts too. False where the walk depends on more than that
-// and must not be replayed.
-bool log_native_reads(const WalkedFrame* frames, size_t count, ReadLog* log, bool* needs_start_rbp);
 
 // The stacks that a thread has walked last, by where they start. Several may start alike: a generator or a frame object
 // lies at one of a few addresses in turn, and a function is called from several lines.
@@ -27,29 +23,25 @@ class ReplayCache {
     for (uint32_t i = 0; i < kWays; ++i) {
       uint32_t way = (set.recent + i) % kWays;
       const Entry& entry = set.entries[way];
-      if (!entry.starts_at(start, thread_state) || !entry.log.still_holds()) continue;
+      if (!entry.starts_at(start, thread_state) || !entry.log->still_holds()) continue;
       set.recent = way;
       return entry.stack;
     }
     return kUnknown;
   }
 
-  // The log to fill for a stack that starts here; what it replaces is forgotten. Complete with remember().
-  ReadLog& begin(const StartRegisters& start) {
+  // Keeps the log of a walk. What this replaces is forgotten, and its log handed out for the next walk.
+  void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_rbp, uint32_t stack,
+                std::unique_ptr<ReadLog>* log) {
     Set& set = sets_[index_of(start)];
     set.recent = (set.recent + kWays - 1) % kWays;  // the one that is tried last
-    Entry& entry = set.entries[set.recent];
-    entry.start = {};
-    entry.log.clear();
-    return entry.log;
-  }
-  void remember(const StartRegisters& start, uintptr_t thread_state, bool needs_rbp, uint32_t stack) {
-    Set& set = sets_[index_of(start)];
     Entry& entry = set.entries[set.recent];
     entry.start = start;
     entry.thread_state = thread_state;
     entry.needs_rbp = needs_rbp;
     entry.stack = stack;
+    entry.log.swap(*log);
+    if (*log == nullptr) log->reset(new ReadLog);
   }
   void clear() {
     for (Set& set : sets_) {
@@ -66,7 +58,7 @@ class ReplayCache {
     uintptr_t thread_state = 0;
     bool needs_rbp = false;
     uint32_t stack = 0;
-    ReadLog log;
+    std::unique_ptr<ReadLog> log;
 
     bool starts_at(const StartRegisters& other, uintptr_t state) const {
       return start.pc == other.pc && start.sp == other.sp && thread_state == state &&

@@ -38,13 +38,15 @@ class StackTable {
     MergedStack stack;
   };
 
-  // Every frame is mixed with its position and added, so that one frame does not wait for another.
+  // A sum of the words, each times an odd number that its position gives: one word does not wait for another.
   static uint64_t hash_of(const MergedStack& stack, const MergedFrame* frames, size_t count) {
     uint64_t kind = static_cast<uint64_t>(stack.outcome) << 1 | stack.is_truncated;
     uint64_t hash = hash_words(kind, stack.frame_count);
+    uint64_t factor = 0x9E3779B97F4A7C15u;
+    constexpr uint64_t kStep = 0xC2B2AE3D27D4EB4Eu;  // even, so that the factors stay odd
     for (size_t i = 0; i < count; ++i) {
-      uint64_t mixed = (frames[i].first ^ i << 56) * 0x9E3779B97F4A7C15u ^ frames[i].second * 0xC2B2AE3D27D4EB4Fu;
-      hash += (mixed ^ mixed >> 32) * 0x165667B19E3779F9u;
+      hash += frames[i].first * factor + frames[i].second * (factor + kStep);
+      factor += 2 * kStep;
     }
     return hash | 1;  // {0, 0} is no key
   }

@@ -1,12 +1,16 @@
 #include "recorder/stacks/stack_walker.h"
 
+#include <utility>
+
 namespace framedex::recorder {
 
 StackWalker::StackWalker(const PythonRuntime& python, Unwinder& unwinder)
     : python_runtime_(python),
       unwinder_(unwinder),
       stack_end_(find_stack_end()),
-      native_(new WalkedFrame[kMaximumFrames]),
+      native_(new NativeStack(kMaximumFrames)),
+      native_before_(new NativeStack(kMaximumFrames)),
+      log_(new ReadLog),
       python_(new PythonFrame[kMaximumFrames]),
       merged_(new MergedFrame[2 * kMaximumFrames]) {}
 
@@ -21,29 +25,31 @@ StackWalker::Found StackWalker::walk(const StartRegisters& start) {
 }
 
 StackWalker::Found StackWalker::walk(const StartRegisters& start, uintptr_t thread_state) {
-  Walk native = unwinder_.walk(start, stack_end_, native_.get(), kMaximumFrames);
-  if (native.has_signal) return {kInSignalHandler, false, {}};
-  ReadLog& log = replay_.begin(start);
-  // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
-  Found found = merge_and_intern(native.count, thread_state, &log);
-  bool needs_rbp = false;
-  bool can_replay = native.is_by_rules && log_native_reads(native_.get(), native.count, &log, &needs_rbp);
-  if (can_replay && log.is_complete()) replay_.remember(start, thread_state, needs_rbp, found.id);
+  log_->clear();
+  std::swap(native_, native_before_);
+  unwinder_.walk(start, stack_end_, *native_before_, native_.get());
+  if (native_->has_signal()) return {kInSignalHandler, false, {}};
+  Found found = merge_and_intern(*native_, thread_state, log_.get());
+  if (!native_->can_replay()) return found;
+  log_->native_words.assign(native_->reads());
+  if (log_->is_complete()) {
+    replay_.remember(start, thread_state, native_->needs_start_rbp(), found.id, &log_);
+  }
   return found;
 }
 
 StackWalker::Found StackWalker::walk_with_libgcc(const StartRegisters& start) {
-  ReadLog unused;
-  unused.clear();
-  Walk native = unwinder_.walk_with_libgcc(start.sp, native_.get(), kMaximumFrames);
-  return merge_and_intern(native.count, python_runtime_.current_thread_state(), &unused);
+  log_->clear();
+  if (native_by_libgcc_ == nullptr) native_by_libgcc_.reset(new NativeStack(kMaximumFrames));
+  unwinder_.walk_with_libgcc(start.sp, native_by_libgcc_.get());
+  return merge_and_intern(*native_by_libgcc_, python_runtime_.current_thread_state(), log_.get());
 }
 
-StackWalker::Found StackWalker::merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log) {
+StackWalker::Found StackWalker::merge_and_intern(const NativeStack& native, uintptr_t thread_state, ReadLog* log) {
   size_t python_count = python_runtime_.walk(thread_state, python_.get(), kMaximumFrames, log);
   bool has_evaluator = python_runtime_.evaluator() != 0;
-  MergedStack stack = merge(native_.get(), native_count, python_.get(), python_count, has_evaluator, merged_.get());
-  stack.is_truncated = native_count == kMaximumFrames || python_count == kMaximumFrames;
+  MergedStack stack = merge(native, python_.get(), python_count, has_evaluator, merged_.get());
+  stack.is_truncated = native.is_truncated() || python_count == kMaximumFrames;
   auto [id, is_new] = stacks_.intern(stack, merged_.get());
   return {id, is_new, stack};
 }
@@ -51,6 +57,8 @@ StackWalker::Found StackWalker::merge_and_intern(size_t native_count, uintptr_t 
 void StackWalker::forget() {
   stacks_.clear();
   replay_.clear();
+  native_->clear();
+  native_before_->clear();
   unwinder_.forget();
 }
 

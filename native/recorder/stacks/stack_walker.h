@@ -41,7 +41,7 @@ class StackWalker {
 
  private:
   Found walk(const StartRegisters& start, uintptr_t thread_state);
-  Found merge_and_intern(size_t native_count, uintptr_t thread_state, ReadLog* log);
+  Found merge_and_intern(const NativeStack& native, uintptr_t thread_state, ReadLog* log);
 
   const PythonRuntime& python_runtime_;
   Unwinder& unwinder_;
@@ -49,7 +49,10 @@ class StackWalker {
   ReplayCache replay_;
   StackTable stacks_;
   // Sized for the deepest stack.
-  std::unique_ptr<WalkedFrame[]> native_;
+  std::unique_ptr<NativeStack> native_;
+  std::unique_ptr<NativeStack> native_before_;
+  std::unique_ptr<NativeStack> native_by_libgcc_;  // only where stacks are verified
+  std::unique_ptr<ReadLog> log_;
   std::unique_ptr<PythonFrame[]> python_;
   std::unique_ptr<MergedFrame[]> merged_;
 };

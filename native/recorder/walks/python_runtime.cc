@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 namespace framedex::recorder {
 namespace {
@@ -24,10 +25,18 @@ Value read(uintptr_t base, int offset) {
   return value;
 }
 
-// Reads a word and notes what was read.
-uintptr_t read_logged(uintptr_t base, int offset, ReadLog::Writer& log) {
+using Words = Reads<uintptr_t>::Writer;
+using Bytes = Reads<uint8_t>::Writer;
+
+// Reads a word or a byte and notes what was read.
+uintptr_t read_logged(uintptr_t base, int offset, Words& log) {
   auto value = read<uintptr_t>(base, offset);
-  log.word(base + static_cast<uintptr_t>(offset), value);
+  log.note(base + static_cast<uintptr_t>(offset), value);
+  return value;
+}
+uint8_t read_byte_logged(uintptr_t base, int offset, Bytes& log) {
+  auto value = read<uint8_t>(base, offset);
+  log.note(base + static_cast<uintptr_t>(offset), value);
   return value;
 }
 
@@ -78,16 +87,22 @@ void count_code_deaths(uintptr_t code_type, int deallocate) {
   *slot = count_and_deallocate;
 }
 
-PythonFrame read_frame(const PythonLayout& layout, uintptr_t frame, ReadLog::Writer& log) {
-  auto code = read_logged(frame, layout.frame_code, log);
-  auto instruction = read_logged(frame, layout.frame_instruction, log);
-  auto offset = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout.code_instructions)));
+// Inlined, and field by field: a frame that is put together elsewhere and copied waits for its own stores.
+[[gnu::always_inline]] inline void read_frame(const PythonLayout& layout, uintptr_t address, Words& log,
+                                              PythonFrame* frame) {
+  auto code = read_logged(address, layout.frame_code, log);
+  auto instruction = read_logged(address, layout.frame_instruction, log);
   // Another code object may come to lie at this address. From 3.12 on, each has a version of its own: 4 bytes, and what
   // lies beside them in the word does not change while the code object lives.
   bool has_version = layout.code_version >= 0;
   auto identity = has_version ? read_logged(code, layout.code_version, log)
                               : read_logged(reinterpret_cast<uintptr_t>(&deaths_at(code)), 0, log);
-  return {code, offset, static_cast<uint32_t>(identity), 0, false, false};
+  frame->code = code;
+  frame->instruction = static_cast<uint32_t>(instruction - (code + static_cast<uintptr_t>(layout.code_instructions)));
+  frame->identity = static_cast<uint32_t>(identity);
+  frame->marker = 0;
+  frame->is_shim = false;
+  frame->is_returning = false;
 }
 
 bool is_main_thread() { return syscall(SYS_gettid) == getpid(); }
@@ -124,10 +139,16 @@ PythonRuntime PythonRuntime::find() {
 }
 
 size_t PythonRuntime::walk(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
+  static_assert(std::size(kPythonLayouts) == 3);
   if (thread_state == 0) return 0;
-  bool has_entry_flags = layout_->frame_is_entry >= 0;
-  return has_entry_flags ? walk_entry_frames(thread_state, frames, capacity, log)
-                         : walk_shim_frames(thread_state, frames, capacity, log);
+  switch (layout_ - kPythonLayouts) {
+    case 0:
+      return walk_frames<0>(thread_state, frames, capacity, log);
+    case 1:
+      return walk_frames<1>(thread_state, frames, capacity, log);
+    default:
+      return walk_frames<2>(thread_state, frames, capacity, log);
+  }
 }
 
 uintptr_t PythonRuntime::current_thread_state() const {
@@ -141,62 +162,63 @@ uintptr_t PythonRuntime::current_thread_state() const {
 // calls the runtime. The frame then still lies where the interpreter pushed it: right behind the innermost linked one,
 // below the top of the thread's frame stack.
 size_t PythonRuntime::walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames,
-                                           ReadLog::Writer& log) const {
+                                           ReadLog* log) const {
+  Words words(&log->python_words);
+  Bytes bytes(&log->python_bytes);
   auto is_on_frame_stack = [&](uintptr_t of) {
-    auto owner = read<uint8_t>(of, layout_->frame_owner);
-    log.byte(of + static_cast<uintptr_t>(layout_->frame_owner), owner);
-    return owner == layout_->frame_owned_by_thread;
+    return read_byte_logged(of, layout_->frame_owner, bytes) == layout_->frame_owned_by_thread;
   };
-  while (frame != 0 && !is_on_frame_stack(frame)) frame = read_logged(frame, layout_->frame_previous, log);
+  while (frame != 0 && !is_on_frame_stack(frame)) frame = read_logged(frame, layout_->frame_previous, words);
   if (frame == 0) return 0;
-  uintptr_t code = read_logged(frame, layout_->frame_code, log);
-  auto words =
+  uintptr_t code = read_logged(frame, layout_->frame_code, words);
+  auto size =
       read<int>(code, layout_->code_local_count) + read<int>(code, layout_->code_stack_size) + layout_->frame_specials;
-  uintptr_t behind = frame + static_cast<uintptr_t>(words) * sizeof(uintptr_t);
-  uintptr_t chunk = read_logged(thread_state, layout_->thread_datastack_chunk, log);
-  uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, log);
+  uintptr_t behind = frame + static_cast<uintptr_t>(size) * sizeof(uintptr_t);
+  uintptr_t chunk = read_logged(thread_state, layout_->thread_datastack_chunk, words);
+  uintptr_t top = read_logged(thread_state, layout_->thread_datastack_top, words);
   bool is_in_chunk = behind >= chunk && top <= read<uintptr_t>(thread_state, layout_->thread_datastack_limit);
   if (!is_in_chunk || behind >= top || !is_on_frame_stack(behind)) return 0;
-  uintptr_t code_behind = read_logged(behind, layout_->frame_code, log);
+  uintptr_t code_behind = read_logged(behind, layout_->frame_code, words);
   if (read<uintptr_t>(code_behind, layout_->object_type) != code_type_) return 0;
-  frames[0] = read_frame(*layout_, behind, log);
+  read_frame(*layout_, behind, words, &frames[0]);
   frames[0].is_returning = true;
   return 1;
 }
 
 // CPython 3.11: a run ends with an entry frame, and the _PyCFrame it was entered through is a local of its evaluator.
-size_t PythonRuntime::walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
-                                        ReadLog* log) const {
-  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
-  ReadLog::Writer writer(log);
-  auto cframe = read_logged(thread_state, layout.thread_cframe, writer);
-  auto frame = read_logged(cframe, layout.cframe_current_frame, writer);
-  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
-  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
-    PythonFrame& entry = frames[count++] = read_frame(layout, frame, writer);
-    bool is_entry = read<bool>(frame, layout.frame_is_entry);
-    writer.byte(frame + static_cast<uintptr_t>(layout.frame_is_entry), is_entry);
-    if (is_entry) {
-      entry.marker = cframe;
-      cframe = read_logged(cframe, layout.cframe_previous, writer);
+// Since 3.12 a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
+template <size_t index>
+size_t PythonRuntime::walk_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const {
+  constexpr const PythonLayout& layout = kPythonLayouts[index];
+  constexpr bool has_cframe = layout.thread_cframe >= 0;
+  constexpr bool has_entry_flags = layout.frame_is_entry >= 0;
+  uintptr_t cframe = 0;
+  uintptr_t frame;
+  {
+    Words words(&log->python_words);
+    if constexpr (has_cframe) {
+      cframe = read_logged(thread_state, layout.thread_cframe, words);
+      frame = read_logged(cframe, layout.cframe_current_frame, words);
+    } else {
+      frame = read_logged(thread_state, layout.thread_current_frame, words);
     }
   }
-  return count;
-}
-
-// CPython 3.12 and 3.13: a run ends at a shim frame, itself a local of its evaluator: by its address, no other frame.
-size_t PythonRuntime::walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity,
-                                       ReadLog* log) const {
-  const PythonLayout layout = *layout_;  // a copy, so that it can stay in registers
-  ReadLog::Writer writer(log);
-  bool has_cframe = layout.thread_cframe >= 0;
-  uintptr_t holder = has_cframe ? read_logged(thread_state, layout.thread_cframe, writer) : thread_state;
-  int offset = has_cframe ? layout.cframe_current_frame : layout.thread_current_frame;
-  auto frame = read_logged(holder, offset, writer);
-  size_t count = walk_returning_frame(thread_state, frame, frames, writer);
-  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, writer)) {
-    bool is_shim = read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack;
-    frames[count++] = is_shim ? PythonFrame{0, 0, 0, frame, true, false} : read_frame(layout, frame, writer);
+  size_t count = walk_returning_frame(thread_state, frame, frames, log);
+  Words words(&log->python_words);
+  Bytes bytes(&log->python_bytes);
+  for (; frame != 0 && count < capacity; frame = read_logged(frame, layout.frame_previous, words)) {
+    PythonFrame& entry = frames[count++];
+    if constexpr (has_entry_flags) {
+      read_frame(layout, frame, words, &entry);
+      if (read_byte_logged(frame, layout.frame_is_entry, bytes) != 0) {
+        entry.marker = cframe;
+        cframe = read_logged(cframe, layout.cframe_previous, words);
+      }
+    } else if (read<char>(frame, layout.frame_owner) == layout.frame_owned_by_c_stack) {
+      entry = {0, 0, 0, frame, true, false};
+    } else {
+      read_frame(layout, frame, words, &entry);
+    }
   }
   return count;
 }

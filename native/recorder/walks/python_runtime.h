@@ -51,9 +51,10 @@ class PythonRuntime {
   using Predicate = int (*)();
 
   // Writes the frame that the thread is returning from, if there is one; returns how many it wrote.
-  size_t walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames, ReadLog::Writer& log) const;
-  size_t walk_entry_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
-  size_t walk_shim_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
+  size_t walk_returning_frame(uintptr_t thread_state, uintptr_t frame, PythonFrame* frames, ReadLog* log) const;
+  // The walk for kPythonLayouts[index]: compiled for each, so that where a field lies is part of the instruction.
+  template <size_t index>
+  size_t walk_frames(uintptr_t thread_state, PythonFrame* frames, size_t capacity, ReadLog* log) const;
   std::string read_text(uintptr_t text) const;
 
   const PythonLayout* layout_ = nullptr;

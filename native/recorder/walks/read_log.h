@@ -3,88 +3,111 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
-#include <memory>
+#include <cstring>
 
 namespace framedex::recorder {
 
-// The words and bytes that a walk read, in its order. A walk depends on nothing else, so if all of them are unchanged,
-// the stack is the same. Each address comes from values earlier in the log; they are compared in order, with an early
-// exit, so that an address is only read after the values that led to it were found unchanged.
-class ReadLog {
+// Places in memory, and what was read there, in that order.
+template <typename Value>
+class Reads {
+  struct Read {
+    const Value* address;
+    Value value;
+  };
+
  public:
-  // A walk that reads more is not replayed.
   static constexpr size_t kCapacity = 1024;
 
   void clear() {
-    if (storage_ == nullptr) storage_.reset(new Storage);
-    words_ = 0;
-    bytes_ = 0;
+    count_ = 0;
     is_complete_ = true;
   }
+  // False where there were more than kCapacity.
   bool is_complete() const { return is_complete_; }
 
-  bool still_holds() const {
-    const Word* words = storage_->words;
-    for (size_t i = 0; i < words_; ++i) {
-      if (__builtin_expect(*words[i].address != words[i].value, 0)) return false;
-    }
-    const Byte* bytes = storage_->bytes;
-    for (size_t i = 0; i < bytes_; ++i) {
-      if (__builtin_expect(*bytes[i].address != bytes[i].value, 0)) return false;
-    }
-    return true;
+  size_t count() const { return count_; }
+  // Whether all are unchanged. Compared in their order, with an early exit, so that a place is only read if those
+  // before it are unchanged.
+  bool still_hold() const { return unchanged_from(0) == count_; }
+  // The same in any order, several at a time: for what can be read whatever has changed, as a thread's own stack.
+  bool still_hold_together() const {
+    Value changed = 0;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < count_; ++i) changed |= *reads_[i].address ^ reads_[i].value;
+    return changed == 0;
+  }
+  // The first from `begin` on that reads otherwise now, or the count of all.
+  size_t unchanged_from(size_t begin) const {
+    size_t i = begin;
+    while (i < count_ && __builtin_expect(*reads_[i].address == reads_[i].value, 1)) ++i;
+    return i;
+  }
+  void assign(const Reads& other) {
+    count_ = other.count_;
+    is_complete_ = other.is_complete_;
+    std::memcpy(reads_, other.reads_, count_ * sizeof(Read));
   }
 
- private:
-  struct Word {
-    const uintptr_t* address;
-    uintptr_t value;
-  };
-  struct Byte {
-    const uint8_t* address;
-    uint8_t value;
-  };
-  // Not initialized: pages of it that no walk reaches cost nothing.
-  struct Storage {
-    Word words[kCapacity];
-    Byte bytes[kCapacity];
-  };
-  std::unique_ptr<Storage> storage_;
-  size_t words_ = 0;
-  size_t bytes_ = 0;
-  bool is_complete_ = true;
-
- public:
-  // Appends to a log. A local of the walk, so that its positions stay in registers.
+  // Appends. A local of the walk, so that its position can stay in a register.
   class Writer {
    public:
-    explicit Writer(ReadLog* log)
-        : log_(log), word_(log->storage_->words + log->words_), byte_(log->storage_->bytes + log->bytes_) {}
-    ~Writer() {
-      log_->words_ = static_cast<size_t>(word_ - log_->storage_->words);
-      log_->bytes_ = static_cast<size_t>(byte_ - log_->storage_->bytes);
-    }
+    explicit Writer(Reads* reads) : reads_(reads), next_(reads->reads_ + reads->count_) {}
+    ~Writer() { reads_->count_ = static_cast<size_t>(next_ - reads_->reads_); }
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    void word(uintptr_t address, uintptr_t value) {
-      if (__builtin_expect(word_ == std::end(log_->storage_->words), 0)) return overflow();
-      *word_++ = {reinterpret_cast<const uintptr_t*>(address), value};
+    [[gnu::always_inline]] void note(uintptr_t address, Value value) {
+      if (__builtin_expect(next_ == reads_->reads_ + kCapacity, 0)) {
+        reads_->is_complete_ = false;
+      } else {
+        *next_++ = {reinterpret_cast<const Value*>(address), value};
+      }
     }
-    // Bytes lie in memory that the words have led to.
-    void byte(uintptr_t address, uint8_t value) {
-      if (__builtin_expect(byte_ == std::end(log_->storage_->bytes), 0)) return overflow();
-      *byte_++ = {reinterpret_cast<const uint8_t*>(address), value};
+
+    // Those of another walk, from the first up to the last.
+    void note(const Reads& other, size_t first, size_t last) {
+      auto room = static_cast<size_t>(reads_->reads_ + kCapacity - next_);
+      size_t count = last - first;
+      if (count > room) {
+        reads_->is_complete_ = false;
+      } else {
+        std::memcpy(next_, other.reads_ + first, count * sizeof(Read));
+        next_ += count;
+      }
     }
+    size_t count() const { return static_cast<size_t>(next_ - reads_->reads_); }
 
    private:
-    void overflow() { log_->is_complete_ = false; }
-
-    ReadLog* log_;
-    Word* word_;
-    Byte* byte_;
+    Reads* reads_;
+    Read* next_;
   };
+
+ private:
+  size_t count_ = 0;
+  bool is_complete_ = true;
+  // Not initialized: pages of it that no walk reaches cost nothing.
+  Read reads_[kCapacity];
+};
+
+// All that a walk depends on: if it is unchanged, the stack is the same. Each address comes from what was read before
+// it, so that an address is only read after what led to it was found unchanged.
+struct ReadLog {
+  Reads<uintptr_t> python_words;
+  Reads<uint8_t> python_bytes;  // in memory that the words have led to
+  Reads<uintptr_t> native_words;
+
+  void clear() {
+    python_words.clear();
+    python_bytes.clear();
+    native_words.clear();
+  }
+  bool is_complete() const {
+    return python_words.is_complete() && python_bytes.is_complete() && native_words.is_complete();
+  }
+  // The Python frames' reads first: stacks that start alike differ there sooner than in the native part.
+  bool still_holds() const {
+    return python_words.still_hold() && python_bytes.still_hold() && native_words.still_hold_together();
+  }
 };
 
 }  // namespace framedex::recorder

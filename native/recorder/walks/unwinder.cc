@@ -34,68 +34,179 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   if (pc == 0) return _URC_END_OF_STACK;
   FrameRule rule = FrameRule::exotic();
   if (walk.evaluator != 0 && function == walk.evaluator) rule = rule.with_evaluator_mark();
-  walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, 0, rule};
+  walk.frames[walk.count++] = {pc + (before_instruction ? 1 : 0), sp, rule, 0, 0, 0};
   return _URC_NO_REASON;
 }
 
-// A frame of code without unwind information, where the walk ends.
-WalkedFrame unknown_frame(uintptr_t pc, uintptr_t sp) { return {pc, sp, 0, FrameRule::unknown()}; }
-
 uintptr_t word_at(uintptr_t address) { return *reinterpret_cast<const uintptr_t*>(address); }
+
+// A walk by rules, at one of its frames.
+class RuleWalk {
+ public:
+  RuleWalk(const StartRegisters& start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity,
+           Reads<uintptr_t>* reads)
+      : pc_(start.pc),
+        sp_(start.sp),
+        rbp_(start.rbp),
+        stack_end_(stack_end),
+        frames_(frames),
+        next_(frames),
+        capacity_end_(frames + capacity),
+        writer_(reads) {}
+
+  uintptr_t pc() const { return pc_; }
+  uintptr_t sp() const { return sp_; }
+  bool is_at(const WalkedFrame& frame) const {
+    return frame.pc == pc_ && frame.sp == sp_ && frame.rbp == rbp_ && frame.rbp_slot == rbp_slot_;
+  }
+  bool is_at_end() const { return is_at_end_ || pc_ == 0 || next_ == capacity_end_; }
+  size_t count() const { return static_cast<size_t>(next_ - frames_); }
+  bool can_replay() const { return can_replay_; }
+  bool needs_start_rbp() const { return needs_start_rbp_; }
+
+  // Goes on to the next frame. False where the rule is exotic or the stack is not what it says.
+  bool step(FrameRule rule) {
+    if (rule.is_exotic()) return false;
+    *next_++ = {pc_, sp_, rule, rbp_, rbp_slot_, writer_.count()};
+    if (rule.is_end()) {
+      is_at_end_ = true;
+      // Code without unwind information was made at run time, and may be replaced at any time.
+      if (rule.is_unknown()) can_replay_ = false;
+      return true;
+    }
+    if (rule.cfa_from_rbp()) note_use_of_rbp();
+    uintptr_t cfa;
+    // Branches instead of sums: then the way from frame to frame does not wait for the look-up of a rule.
+    if (__builtin_expect(rule.is_frame_pointer(), 1)) {
+      cfa = rbp_ + 16;
+    } else {
+      cfa = (rule.cfa_from_rbp() ? rbp_ : sp_) + static_cast<uintptr_t>(rule.cfa_offset());
+    }
+    if (__builtin_expect(rule.cfa_is_indirect(), 0)) {
+      if (!is_on_stack(cfa)) return false;
+      cfa = word_at(cfa);
+      can_replay_ = false;
+    }
+    if (__builtin_expect(!is_on_stack(cfa), 0)) return false;
+    if (__builtin_expect(rule.is_frame_pointer(), 1)) {
+      rbp_slot_ = rbp_;
+      rbp_ = word_at(rbp_slot_);
+    } else if (rule.saves_rbp()) {
+      rbp_slot_ = cfa + static_cast<uintptr_t>(rule.saved_rbp_offset());
+      rbp_ = word_at(rbp_slot_);
+    }
+    pc_ = word_at(cfa - 8);
+    sp_ = cfa;
+    writer_.note(cfa - 8, pc_);
+    return true;
+  }
+
+  // Takes the rest of an earlier walk from `frame` on, where this one is, as far as what that read is unchanged.
+  // Returns where the earlier walk cannot help before.
+  const WalkedFrame* take_over(const NativeStack& before, const WalkedFrame* frame) {
+    const WalkedFrame* end = before.frames() + before.count();
+    const Reads<uintptr_t>& reads = before.reads();
+    size_t unchanged = reads.unchanged_from(frame->reads);
+    bool is_whole = unchanged == reads.count();
+    const WalkedFrame* last = is_whole ? end : frame;
+    while (!is_whole && last + 1 != end && last[1].reads <= unchanged) ++last;
+    copy(frame, last);
+    writer_.note(reads, frame->reads, is_whole ? reads.count() : last->reads);
+    if (rbp_slot_ == kStart && before.needs_start_rbp()) needs_start_rbp_ = true;
+    if (is_whole) {
+      is_at_end_ = true;
+      return end;
+    }
+    pc_ = last->pc;
+    sp_ = last->sp;
+    rbp_slot_ = last->rbp_slot;
+    // What no rule had made use of was not compared.
+    rbp_ = rbp_slot_ == kNoted || rbp_slot_ == kStart ? last->rbp : word_at(rbp_slot_);
+    return last + 1;
+  }
+
+ private:
+  // In place of an address: rbp is noted already, or that of the start.
+  static constexpr uintptr_t kNoted = 0;
+  static constexpr uintptr_t kStart = 1;
+
+  // Strictly between the stack pointer and the end of the stack, and aligned.
+  bool is_on_stack(uintptr_t address) const { return address > sp_ && address < stack_end_ && address % 8 == 0; }
+
+  // Where rbp was read counts only if a rule makes use of it.
+  void note_use_of_rbp() {
+    if (rbp_slot_ == kStart) {
+      needs_start_rbp_ = true;
+    } else if (rbp_slot_ != kNoted) {
+      writer_.note(rbp_slot_, rbp_);
+    }
+    rbp_slot_ = kNoted;
+  }
+
+  void copy(const WalkedFrame* from, const WalkedFrame* to) {
+    size_t further = writer_.count() - from->reads;
+    for (; from != to && next_ != capacity_end_; ++from, ++next_) {
+      *next_ = *from;
+      next_->reads += further;
+    }
+  }
+
+  uintptr_t pc_;
+  uintptr_t sp_;
+  uintptr_t rbp_;
+  uintptr_t rbp_slot_ = kStart;
+  uintptr_t stack_end_;
+  WalkedFrame* frames_;
+  WalkedFrame* next_;
+  WalkedFrame* capacity_end_;
+  bool is_at_end_ = false;
+  bool can_replay_ = true;
+  bool needs_start_rbp_ = false;
+  Reads<uintptr_t>::Writer writer_;
+};
 
 }  // namespace
 
-Walk Unwinder::walk(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity) {
-  size_t count = walk_with_rules(start, stack_end, frames, capacity);
-  // A signal frame is exotic, so this walk met none.
-  return count != 0 ? Walk{count, true, false} : walk_with_libgcc(start.sp, frames, capacity);
+void Unwinder::walk(const StartRegisters& start, uintptr_t stack_end, const NativeStack& before, NativeStack* stack) {
+  if (!walk_with_rules(start, stack_end, before, stack)) walk_with_libgcc(start.sp, stack);
 }
 
-Walk Unwinder::walk_with_libgcc(uintptr_t innermost, WalkedFrame* frames, size_t capacity) {
-  LibgccWalk walk{innermost, evaluator_, frames, capacity, 0, false};
+void Unwinder::walk_with_libgcc(uintptr_t innermost, NativeStack* stack) {
+  WalkedFrame* frames = stack->frames_.get();
+  LibgccWalk walk{innermost, evaluator_, frames, stack->capacity_, 0, false};
   LoaderLock lock;
   _Unwind_Backtrace(visit, &walk);
-  if (walk.count > 0 && walk.count < capacity) {
+  if (walk.count > 0 && walk.count < stack->capacity_) {
     // libgcc ends with the frame for which it has no unwind entry, and hands out the one before's in its place.
     WalkedFrame& last = frames[walk.count - 1];
-    if (rules_.find(last.pc).is_unknown()) last = unknown_frame(last.pc, last.sp);
+    if (rules_.find(last.pc).is_unknown()) last.rule = FrameRule::unknown();
   }
-  return {walk.count, false, walk.has_signal};
+  stack->count_ = walk.count;
+  stack->has_signal_ = walk.has_signal;
+  stack->can_replay_ = false;
 }
 
-size_t Unwinder::walk_with_rules(StartRegisters start, uintptr_t stack_end, WalkedFrame* frames, size_t capacity) {
-  // Not on the thread's own stack: the bounds below would mean nothing.
-  if (start.sp >= stack_end) return 0;
-  uintptr_t pc = start.pc;
-  uintptr_t sp = start.sp;
-  uintptr_t rbp = start.rbp;
-  // Strictly between the stack pointer and the end of the stack, and aligned.
-  auto is_on_stack = [&](uintptr_t address) { return address - sp - 1 < stack_end - sp - 1 && address % 8 == 0; };
-  for (size_t count = 0; count < capacity;) {
-    FrameRule rule = rules_.find(pc);
-    uintptr_t cfa;
-    if (__builtin_expect(rule.is_frame_pointer(), 1)) {
-      cfa = rbp + 16;
-    } else if (!rule.needs_care()) {
-      cfa = (rule.cfa_from_rbp() ? rbp : sp) + static_cast<uintptr_t>(rule.cfa_offset());
-    } else if (rule.is_exotic()) {
-      return 0;
-    } else if (rule.is_end()) {
-      frames[count++] = rule.is_unknown() ? unknown_frame(pc, sp) : WalkedFrame{pc, sp, rbp, rule};
-      return count;
-    } else {
-      uintptr_t slot = rbp + static_cast<uintptr_t>(rule.cfa_offset());
-      if (!is_on_stack(slot)) return 0;
-      cfa = word_at(slot);
+bool Unwinder::walk_with_rules(const StartRegisters& start, uintptr_t stack_end, const NativeStack& before,
+                               NativeStack* stack) {
+  // Not on the thread's own stack: the bounds would mean nothing.
+  if (start.sp >= stack_end) return false;
+  stack->reads_.clear();
+  RuleWalk walk(start, stack_end, stack->frames_.get(), stack->capacity_, &stack->reads_);
+  const WalkedFrame* known = before.frames();
+  const WalkedFrame* known_end = known + (before.can_replay() && !before.is_truncated() ? before.count() : 0);
+  while (!walk.is_at_end()) {
+    while (known != known_end && known->sp < walk.sp()) ++known;
+    if (known != known_end && walk.is_at(*known)) {
+      known = walk.take_over(before, known);
+    } else if (!walk.step(rules_.find(walk.pc()))) {
+      return false;
     }
-    if (__builtin_expect(!is_on_stack(cfa), 0)) return 0;
-    frames[count++] = {pc, sp, rbp, rule};
-    if (rule.saves_rbp()) rbp = word_at(cfa + static_cast<uintptr_t>(rule.saved_rbp_offset()));
-    pc = word_at(cfa - 8);
-    sp = cfa;
-    if (pc == 0) return count;
   }
-  return capacity;
+  stack->count_ = walk.count();
+  stack->has_signal_ = false;  // the frame of a signal handler is exotic
+  stack->can_replay_ = walk.can_replay() && stack->reads_.is_complete();
+  stack->needs_start_rbp_ = walk.needs_start_rbp();
+  return true;
 }
 
 bool is_in_signal_handler() {
