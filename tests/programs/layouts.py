@@ -81,4 +81,17 @@ result["donated"] = {
     "to a result of another layout": deleted(lambda x: x + 1, jax.device_put(values, split), out_shardings=columns),
     "to a result of another shape": deleted(lambda x: x.sum(0), jax.device_put(values, split)),
 }
+
+
+def given_twice(*order):
+    """What comes of a donated argument that is another argument as well, in this order."""
+    both = [jax.device_put(values, split), jax.device_put(values, split)]
+    add = jax.jit(lambda a, b, c: (a + 1, b, c), donate_argnums=1)
+    try:
+        return bool(np.array_equal(add(*(both[i] for i in order))[1], values))
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        return str(error)
+
+
+result["given_twice"] = {"donated": given_twice(0, 1, 1), "kept": given_twice(0, 1, 0)}
 print(json.dumps(result))

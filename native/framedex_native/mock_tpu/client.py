@@ -111,11 +111,12 @@ class Client:
         """The PJRT buffer type of an array's or a token's shape."""
         return self._token_type if shape.is_token() else self._types[shape.numpy_dtype()]
 
-    def array(self, memory: object, address: int, size: int, type_number: int, dims: Sequence[int], device: int) -> Any:
-        """The array on a CPU device of the `size` bytes that lie densely at `address`, where `memory` keeps them."""
-        values = np.asarray(_Memory(memory, address, size)).view(self._dtypes[type_number]).reshape(dims)
-        aval = _aval(values.shape, values.dtype)
-        return _jax.batched_device_put(aval, self._single[device], [values], [self._devices[device]], enable_x64=True)
+    def array(self, memory: Any, type_number: int, dims: tuple[int, ...], device: int) -> Any:
+        """The array on a CPU device of the bytes that lie densely in `memory`, a buffer of Python, which it keeps."""
+        dtype = self._dtypes[type_number]
+        values: np.ndarray[Any, Any] = np.ndarray(dims, dtype, memory)
+        devices = [self._devices[device]]
+        return _jax.batched_device_put(_aval(dims, dtype), self._single[device], [values], devices, enable_x64=True)
 
     def joined(self, pieces: Sequence[Any], sharding: Sharding) -> Any:
         """One array of the pieces on the devices of `sharding`, in its order."""
@@ -126,16 +127,6 @@ class Client:
         (device,) = array.devices()
         values = np.array(array)
         return _jax.batched_device_put(array.aval, array.sharding, [values], [device], force_copy=True, enable_x64=True)
-
-
-class _Memory:
-    """Memory of the mock TPU as numpy takes it; `owner` keeps it for as long as an array looks at it."""
-
-    __slots__ = ("__array_interface__", "_owner")
-
-    def __init__(self, owner: object, address: int, size: int) -> None:
-        self._owner = owner
-        self.__array_interface__ = {"version": 3, "shape": (size,), "typestr": "|u1", "data": (address, True)}
 
 
 @functools.lru_cache(maxsize=4096)

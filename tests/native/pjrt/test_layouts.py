@@ -58,3 +58,8 @@ def test_an_argument_is_only_taken_by_a_result_that_can_have_its_memory(result: 
         "to a result of another layout": False,
         "to a result of another shape": False,
     }
+
+
+def test_a_donated_argument_cannot_be_another_argument_as_well(result: dict[str, Any]) -> None:
+    assert "Attempt to donate the same buffer twice in Execute() (argument 1 of " in result["given_twice"]["donated"]
+    assert result["given_twice"]["kept"] is True

@@ -12,37 +12,29 @@ void EventState::set(Status status) {
   std::vector<std::function<void(const Status&)>> actions;
   {
     std::lock_guard lock(mutex_);
-    if (ready_) return;
-    failed_ = !status.is_ok();
-    ready_ = true;
+    if (is_ready()) return;
     status_ = status;
+    ready_.store(true, std::memory_order_release);
     actions.swap(actions_);
   }
   became_ready_.notify_all();
   for (const auto& action : actions) action(status);
 }
 
-bool EventState::is_ready() const { return ready_.load(std::memory_order_acquire); }
-
-bool EventState::has_succeeded() const { return is_ready() && !failed_.load(std::memory_order_relaxed); }
-
-Status EventState::status() const {
-  std::lock_guard lock(mutex_);
-  return status_;
-}
+bool EventState::has_succeeded() const { return is_ready() && status_.is_ok(); }
 
 Status EventState::wait() {
   if (is_ready()) return status();
   python::WithoutGil without_gil;
   std::unique_lock lock(mutex_);
-  became_ready_.wait(lock, [this] { return ready_.load(); });
+  became_ready_.wait(lock, [this] { return is_ready(); });
   return status_;
 }
 
 void EventState::on_ready(std::function<void(const Status&)> action) {
-  {
+  if (!is_ready()) {
     std::lock_guard lock(mutex_);
-    if (!ready_) {
+    if (!is_ready()) {
       actions_.push_back(std::move(action));
       return;
     }
@@ -78,8 +70,7 @@ void add_event_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Event_Error = [](PJRT_Event_Error_Args* args) -> PJRT_Error* {
-    const EventState& state = *args->event->state;
-    return state.has_succeeded() ? nullptr : state.status().to_error();
+    return args->event->state->status().to_error();
   };
   api.PJRT_Event_Await = [](PJRT_Event_Await_Args* args) {
     // The handle may be destroyed by another thread while this one waits.

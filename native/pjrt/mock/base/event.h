@@ -13,25 +13,25 @@
 
 namespace framedex::mock {
 
-// Shared by the handles (PJRT_Event) and by whoever makes it ready.
+// Shared by the handles (PJRT_Event) and by whoever makes it ready. Once it is, no question to it takes a lock.
 class EventState {
  public:
   void set(Status status);
-  bool is_ready() const;
-  // Ready, and without error. Takes no lock.
+  bool is_ready() const { return ready_.load(std::memory_order_acquire); }
+  // Ready, and without error.
   bool has_succeeded() const;
-  Status status() const;
+  // Without error as long as it is not ready.
+  Status status() const { return is_ready() ? status_ : Status{}; }
   // Lets go of the GIL: what makes it ready may need it.
   Status wait();
   // Runs `action` when the event is ready, at once if it already is. No lock is held meanwhile.
   void on_ready(std::function<void(const Status&)> action);
 
  private:
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable became_ready_;
   std::atomic<bool> ready_{false};
-  std::atomic<bool> failed_{false};
-  Status status_;
+  Status status_;  // written before `ready_` is set and never again, so what is ready is read without the lock
   std::vector<std::function<void(const Status&)>> actions_;
 };
 

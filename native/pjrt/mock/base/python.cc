@@ -13,8 +13,6 @@
 namespace framedex::mock::python {
 namespace {
 
-using Destructor = void (*)(Object*);
-
 // PyMethodDef, the same in every version.
 struct MethodDefinition {
   const char* name;
@@ -22,6 +20,26 @@ struct MethodDefinition {
   int flags;
   const char* documentation;
 };
+// PyType_Spec and PyType_Slot, the same in every version.
+struct TypeSlot {
+  int slot;
+  void* value;
+};
+struct TypeSpecification {
+  const char* name;
+  int size;
+  int item_size;
+  unsigned int flags;
+  TypeSlot* slots;
+};
+// PyObject, the same in every version whose objects are guarded by the GIL.
+struct ObjectHead {
+  ptrdiff_t references;
+  Object* type;
+};
+constexpr int kGetBuffer = 1;                            // Py_bf_getbuffer
+constexpr int kDeallocate = 52;                          // Py_tp_dealloc
+constexpr unsigned int kNotCallable = 1U << 7;           // Py_TPFLAGS_DISALLOW_INSTANTIATION
 constexpr int kNoArguments = 4;                          // METH_NOARGS
 constexpr int kFileInput = 257;                          // Py_file_input
 constexpr size_t kArgumentsOffset = ~(~size_t{0} >> 1);  // PY_VECTORCALL_ARGUMENTS_OFFSET
@@ -66,9 +84,13 @@ struct Functions {
   Object* (*PyImport_GetModule)(Object*);
   Object* (*Py_CompileString)(const char*, const char*, int);
   Object* (*PyEval_EvalCode)(Object*, Object*, Object*);
-  Object* (*PyCapsule_New)(void*, const char*, Destructor);
+  Object* (*PyCapsule_New)(void*, const char*, void (*)(Object*));
   void* (*PyCapsule_GetPointer)(Object*, const char*);
   Object* (*PyCFunction_NewEx)(MethodDefinition*, Object*, Object*);
+  Object* (*PyType_FromSpec)(TypeSpecification*);
+  Object* (*PyType_GenericAlloc)(Object*, ptrdiff_t);
+  void (*PyObject_Free)(void*);
+  int (*PyBuffer_FillInfo)(void*, Object*, void*, ptrdiff_t, int, int);
   Object* true_object;
   Object* none;
 };
@@ -124,6 +146,10 @@ std::optional<Functions> find_functions() {
   FIND(PyCapsule_New);
   FIND(PyCapsule_GetPointer);
   FIND(PyCFunction_NewEx);
+  FIND(PyType_FromSpec);
+  FIND(PyType_GenericAlloc);
+  FIND(PyObject_Free);
+  FIND(PyBuffer_FillInfo);
 #undef FIND
   found = find(f.true_object, "_Py_TrueStruct") && found;
   found = find(f.none, "_Py_NoneStruct") && found;
@@ -165,6 +191,34 @@ if module is None:
         del sys.modules[name]
         raise
 )";
+
+// What memory() makes.
+struct MemoryObject {
+  ObjectHead head;
+  std::shared_ptr<char> bytes;
+  ptrdiff_t size;
+};
+
+int show_memory(MemoryObject* memory, void* view, int flags) {
+  constexpr int kReadOnly = 1;
+  auto* object = reinterpret_cast<Object*>(memory);
+  return api().PyBuffer_FillInfo(view, object, memory->bytes.get(), memory->size, kReadOnly, flags);
+}
+
+void deallocate_memory(MemoryObject* memory) {
+  Object* type = memory->head.type;
+  memory->bytes.~shared_ptr();
+  api().PyObject_Free(memory);
+  api().Py_DecRef(type);
+}
+
+Object* make_memory_type() {
+  TypeSlot slots[] = {{kGetBuffer, reinterpret_cast<void*>(&show_memory)},
+                      {kDeallocate, reinterpret_cast<void*>(&deallocate_memory)},
+                      {0, nullptr}};
+  TypeSpecification specification{"framedex_mock_tpu.Memory", sizeof(MemoryObject), 0, kNotCallable, slots};
+  return api().PyType_FromSpec(&specification);
+}
 
 constexpr std::array<std::pair<std::string_view, PJRT_Error_Code>, 16> kCodes = {{
     {"CANCELLED", PJRT_Error_Code_CANCELLED},
@@ -325,13 +379,27 @@ void set_item(Object* list, size_t index, Reference item) {
   api().PyList_SetItem(list, static_cast<ptrdiff_t>(index), item.release());
 }
 
-Object* true_object() { return api().true_object; }
-
-Reference capsule(void* pointer, const char* name, void (*destroy)(Object* capsule)) {
-  return Reference(api().PyCapsule_New(pointer, name, destroy));
+Reference tuple_of(const std::vector<int64_t>& values) {
+  Reference tuple(api().PyTuple_New(static_cast<ptrdiff_t>(values.size())));
+  for (size_t i = 0; tuple && i < values.size(); ++i) {
+    api().PyTuple_SetItem(tuple.get(), static_cast<ptrdiff_t>(i), integer(values[i]).release());
+  }
+  return tuple;
 }
 
-void* capsule_pointer(Object* capsule, const char* name) { return api().PyCapsule_GetPointer(capsule, name); }
+Object* true_object() { return api().true_object; }
+
+Reference capsule(void* pointer) { return Reference(api().PyCapsule_New(pointer, nullptr, nullptr)); }
+
+Reference memory(std::shared_ptr<char> bytes, int64_t size) {
+  static Object* const type = make_memory_type();
+  Reference object(type != nullptr ? api().PyType_GenericAlloc(type, 0) : nullptr);
+  if (!object) return {};
+  auto* made = reinterpret_cast<MemoryObject*>(object.get());
+  new (&made->bytes) std::shared_ptr<char>(std::move(bytes));
+  made->size = static_cast<ptrdiff_t>(size);
+  return object;
+}
 
 Reference function(const char* name, void (*action)()) {
   // A method definition lives as long as the functions that are made of it.
@@ -341,7 +409,7 @@ Reference function(const char* name, void (*action)()) {
     api().Py_IncRef(api().none);
     return api().none;
   };
-  Reference self = capsule(reinterpret_cast<void*>(action), nullptr, nullptr);
+  Reference self = capsule(reinterpret_cast<void*>(action));
   return self ? Reference(api().PyCFunction_NewEx(definition, self.get(), nullptr)) : Reference();
 }
 

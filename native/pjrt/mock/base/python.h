@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "pjrt/mock/base/error.h"
 
@@ -113,10 +115,12 @@ Reference bytes(std::string_view value);
 Reference new_list(size_t size);
 // Takes `item` over.
 void set_item(Object* list, size_t index, Reference item);
+Reference tuple_of(const std::vector<int64_t>& values);
 Object* true_object();
-// An object that owns `pointer`; `destroy` runs, with the GIL, when Python drops it.
-Reference capsule(void* pointer, const char* name, void (*destroy)(Object* capsule));
-void* capsule_pointer(Object* capsule, const char* name);
+// An object that holds `pointer`, which outlives it.
+Reference capsule(void* pointer);
+// An object that shows these `size` bytes through the buffer protocol, read-only, and keeps them.
+Reference memory(std::shared_ptr<char> bytes, int64_t size);
 // A callable without arguments. `action` returns nothing; it runs with the GIL.
 Reference function(const char* name, void (*action)());
 

@@ -248,7 +248,8 @@ PJRT_Error* deleted_buffer(const char* function) {
   return make_error(PJRT_Error_Code_FAILED_PRECONDITION, std::string(function) + " of a buffer that was deleted.");
 }
 
-std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action) {
+std::shared_ptr<EventState> when_readable_later(std::shared_ptr<Storage> storage,
+                                                std::function<Status(Storage&)> action) {
   auto done = std::make_shared<EventState>();
   ++storage->pending_reads;
   EventState& ready = *storage->ready();
@@ -282,7 +283,7 @@ void add_buffer_functions(PJRT_Api& api) {
     return nullptr;
   };
   api.PJRT_Buffer_IsDeleted = [](PJRT_Buffer_IsDeleted_Args* args) -> PJRT_Error* {
-    args->is_deleted = args->buffer->storage() == nullptr;
+    args->is_deleted = args->buffer->is_deleted();
     return nullptr;
   };
   api.PJRT_Buffer_ReadyEvent = [](PJRT_Buffer_ReadyEvent_Args* args) -> PJRT_Error* {

@@ -1,10 +1,11 @@
 // Arrays in a memory of the simulated machine.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 #include "pjrt/mock/arrays/shape.h"
 #include "pjrt/mock/buffers/storage.h"
@@ -19,8 +20,21 @@ PJRT_Error* reserve(const Memory& memory, int64_t bytes, Reservation* reserved);
 
 // The error of a function that is called with a deleted buffer.
 PJRT_Error* deleted_buffer(const char* function);
-// Runs `action` when the buffer can be read, and returns the event of its end.
-std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, std::function<Status(Storage&)> action);
+// Runs `action` when the buffer can be read, and returns the event of its end. No program reuses the memory before.
+std::shared_ptr<EventState> when_readable_later(std::shared_ptr<Storage> storage,
+                                                std::function<Status(Storage&)> action);
+// The same, and without the cost of waiting where the buffer can be read now.
+template <typename Action>
+std::shared_ptr<EventState> when_readable(std::shared_ptr<Storage> storage, Action action) {
+  if (!storage->ready()->has_succeeded()) return when_readable_later(std::move(storage), std::move(action));
+  ++storage->pending_reads;
+  Status ended = action(*storage);
+  --storage->pending_reads;
+  if (ended.is_ok()) return ready_state();
+  auto failed = std::make_shared<EventState>();
+  failed->set(std::move(ended));
+  return failed;
+}
 
 void add_buffer_functions(PJRT_Api& api);
 
@@ -39,8 +53,10 @@ struct PJRT_Buffer {
   // Deletes the buffer and returns what it held, nullptr if it was deleted before.
   std::shared_ptr<framedex::mock::Storage> remove() {
     std::lock_guard lock(mutex_);
+    is_deleted_.store(true, std::memory_order_release);
     return std::move(storage_);
   }
+  bool is_deleted() const { return is_deleted_.load(std::memory_order_acquire); }
 
   const std::shared_ptr<const framedex::mock::Shape> shape;
   framedex::mock::Memory* const memory;
@@ -49,4 +65,5 @@ struct PJRT_Buffer {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<framedex::mock::Storage> storage_;
+  std::atomic<bool> is_deleted_{false};
 };

@@ -19,7 +19,6 @@ using python::Reference;
 
 constexpr char kPackage[] = "mock_tpu";          // the folder beside this library
 constexpr char kModule[] = "framedex_mock_tpu";  // its name in sys.modules, which no other package has
-constexpr char kMemory[] = "framedex.memory";
 
 Reference list_of(const std::vector<std::string>& texts) {
   Reference list = python::new_list(texts.size());
@@ -61,7 +60,7 @@ bool prepare_process(Object* module) {
   static bool is_prepared = false;
   if (is_prepared) return true;
   Reference prepare = python::attribute(module, "prepare_process");
-  Reference handler = python::capsule(reinterpret_cast<void*>(&transfer_by_ffi), nullptr, nullptr);
+  Reference handler = python::capsule(reinterpret_cast<void*>(&transfer_by_ffi));
   Reference at_exit = python::function("framedex_mock_tpu_at_exit", [] { ExecutionThreads::instance().close(); });
   if (!prepare || !handler || !at_exit) return false;
   is_prepared = static_cast<bool>(python::call(prepare.get(), {handler.get(), at_exit.get()}));
@@ -182,24 +181,12 @@ std::shared_ptr<const Program> Delegate::compile(ProgramSource source, Status& s
 }
 
 Reference Delegate::array(std::shared_ptr<char> bytes, const Shape& shape, int device_id) {
-  char* address = bytes.get();
-  auto* owner = new std::shared_ptr<char>(std::move(bytes));
-  Reference memory = python::capsule(owner, kMemory, [](Object* capsule) {
-    delete static_cast<std::shared_ptr<char>*>(python::capsule_pointer(capsule, kMemory));
-  });
-  if (!memory) {
-    delete owner;
-    return {};
-  }
-  Reference start = python::integer(static_cast<int64_t>(reinterpret_cast<uintptr_t>(address)));
-  Reference size = python::integer(shape.bytes);
+  Reference memory = python::memory(std::move(bytes), shape.bytes);
   Reference type = python::integer(shape.type);
-  Reference dims = python::new_list(shape.dims.size());
-  for (size_t i = 0; dims && i < shape.dims.size(); ++i) {
-    python::set_item(dims.get(), i, python::integer(shape.dims[i]));
-  }
+  Reference dims = python::tuple_of(shape.dims);
   Reference device = python::integer(device_id);
-  return python::call(array_.get(), {memory.get(), start.get(), size.get(), type.get(), dims.get(), device.get()});
+  if (!memory || !type || !dims || !device) return {};
+  return python::call(array_.get(), {memory.get(), type.get(), dims.get(), device.get()});
 }
 
 Reference Delegate::joined(Object* pieces, const Program& program) {

@@ -49,6 +49,11 @@ bool read_description(std::string_view bytes, Program& program) {
     auto parameter = static_cast<size_t>(decoder.integer());
     program.donated.emplace_back(parameter, decoder.integer());
   });
+  program.is_written.resize(program.parameters.size());
+  for (const auto& [parameter, result] : program.donated) {
+    if (parameter >= program.parameters.size()) return false;
+    program.is_written[parameter] = true;
+  }
   program.optimized = decoder.text();
   decoder.each([&] {
     std::string name = decoder.text();

@@ -39,6 +39,7 @@ struct Program {
   std::vector<ProgramValue> parameters;
   std::vector<ProgramValue> results;
   std::vector<std::pair<size_t, int64_t>> donated;  // parameter -> the result that gets its memory
+  std::vector<bool> is_written;                     // of each parameter: it is donated
   std::string optimized;                            // a serialised HloModuleProtoWithConfig
   std::vector<std::pair<std::string, double>> costs;
   std::vector<std::pair<std::string, int64_t>> memory;  // bytes, by the names of GetCompiledMemoryStats

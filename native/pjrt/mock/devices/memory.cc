@@ -9,23 +9,47 @@ namespace {
 
 Memory* own(PJRT_Memory* memory) { return static_cast<Memory*>(memory); }
 
-void* get_user_data(PJRT_Memory* memory, const void* key) {
-  std::lock_guard lock(own(memory)->user_data_mutex);
-  auto entry = own(memory)->user_data.find(key);
-  return entry == own(memory)->user_data.end() ? nullptr : entry->second.get();
-}
+void* get_user_data(PJRT_Memory* memory, const void* key) { return own(memory)->user_data.get(key); }
 
 void set_user_data(PJRT_Memory* memory, const void* key, void* data, void (*destroy)(void*)) {
-  std::shared_ptr<void> held =
-      destroy != nullptr ? std::shared_ptr<void>(data, destroy) : std::shared_ptr<void>(data, [](void*) {});
-  std::lock_guard lock(own(memory)->user_data_mutex);
-  own(memory)->user_data[key].swap(held);
+  own(memory)->user_data.set(key, data, destroy);
 }
 
 const PJRT_Memory_FunctionTable kMemoryFunctions = {PJRT_Memory_FunctionTable_STRUCT_SIZE, nullptr, sizeof(Memory),
                                                     get_user_data, set_user_data};
 
 }  // namespace
+
+UserData::~UserData() {
+  for (Entry* entry = first_.load(); entry != nullptr;) {
+    if (entry->destroy != nullptr) entry->destroy(entry->data.load());
+    delete std::exchange(entry, entry->next);
+  }
+}
+
+UserData::Entry* UserData::find(const void* key) const {
+  Entry* entry = first_.load(std::memory_order_acquire);
+  while (entry != nullptr && entry->key != key) entry = entry->next;
+  return entry;
+}
+
+void* UserData::get(const void* key) const {
+  const Entry* entry = find(key);
+  return entry != nullptr ? entry->data.load(std::memory_order_acquire) : nullptr;
+}
+
+void UserData::set(const void* key, void* data, void (*destroy)(void*)) {
+  std::unique_lock lock(mutex_);
+  Entry* entry = find(key);
+  if (entry == nullptr) {
+    entry = new Entry{key, first_.load(std::memory_order_relaxed)};
+    first_.store(entry, std::memory_order_release);
+  }
+  void* before = entry->data.exchange(data, std::memory_order_acq_rel);
+  auto destroy_before = std::exchange(entry->destroy, destroy);
+  lock.unlock();
+  if (destroy_before != nullptr) destroy_before(before);
+}
 
 Memory::Memory(int memory_id, MemoryKind memory_kind, PJRT_Device* owner, int device_id,
                std::shared_ptr<DeviceMemory> memory_pool)

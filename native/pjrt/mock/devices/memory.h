@@ -1,7 +1,7 @@
 // The memory spaces of a device.
 #pragma once
 
-#include <map>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +40,31 @@ class Reservation {
 // In the order of kMemorySpaceKinds.
 enum class MemoryKind { kDevice, kPinnedHost, kUnpinnedHost };
 
+// What the runtime hangs on a memory (PJRT_Memory_FunctionTable). It is asked for with every buffer, so without a lock.
+class UserData {
+ public:
+  UserData() = default;
+  ~UserData();
+  UserData(const UserData&) = delete;
+  UserData& operator=(const UserData&) = delete;
+
+  void* get(const void* key) const;
+  // Destroys what the key had before; nobody reads that any more.
+  void set(const void* key, void* data, void (*destroy)(void*));
+
+ private:
+  struct Entry {
+    const void* key;
+    Entry* next;
+    std::atomic<void*> data{nullptr};
+    void (*destroy)(void*) = nullptr;
+  };
+  Entry* find(const void* key) const;
+
+  std::mutex mutex_;  // of whoever sets
+  std::atomic<Entry*> first_{nullptr};
+};
+
 // A memory space. The device's own has a limit; host memory is the host's.
 struct Memory : PJRT_Memory {
   Memory(int id, MemoryKind kind, PJRT_Device* device, int device_id, std::shared_ptr<DeviceMemory> pool);
@@ -57,9 +82,7 @@ struct Memory : PJRT_Memory {
   std::string kind_name;
   std::string text;
 
-  // What the runtime hangs on a memory (PJRT_Memory_FunctionTable).
-  std::mutex user_data_mutex;
-  std::map<const void*, std::shared_ptr<void>> user_data;
+  UserData user_data;
 };
 
 void add_memory_functions(PJRT_Api& api);

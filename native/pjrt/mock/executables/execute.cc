@@ -28,7 +28,7 @@ struct Execution {
   size_t argument_count;                          // on each device
   std::vector<Argument> arguments;                // device by device
   std::vector<std::shared_ptr<Storage>> results;  // device by device
-  std::vector<bool> is_donated;                   // of each parameter: the caller agrees
+  std::vector<bool> is_donated;                   // of each parameter, if the program takes any: the caller agrees
   bool is_deferred = false;                       // not started by the caller: it counts among its arguments' readers
   std::shared_ptr<EventState> done = std::make_shared<EventState>();
   std::shared_ptr<EventState> told = done;  // what the caller is told, when it may let go of the callbacks
@@ -102,19 +102,35 @@ PJRT_Error* collect_arguments(const PJRT_LoadedExecutable_Execute_Args* args, Ex
   return nullptr;
 }
 
+// The buffers that are several arguments of the same device.
+std::vector<const PJRT_Buffer*> repeated_arguments(const Execution& execution) {
+  std::vector<const PJRT_Buffer*> repeated;
+  std::vector<const PJRT_Buffer*> buffers(execution.argument_count);
+  for (size_t device = 0; device < execution.device_count(); ++device) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      buffers[i] = execution.arguments[device * execution.argument_count + i].buffer;
+    }
+    std::sort(buffers.begin(), buffers.end());
+    for (size_t i = 1; i < buffers.size(); ++i) {
+      if (buffers[i] == buffers[i - 1]) repeated.push_back(buffers[i]);
+    }
+  }
+  return repeated;
+}
+
 // A donated buffer cannot be another argument as well.
 PJRT_Error* collect_donations(const PJRT_ExecuteOptions* options, Execution& execution) {
+  if (execution.program->donated.empty()) return nullptr;
   execution.is_donated.resize(execution.argument_count);
+  std::vector<const PJRT_Buffer*> repeated = repeated_arguments(execution);
   for (const auto& [parameter, result] : execution.program->donated) {
     const int64_t* first = options != nullptr ? options->non_donatable_input_indices : nullptr;
     const int64_t* last = first != nullptr ? first + options->num_non_donatable_input_indices : nullptr;
     execution.is_donated[parameter] = std::find(first, last, static_cast<int64_t>(parameter)) == last;
     if (!execution.is_donated[parameter]) continue;
     for (size_t device = 0; device < execution.device_count(); ++device) {
-      auto begin = execution.arguments.begin() + static_cast<ptrdiff_t>(device * execution.argument_count);
-      const PJRT_Buffer* donated = (begin + static_cast<ptrdiff_t>(parameter))->buffer;
-      auto end = begin + static_cast<ptrdiff_t>(execution.argument_count);
-      if (std::count_if(begin, end, [donated](const Argument& other) { return other.buffer == donated; }) > 1) {
+      const PJRT_Buffer* donated = execution.arguments[device * execution.argument_count + parameter].buffer;
+      if (std::find(repeated.begin(), repeated.end(), donated) != repeated.end()) {
         return invalid("Attempt to donate the same buffer twice in Execute() (argument " + std::to_string(parameter) +
                        " of " + execution.program->name + " is another argument as well).");
       }
@@ -168,10 +184,9 @@ void collect_callbacks(const PJRT_LoadedExecutable_Execute_Args* args, Execution
 // Whether the program needs a copy of parameter `i`: it will write into memory which the caller keeps, or which
 // somebody else still reads.
 bool needs_copy(const Execution& execution, size_t i, const Storage& storage) {
-  const auto& donated = execution.program->donated;
-  bool is_written = std::any_of(donated.begin(), donated.end(), [i](const auto& entry) { return entry.first == i; });
+  if (!execution.program->is_written[i]) return false;
   int own_reads = execution.is_deferred ? 1 : 0;
-  return is_written && (!execution.is_donated[i] || storage.pending_reads > own_reads);
+  return !execution.is_donated[i] || storage.pending_reads > own_reads;
 }
 
 // The array of parameter `i` on one device.
@@ -314,11 +329,13 @@ void start_when_possible(const std::shared_ptr<Execution>& execution, size_t nex
 
 // ---- The call.
 
-void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, const Execution& execution) {
+void hand_out_results(const PJRT_LoadedExecutable_Execute_Args* args, Execution& execution) {
   size_t count = execution.program->results.size();
   for (size_t i = 0; i < execution.results.size(); ++i) {
+    // Once the program is started, nothing but the buffers needs its results.
+    auto storage = execution.is_deferred ? execution.results[i] : std::move(execution.results[i]);
     args->output_lists[i / count][i % count] = new PJRT_Buffer(
-        execution.program->results[i % count].shape, args->executable->result_memories[i], execution.results[i]);
+        execution.program->results[i % count].shape, args->executable->result_memories[i], std::move(storage));
   }
   if (args->device_complete_events == nullptr) return;
   for (size_t device = 0; device < args->num_devices; ++device) {
