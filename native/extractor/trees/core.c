@@ -1,6 +1,5 @@
-/* tree-sitter's core, whole, with memory, reference counts and a way down the parser's stack of ours. */
+/* tree-sitter's core, whole, with memory and a way down the parser's stack of ours. */
 #include "extractor/trees/allocation.h"
-#include "extractor/trees/reference_counts.h"
 
 #include "stack.c"
 
