@@ -3,8 +3,10 @@
     python benchmarks/sources.py TREE... [--rounds N] [--capture FOLDER]
 
 TREE is for example a checkout of XLA and one of jax. Both tools read all C, C++ and Python files on two processors;
-rounds are interleaved. With --capture, also how long it takes from a recorded capture and nothing indexed to the first
-trace with lines. ctags comes from `apt-get install universal-ctags`.
+rounds are interleaved. Beside the wall clock stands the processor time, which a busy machine changes less. With
+--capture, also how long it takes from a recorded capture and nothing indexed to the first trace with lines: where the
+line tables of its binaries were never made, and where they are kept. ctags comes from
+`apt-get install universal-ctags`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -32,6 +35,14 @@ from framedex.sources import find_files
 
 _LINES = 2000  # of the file that is changed
 _PARTS = ("get", "buffer", "BufferFromHost", "computation", "x", "Client::Buffer", "zzz::Create", "xyzzy", "the", "ion")
+
+
+class Seconds(NamedTuple):
+    """What a command took: by the clock, and of processors."""
+
+    wall: float
+    processor: float
+
 
 _INDEX = """
 import sys
@@ -72,17 +83,19 @@ def _measure_full_index(folder: Path, trees: Sequence[str], rounds: int) -> None
     index = folder / "index.db"
     ctags = ["ctags", "-f", str(folder / "tags"), "--fields=+neS", "-L", str(names)]
     framedex = [sys.executable, "-c", _INDEX, str(index), *trees]
-    seconds: dict[str, list[float]] = {"universal-ctags +neS": [], "framedex": []}
+    seconds: dict[str, list[Seconds]] = {"universal-ctags +neS": [], "framedex": []}
     memory = 0
     for _ in range(rounds):
         _remove_index(index)
         for command, taken in zip((ctags, framedex), seconds.values(), strict=True):
             taken.append(_timed(command))
         memory = max(memory, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
-    table = Table("reader", "median s", "min s", "ratio to ctags", title=f"{len(files):,} files, two processors")
+    table = Table("reader", "median s", "ratio to ctags", "of a processor", "ratio", title=f"{len(files):,} files")
+    peer = _median(seconds["universal-ctags +neS"])
     for name, taken in seconds.items():
-        ratio = statistics.median(taken) / statistics.median(seconds["universal-ctags +neS"])
-        table.add_row(name, f"{statistics.median(taken):.2f}", f"{min(taken):.2f}", f"{ratio:.2f}")
+        own = _median(taken)
+        ratios = [f"{mine / its:.2f}" for mine, its in zip(own, peer, strict=True)]
+        table.add_row(name, f"{own.wall:.2f}", ratios[0], f"{own.processor:.2f}", ratios[1])
     Console().print(table)
     with Index.open(index) as reader:
         _print_health(reader.sources.health(), memory)
@@ -147,17 +160,25 @@ def _typical(ask: Callable[[], object]) -> float:
 
 
 def _measure_first_trace(folder: Path, trees: Sequence[str], capture: Path, rounds: int) -> None:
-    index = folder / "lazy.db"
+    index, cache = folder / "lazy.db", folder / "cache"
     framedex = [sys.executable, "-c", "from framedex.commands.main import cli; cli()", "--index", str(index)]
     lazily = [*framedex, "index", "--lazy", str(capture), *(word for tree in trees for word in ("--source", tree))]
-    taken = []
+    taken: dict[str, list[tuple[Seconds, Seconds]]] = {"never made": [], "kept": []}
     for _ in range(rounds):
-        _remove_index(index)
-        taken.append([_timed(step) for step in (lazily, [*framedex, "trace", "1"])])
+        shutil.rmtree(cache, ignore_errors=True)
+        for steps in taken.values():
+            _remove_index(index)
+            indexed = _timed(lazily, cache)
+            steps.append((indexed, _timed([*framedex, "trace", "1"], cache)))
     with Store(index) as store:
         parsed = len(store.sources.known_files())
-    indexed, traced = (statistics.median(step) for step in zip(*taken, strict=True))
-    print(f"nothing indexed: index --lazy {indexed:.2f} s, {parsed} files parsed; then trace {traced:.2f} s")
+    print(f"nothing indexed, {parsed} files parsed; s, in brackets of a processor")
+    for tables, steps in taken.items():
+        indexed, traced = (_median(step) for step in zip(*steps, strict=True))
+        print(
+            f"line tables {tables}: index --lazy {indexed.wall:.2f} ({indexed.processor:.2f}), then trace"
+            f" {traced.wall:.2f} ({traced.processor:.2f})"
+        )
 
 
 def _remove_index(index: Path) -> None:
@@ -165,10 +186,18 @@ def _remove_index(index: Path) -> None:
         index.with_name(index.name + ending).unlink(missing_ok=True)
 
 
-def _timed(command: Sequence[str]) -> float:
-    began = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - began
+def _timed(command: Sequence[str], cache: Path | None = None) -> Seconds:
+    """What a command takes, with all its threads; `cache` is the user's cache folder for it."""
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)} if cache else None
+    before, began = os.times(), time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    wall, after = time.perf_counter() - began, os.times()
+    user, system = after.children_user - before.children_user, after.children_system - before.children_system
+    return Seconds(wall, user + system)
+
+
+def _median(taken: Sequence[Seconds]) -> Seconds:
+    return Seconds(statistics.median(one.wall for one in taken), statistics.median(one.processor for one in taken))
 
 
 if __name__ == "__main__":

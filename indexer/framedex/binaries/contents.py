@@ -47,13 +47,13 @@ class Contents:
             return ""
         if state_of(path) != state:
             return ""
-        self._keep(_key(path, state), digest)
+        self._keep(state_key(path, state), digest)
         return digest
 
     def known(self, path: Path, state: BinaryState) -> str:
         """The digest of a file in a state in which it was once asked for; empty if it never was."""
         with self._lock:
-            return self._load().get(_key(path, state), "")
+            return self._load().get(state_key(path, state), "")
 
     def _keep(self, key: str, digest: str) -> None:
         with self._lock:
@@ -98,6 +98,7 @@ def state_of(path: Path) -> BinaryState | None:
     return BinaryState(status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
 
 
-def _key(path: Path, state: BinaryState) -> str:
+def state_key(path: Path, state: BinaryState) -> str:
+    """A text that is another one for any other path or state."""
     times = f"{state.modified_ns:x}-{state.changed_ns:x}"
     return f"{state.size:x}-{state.inode:x}-{times} {os.fsencode(path).hex()}"

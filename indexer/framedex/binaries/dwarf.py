@@ -1,7 +1,8 @@
 """Source lines from DWARF, with inlined frames, through symbolic (Rust; gimli underneath).
 
 The line tables of a whole binary are turned into one sorted cache on the first look-up: about 1 s for 100 MB of DWARF,
-after which an address costs 16 µs. So nothing is built before an address is asked for, and it is built once per binary.
+after which an address costs 16 µs. So nothing is built before an address is asked for, it is built once per binary, and
+kept for later runs.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from framedex.binaries.line_tables import KeptLineTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +50,39 @@ class Lines:
         if self._opened:
             return self._cache
         self._opened = True
-        from symbolic.debuginfo import Archive  # 60 ms to import; most binaries have no DWARF
+        import symbolic  # 60 ms; most binaries have no DWARF
+
+        kept = KeptLineTables(self._path, Path(symbolic.__file__))
+        self._cache = _opened(kept.read())
+        if self._cache is None:
+            self._cache = self._make()
+            if self._cache is not None:
+                kept.keep(self._cache.open_stream().read())
+        return self._cache
+
+    def _make(self) -> Any:
+        from symbolic.debuginfo import Archive
 
         try:
             archive = Archive.open(os.fsencode(self._path))
-            self._cache = next(iter(archive.iter_objects())).make_symcache()
+            return next(iter(archive.iter_objects())).make_symcache()
         except StopIteration:
             self.problem = "Its debug information cannot be read."
         except Exception as error:  # as above
             self.problem = f"Its debug information cannot be read: {error}."
-        return self._cache
+        return None
+
+
+def _opened(tables: bytes | None) -> Any:
+    """The kept tables of a binary, None where there are none or another version of symbolic has written them."""
+    if tables is None:
+        return None
+    from symbolic.symcache import SymCache
+
+    try:
+        return SymCache.from_bytes(tables)
+    except Exception:  # as above
+        return None
 
 
 def _absolute(path: str | None) -> str | None:

@@ -23,8 +23,8 @@ std::string short_text(std::string_view source, TSNode node) {
   return on_one_line(text_of(source, node).substr(0, kLongestName));
 }
 
-CallSite named_site(const CppSyntax& syntax, std::string_view source, TSNode node, const char* kind) {
-  const TSNode name = last_name(syntax, node);
+// A site of what `node` names; `name` is the last name in it.
+CallSite named_site(std::string_view source, TSNode node, TSNode name, const char* kind) {
   std::string callee = short_text(source, name);
   const std::string_view text = text_of(source, node);
   std::string written = text.size() > callee.size() && text.size() <= kLongestWritten ? on_one_line(text) : "";
@@ -49,10 +49,11 @@ bool is_literal(const CppSyntax& syntax, TSNode node) {
 std::optional<CallSite> call_site(const CppSyntax& syntax, std::string_view source, TSNode call) {
   const TSNode function = child(call, syntax.function);
   if (is_null(function) || ts_node_symbol(function) == syntax.primitive_type) return std::nullopt;
-  const TSSymbol type = ts_node_symbol(last_name(syntax, function));
+  const TSNode name = last_name(syntax, function);
+  const TSSymbol type = ts_node_symbol(name);
   if (type == syntax.identifier || type == syntax.field_identifier || type == syntax.type_identifier ||
       type == syntax.destructor_name || type == syntax.operator_name || type == syntax.namespace_identifier) {
-    return named_site(syntax, source, function, "call");
+    return named_site(source, function, name, "call");
   }
   return site_at(call, "operator", "operator()");
 }
@@ -82,7 +83,7 @@ std::optional<CallSite> template_argument_site(const CppSyntax& syntax, std::str
 
 std::optional<CallSite> type_site(const CppSyntax& syntax, std::string_view source, TSNode type, const char* kind) {
   if (is_null(type) || ts_node_symbol(type) == syntax.primitive_type) return std::nullopt;
-  return named_site(syntax, source, type, kind);
+  return named_site(source, type, last_name(syntax, type), kind);
 }
 
 std::optional<CallSite> variable_site(const CppSyntax& syntax, std::string_view source, TSNode declaration) {
@@ -92,7 +93,7 @@ std::optional<CallSite> variable_site(const CppSyntax& syntax, std::string_view 
   if (ts_node_symbol(declarator) == syntax.init_declarator) declarator = child(declarator, syntax.declarator);
   const TSSymbol kind = is_null(declarator) ? syntax.pointer_declarator : ts_node_symbol(declarator);
   if (kind == syntax.pointer_declarator || kind == syntax.reference_declarator) return std::nullopt;
-  CallSite site = named_site(syntax, source, type, "variable");
+  CallSite site = named_site(source, type, last_name(syntax, type), "variable");
   const TSPoint start = ts_node_start_point(declarator);
   site.line = start.row + 1;
   site.column = start.column + 1;

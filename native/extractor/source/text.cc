@@ -1,5 +1,7 @@
 #include "extractor/source/text.h"
 
+#include <algorithm>
+
 namespace framedex::extractor {
 namespace {
 
@@ -17,6 +19,8 @@ size_t quoted_end(std::string_view text, size_t quote) {
   while (at < text.size() && text[at] != mark && text[at] != '\n') at += text[at] == '\\' ? 2 : 1;
   return at < text.size() && text[at] == mark ? at + 1 : (at < text.size() ? at : text.size());
 }
+
+bool is_gap_or_literal(char c) { return is_space(c) || c == '/' || c == '"'; }
 
 }  // namespace
 
@@ -36,11 +40,12 @@ std::string collapsed(std::string_view text) {
 }
 
 std::string on_one_line(std::string_view text) {
+  if (std::none_of(text.begin(), text.end(), is_gap_or_literal)) return std::string(text);
   std::string line;
   line.reserve(text.size());
   bool gap = false;
   for (size_t i = 0; i < text.size();) {
-    const size_t end = comment_end(text, i);
+    const size_t end = text[i] == '/' ? comment_end(text, i) : i;
     if (end > i || is_space(text[i])) {
       gap = true;
       i = end > i ? end : i + 1;

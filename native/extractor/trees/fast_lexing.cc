@@ -1,5 +1,6 @@
 #include "extractor/trees/fast_lexing.h"
 
+#include <algorithm>
 #include <cstdint>
 
 // The core's own: where a lexer is in its text, and which of a grammar's lexer states belongs to a parser state.
@@ -61,10 +62,82 @@ void move(Lexer* lexer, const char* from, size_t length) {
   lexer->lookahead_size = 1;
 }
 
+// The same where no line ends.
+void move_on_line(Lexer* lexer, const char* from, size_t length) {
+  const auto count = static_cast<uint32_t>(length);
+  lexer->current_position.bytes += count;
+  lexer->current_position.extent.column += count;
+  lexer->column_data.value += count;
+  lexer->data.lookahead = static_cast<unsigned char>(from[length]);
+  lexer->lookahead_size = 1;
+}
+
+// Moves to where a token begins, over blanks.
+void move_to_token(Lexer* lexer, const char* text, size_t token) {
+  const size_t start = lexer->current_position.bytes;
+  if (token == start) return;
+  move(lexer, text + start, token - start);
+  lexer->token_start_position = lexer->current_position;
+}
+
+// Finds at `text`, where the lexer is, what was found before.
+void repeat(Lexer* lexer, const char* text, const SeenToken& token) {
+  move(lexer, text, token.length);
+  lexer->token_end_position = lexer->current_position;
+  move(lexer, text + token.length, token.advanced - token.length);
+  lexer->data.result_symbol = token.symbol;
+}
+
+SeenToken found_by(const Lexer* lexer, const FastLexing* grammar, uint64_t key) {
+  const uint32_t begin = lexer->token_start_position.bytes;
+  return {grammar, key, lexer->data.result_symbol, static_cast<uint16_t>(lexer->token_end_position.bytes - begin),
+          static_cast<uint16_t>(lexer->current_position.bytes - begin)};
+}
+
+LexedText& source_of(Lexer* lexer) { return *static_cast<LexedText*>(lexer->input.payload); }
+
+// Goes on by one character, as the core does, but without its questions where both this and the next are plain.
+void advance(TSLexer* lexer, bool skip) {
+  Lexer* self = reinterpret_cast<Lexer*>(lexer);
+  const uint32_t next = self->current_position.bytes - self->chunk_start + self->lookahead_size;
+  if (self->lookahead_size != 1 || lexer->lookahead == '\n' || next >= self->chunk_size ||
+      static_cast<unsigned char>(self->chunk[next]) >= 0x80) {
+    source_of(self).advance(lexer, skip);
+    return;
+  }
+  move_on_line(self, self->chunk + next - 1, 1);
+  if (skip) self->token_start_position = self->current_position;
+}
+
+// A text is one range, whole: a token ends where the lexer is.
+void mark_end(TSLexer* lexer) {
+  Lexer* self = reinterpret_cast<Lexer*>(lexer);
+  self->token_end_position = self->current_position;
+}
+
+// All that the generated lexer can have looked at where it stopped at the `looked_at`-th byte of `text` or before it,
+// with a blank in front of them or the text's other bytes.
+uint64_t short_key(TSStateId state, char blank, const char* text, size_t looked_at) {
+  uint64_t key = uint64_t{state} << 48 | uint64_t{static_cast<unsigned char>(blank)} << 40 | uint64_t{looked_at} << 32;
+  for (size_t i = 0; i < looked_at; ++i) key |= uint64_t{static_cast<unsigned char>(text[i])} << 8 * i;
+  return key;
+}
+
+constexpr size_t kLeastLookedAt = 2, kMostLookedAt = 3;
+
+bool is_ascii(const char* text, size_t length) {
+  for (size_t i = 0; i < length; ++i) {
+    if (static_cast<unsigned char>(text[i]) >= 0x80) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 FastLexing::FastLexing(const TSLanguage& language)
-    : generated_(language.lex_fn), identifier_(language.keyword_capture_token) {
+    : generated_(language.lex_fn),
+      generated_keywords_(language.keyword_lex_fn),
+      identifier_(language.keyword_capture_token) {
   std::vector<bool> is_known;
   for (uint32_t state = 0; state < language.state_count; ++state) {
     const TSStateId lexed = ts_language_lex_mode_for_state(&language, static_cast<TSStateId>(state)).lex_state;
@@ -89,43 +162,96 @@ bool FastLexing::skips_blanks(TSStateId state) const {
 
 bool FastLexing::lex(TSLexer* lexer, TSStateId state) {
   Lexer* self = reinterpret_cast<Lexer*>(lexer);
-  const LexedText& source = *static_cast<const LexedText*>(self->input.payload);
+  LexedText& source = source_of(self);
   const FastLexing& lexing = *source.lexing;
+  if (lexer->advance != advance) {
+    source.advance = lexer->advance;
+    lexer->advance = advance;
+    lexer->mark_end = mark_end;
+  }
   const char* const text = source.text.data();
   const size_t size = source.text.size();
   const size_t start = self->current_position.bytes;
-  size_t word = start;
+  size_t token = start;
   if (lexing.skips_blanks_[state]) {
-    while (word < size && is_blank(text[word])) ++word;
+    while (token < size && is_blank(text[token])) ++token;
   }
+  source.identifier = 0;
+  if (token < size && begins_word(text[token])) return lexing.lex_word(self, state, token);
+  if (token + kMostLookedAt < size && is_ascii(text + token, kMostLookedAt))
+    return lexing.lex_short_token(self, state, token);
+  return lexing.lex_generated(self, state, token);
+}
+
+bool FastLexing::lex_word(Lexer* lexer, TSStateId state, size_t word) const {
+  LexedText& source = source_of(lexer);
+  const std::string_view text = source.text;
+  const size_t start = lexer->current_position.bytes;
+  uint64_t spelling = reinterpret_cast<uintptr_t>(this) * kMix;
   size_t end = word;
-  uint64_t hash = (reinterpret_cast<uintptr_t>(lexing.generated_) + (uint64_t{state} << 1 | (word > start))) * kMix;
-  hash ^= hash >> 32;
-  if (word < size && begins_word(text[word])) {
-    for (; end < size && is_ascii_word(text[end]); ++end) {
-      hash = (hash ^ static_cast<unsigned char>(text[end])) * kMix;
-      hash ^= hash >> 29;
-    }
-    if (end == size || !ends_word(static_cast<unsigned char>(text[end]))) end = word;
-    hash *= kMix;
+  for (; end < text.size() && is_ascii_word(text[end]); ++end) {
+    spelling = (spelling ^ static_cast<unsigned char>(text[end])) * kMix;
+    spelling ^= spelling >> 29;
   }
-  if (end > word && source.words->contains(hash)) {
-    move(self, text + start, word - start);
-    if (word > start) self->token_start_position = self->current_position;
-    move(self, text + word, end - word);
-    self->token_end_position = self->current_position;
-    lexer->result_symbol = lexing.identifier_;
+  if (end == text.size() || !ends_word(static_cast<unsigned char>(text[end]))) return lex_generated(lexer, state, word);
+  const uint64_t key = (spelling ^ (uint64_t{state} << 1 | (word > start))) * kMix;
+  if (source.memory->identifiers.contains(key)) {
+    move_to_token(lexer, text.data(), word);
+    move_on_line(lexer, text.data() + word, end - word);
+    lexer->token_end_position = lexer->current_position;
+    lexer->data.result_symbol = identifier_;
+    source.identifier = spelling;
     return true;
   }
-  // The last blank is left, since which tokens may follow depends on whether one does.
-  if (word > start + 1) {
-    move(self, text + start, word - 1 - start);
-    self->token_start_position = self->current_position;
+  const bool found = lex_generated(lexer, state, word);
+  if (found && lexer->data.result_symbol == identifier_ && lexer->token_start_position.bytes == word &&
+      lexer->token_end_position.bytes == end) {
+    source.memory->identifiers.add(key);
+    source.identifier = spelling;
   }
-  const bool found = lexing.generated_(lexer, state);
-  if (end > word && found && lexer->result_symbol == lexing.identifier_ && self->token_start_position.bytes == word &&
-      self->token_end_position.bytes == end) {
-    source.words->add(hash);
+  return found;
+}
+
+bool FastLexing::lex_short_token(Lexer* lexer, TSStateId state, size_t token) const {
+  const LexedText& source = source_of(lexer);
+  const char* const text = source.text.data();
+  const char blank = token > lexer->current_position.bytes ? text[token - 1] : '\0';
+  SeenTokens& seen = source.memory->short_tokens;
+  for (size_t looked_at = kLeastLookedAt; looked_at <= kMostLookedAt; ++looked_at) {
+    if (const SeenToken* known = seen.find(this, short_key(state, blank, text + token, looked_at))) {
+      move_to_token(lexer, text, token);
+      repeat(lexer, text + token, *known);
+      return true;
+    }
+  }
+  const bool found = lex_generated(lexer, state, token);
+  const size_t looked_at = std::max<size_t>(lexer->current_position.bytes - token + 1, kLeastLookedAt);
+  if (found && lexer->token_start_position.bytes == token && looked_at <= kMostLookedAt)
+    seen.add(found_by(lexer, this, short_key(state, blank, text + token, looked_at)));
+  return found;
+}
+
+bool FastLexing::lex_generated(Lexer* lexer, TSStateId state, size_t token) const {
+  // The last blank is left, since which tokens may follow depends on whether one does.
+  if (token > lexer->current_position.bytes + 1) move_to_token(lexer, source_of(lexer).text.data(), token - 1);
+  return generated_(&lexer->data, state);
+}
+
+bool FastLexing::lex_keyword(TSLexer* lexer, TSStateId state) {
+  Lexer* self = reinterpret_cast<Lexer*>(lexer);
+  const LexedText& source = source_of(self);
+  const FastLexing& lexing = *source.lexing;
+  if (source.identifier == 0) return lexing.generated_keywords_(lexer, state);
+  SeenTokens& seen = source.memory->keywords;
+  if (const SeenToken* known = seen.find(&lexing, source.identifier)) {
+    if (known->symbol != 0) repeat(self, source.text.data() + self->current_position.bytes, *known);
+    return known->symbol != 0;
+  }
+  const bool found = lexing.generated_keywords_(lexer, state);
+  if (!found) {
+    seen.add({&lexing, source.identifier});
+  } else if (self->current_position.bytes - self->token_start_position.bytes <= UINT16_MAX) {
+    seen.add(found_by(self, &lexing, source.identifier));
   }
   return found;
 }

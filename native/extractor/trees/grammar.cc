@@ -42,6 +42,7 @@ Grammar::Grammar(const TSLanguage* packed) {
   unpacked_->language.large_state_count = packed->state_count;
   unpacked_->language.parse_table = table.data();
   unpacked_->language.lex_fn = FastLexing::lex;
+  unpacked_->language.keyword_lex_fn = FastLexing::lex_keyword;
 }
 
 Grammar::~Grammar() = default;

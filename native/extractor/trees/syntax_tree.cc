@@ -36,7 +36,7 @@ SyntaxTree::SyntaxTree(const Grammar& grammar, std::string_view text, Workspace&
   Limits limits{workspace.arena, Clock::now() + kLongest};
   TSParser* parser = ts_parser_new();
   ts_parser_set_language(parser, grammar.language());
-  LexedText lexed{text, &grammar.lexing(), &workspace.words};
+  LexedText lexed{text, &grammar.lexing(), &workspace.lexed};
   const TSInput input{&lexed, read, TSInputEncodingUTF8, nullptr};
   tree_ = ts_parser_parse_with_options(parser, nullptr, input, {&limits, is_over});
   ts_parser_delete(parser);  // for the grammar's own state, which is not in the arena

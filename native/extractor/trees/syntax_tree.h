@@ -18,7 +18,7 @@ namespace framedex::extractor {
 // What a thread needs to parse one file after another.
 struct Workspace {
   Arena arena;
-  SeenWords words;
+  LexerMemory lexed;
 };
 
 // The parse of one file, in bounded time and memory. Its nodes live in the workspace's arena: one tree at a time.
