@@ -33,8 +33,10 @@ class SourceNotes:
         terminal: Terminal,
         encoding: str,
         releases: StatedReleases | None = None,
+        names: Callable[[], Sequence[str] | None] = lambda: None,
     ) -> None:
-        """`releases` is what the log has stated so far, on which places depend."""
+        """`releases` is what the log has stated so far, on which places depend; `names` are those of `Notes.names`."""
+        self.names = names
         self._find = find
         self._releases = releases or StatedReleases()
         self._terminal = terminal
@@ -51,6 +53,14 @@ class SourceNotes:
         """The note on the frames of a line; empty where there is nothing to say."""
         texts = [self._text(frame) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
         return self._joined([text for text in texts if text])
+
+    def is_possible(self, frame: TextFrame) -> bool:
+        """Whether a frame says enough to be looked for: more than an address."""
+        return _can_be_found(frame)
+
+    def goes_by_name(self, frame: TextFrame) -> bool:
+        """Whether only the name of its function can lead anywhere: the text has neither a path nor an offset."""
+        return frame.place is None and frame.offset is None and bool(frame.function)
 
     def _text(self, frame: TextFrame) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)
