@@ -28,7 +28,8 @@ py::tuple words_of(std::string_view text, const std::vector<line_scanner::Range>
   return words;
 }
 
-// Gives each line as (begin, stop, end, words). `stop` is before its line break; `words` is None where they do not decide.
+// Gives each line as (begin, stop, end, words). `stop` is before its line break; `words` is None where they do not
+// decide.
 py::list scan(const line_scanner::LineScanner& scanner, const py::bytes& content) {
   const std::string_view text = content;
   py::list found;
@@ -59,9 +60,8 @@ py::tuple follow(line_scanner::LineMemory& memory, const py::bytes& content, siz
   const std::optional<line_scanner::Unknown> unknown = memory.follow(text, position, shown, note_of_words, noted);
   if (!unknown) return py::make_tuple(py::bytes(noted), py::none());
   py::object words = unknown->decided_by_words ? py::object(words_of(text, unknown->words)) : py::none();
-  return py::make_tuple(py::bytes(noted),
-                        py::make_tuple(unknown->range.begin, unknown->stop, unknown->range.end, words,
-                                       unknown->has_outcome, unknown->is_worth_keeping));
+  return py::make_tuple(py::bytes(noted), py::make_tuple(unknown->range.begin, unknown->stop, unknown->range.end, words,
+                                                         unknown->has_outcome, unknown->is_worth_keeping));
 }
 
 std::vector<line_scanner::Range> ranges(const Columns& columns) {
@@ -72,8 +72,10 @@ std::vector<line_scanner::Range> ranges(const Columns& columns) {
 }
 
 void keep(line_scanner::LineMemory& memory, line_scanner::Situation before, const py::bytes& line, bool by_form,
-          line_scanner::Situation next, bool has_frame, const Columns& counted, const Columns& names) {
-  memory.keep(before, std::string_view(line), by_form, {next, has_frame, ranges(counted), ranges(names)});
+          line_scanner::Situation next, bool has_frame, const Columns& counted, const Columns& names,
+          const Columns& paths) {
+  memory.keep(before, std::string_view(line), by_form,
+              {next, has_frame, ranges(counted), ranges(names), ranges(paths)});
 }
 
 py::object followed_frame(const line_scanner::LineMemory& memory) {
@@ -99,19 +101,22 @@ PYBIND11_MODULE(_scanner, module) {
       .def_property_readonly("number", &line_scanner::LineMemory::number)
       .def_property_readonly("followed_frame", &followed_frame)
       .def("read", &line_scanner::LineMemory::read, py::arg("next"), py::arg("number"))
-      .def("keep", &keep, py::arg("before"), py::arg("line"), py::arg("by_form"), py::arg("next"),
-           py::arg("has_frame"), py::arg("counted"), py::arg("names"))
+      .def("keep", &keep, py::arg("before"), py::arg("line"), py::arg("by_form"), py::arg("next"), py::arg("has_frame"),
+           py::arg("counted"), py::arg("names"), py::arg("paths"))
       .def(
           "keep_note",
           [](line_scanner::LineMemory& memory, line_scanner::Situation before, const py::bytes& line,
              const py::bytes& note) { memory.keep_note(before, std::string_view(line), std::string(note)); },
           py::arg("before"), py::arg("line"), py::arg("note"))
+      .def(
+          "know_lost_path",
+          [](line_scanner::LineMemory& memory, const py::bytes& path) { memory.know_lost_path(std::string(path)); },
+          py::arg("path"))
       .def("know_names", &line_scanner::LineMemory::know_names, py::arg("texts"))
       .def_property_readonly("names_met", &line_scanner::LineMemory::names_met)
       .def("clear", &line_scanner::LineMemory::clear)
       .def_property_readonly("weight", &line_scanner::LineMemory::weight);
   module.def(
-      "sibling_of",
-      [](const py::bytes& line) { return py::bytes(line_scanner::sibling_of(std::string_view(line))); },
+      "sibling_of", [](const py::bytes& line) { return py::bytes(line_scanner::sibling_of(std::string_view(line))); },
       py::arg("line"));
 }

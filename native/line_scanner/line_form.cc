@@ -6,10 +6,12 @@
 namespace framedex::line_scanner {
 namespace {
 
-enum Class : uint8_t { kOther = 0, kDigit = 1, kHexLetter = 2, kLetter = 4, kStrange = 8 };
+enum Class : uint8_t { kOther = 0, kDigit = 1, kLowerHex = 2, kUpperHex = 4, kLetter = 8, kStrange = 16 };
 
 constexpr char kAnyDigit = '2';
-constexpr char kAnyHexDigit = 'a';
+constexpr char kAnyLower = 'a';
+constexpr char kAnyUpper = 'A';
+constexpr size_t kShortestName = 4;
 constexpr size_t kShortestHash = 8;  // characters of a word that is a hexadecimal number without a mark
 
 constexpr std::array<uint8_t, 256> classes() {
@@ -18,8 +20,10 @@ constexpr std::array<uint8_t, 256> classes() {
     if (byte >= '0' && byte <= '9') {
       of[byte] = kDigit;
     } else if (byte >= 'a' && byte <= 'f') {
-      of[byte] = kHexLetter;
-    } else if ((byte >= 'g' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_') {
+      of[byte] = kLowerHex;
+    } else if (byte >= 'A' && byte <= 'F') {
+      of[byte] = kUpperHex;
+    } else if ((byte >= 'g' && byte <= 'z') || (byte >= 'G' && byte <= 'Z') || byte == '_') {
       of[byte] = kLetter;
     } else if ((byte < ' ' && byte != '\t') || byte >= 0x7f) {
       of[byte] = kStrange;
@@ -45,28 +49,53 @@ void for_each_open(std::string_view word, uint8_t seen, const Open& open) {
     for (size_t i = 0; i < word.size(); ++i) open(i, kAnyDigit);
     return;
   }
-  const bool is_marked = word.size() > 2 && word[0] == '0' && word[1] == 'x';
-  if (is_marked) {
+  size_t first = 0;
+  bool is_hexadecimal = seen == (kDigit | kLowerHex) && word.size() >= kShortestHash;
+  char any = kAnyLower;
+  if (word.size() > 2 && word[0] == '0' && word[1] == 'x') {
     uint8_t rest = 0;
     for (size_t i = 2; i < word.size(); ++i) rest |= class_of(word[i]);
-    if ((rest & kLetter) == 0) {
-      size_t i = 2;
-      while (i < word.size() && word[i] == '0') ++i;
-      for (; i < word.size(); ++i) open(i, kAnyHexDigit);
-      return;
-    }
+    is_hexadecimal = (rest & kLetter) == 0 && (rest & (kLowerHex | kUpperHex)) != (kLowerHex | kUpperHex);
+    if ((rest & kUpperHex) != 0) any = kAnyUpper;
+    first = 2;
+  } else if (is_hexadecimal && class_of(word[0]) != kDigit) {
+    first = 1;
   }
-  const bool is_hash = seen == (kDigit | kHexLetter) && word.size() >= kShortestHash;
-  for (size_t i = 0; i < word.size(); ++i) {
-    if (is_hash && i > 0) {
-      open(i, kAnyHexDigit);
+  while (first < word.size() && word[first] == '0') ++first;
+  for (size_t i = first; i < word.size(); ++i) {
+    if (is_hexadecimal) {
+      open(i, any);
     } else if (class_of(word[i]) == kDigit) {
       open(i, kAnyDigit);
     }
   }
 }
 
-// Calls `word(begin, end, classes)` for each word with a digit. False where a character is a strange one.
+// Whether a word is a part of a qualified name of C++: these may be of any letters. `operator` counts.
+bool is_qualified(std::string_view line, size_t begin, size_t end) {
+  if (end - begin < kShortestName) return false;  // `py::`, of perf's maps
+  constexpr std::string_view kScope = "::";
+  constexpr std::string_view kBefore = ":<(,*& \t";
+  if (begin > 0 && kBefore.find(line[begin - 1]) == std::string_view::npos) return false;
+  const bool is_scope = line.substr(end, kScope.size()) == kScope;
+  const bool is_scoped = begin >= kScope.size() && line.substr(begin - kScope.size(), kScope.size()) == kScope;
+  return (is_scope || is_scoped) && line.substr(begin, end - begin) != "operator";
+}
+
+// The same for a word of a line, in which a name may be of any letters.
+template <typename Open>
+void for_each_open(std::string_view line, size_t begin, size_t end, uint8_t seen, const Open& open) {
+  const std::string_view word = line.substr(begin, end - begin);
+  if (seen == kDigit || !is_qualified(line, begin, end)) {
+    for_each_open(word, seen, open);
+    return;
+  }
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (word[i] != '_') open(i, class_of(word[i]) == kDigit ? kAnyDigit : word[i] >= 'a' ? kAnyLower : kAnyUpper);
+  }
+}
+
+// Calls `word(begin, end, classes)` for each word. False where a character is a strange one.
 template <typename Word>
 bool for_each_word(std::string_view line, const Word& word) {
   size_t position = 0;
@@ -83,14 +112,18 @@ bool for_each_word(std::string_view line, const Word& word) {
       if (next == kOther || next == kStrange) break;
       seen |= next;
     }
-    if ((seen & kDigit) != 0) word(begin, position, seen);
+    word(begin, position, seen);
   }
   return true;
 }
 
-char other_digit(char digit) {
-  if (digit >= 'a') return digit == 'f' ? 'a' : static_cast<char>(digit + 1);
-  return digit == '9' ? '2' : digit == '0' ? '5' : static_cast<char>(digit + 1);
+// Another one of the same kind: a digit, or a letter, which `f` ends in hexadecimal numbers.
+char other(char character) {
+  if (character == '9') return '2';
+  if (character == '0') return '5';
+  if (character == 'f' || character == 'F') return static_cast<char>(character - 5);
+  if (character == 'z' || character == 'Z') return static_cast<char>(character - 1);
+  return static_cast<char>(character + 1);
 }
 
 }  // namespace
@@ -99,7 +132,7 @@ bool append_form(std::string_view line, std::string& form) {
   const size_t before = form.size();
   form.append(line);
   const bool has_form = for_each_word(line, [&](size_t begin, size_t end, uint8_t seen) {
-    for_each_open(line.substr(begin, end - begin), seen, [&](size_t i, char mark) { form[before + begin + i] = mark; });
+    for_each_open(line, begin, end, seen, [&](size_t i, char mark) { form[before + begin + i] = mark; });
   });
   if (!has_form) form.resize(before);
   return has_form;
@@ -108,9 +141,7 @@ bool append_form(std::string_view line, std::string& form) {
 std::string sibling_of(std::string_view line) {
   std::string sibling(line);
   for_each_word(line, [&](size_t begin, size_t end, uint8_t seen) {
-    for_each_open(line.substr(begin, end - begin), seen, [&](size_t i, char) {
-      sibling[begin + i] = other_digit(line[begin + i]);
-    });
+    for_each_open(line, begin, end, seen, [&](size_t i, char) { sibling[begin + i] = other(line[begin + i]); });
   });
   return sibling;
 }

@@ -7,10 +7,10 @@
 namespace framedex::line_scanner {
 namespace {
 
-constexpr size_t kLongestKept = 4096;     // bytes of a line
+constexpr size_t kLongestKept = 4096;  // bytes of a line
 constexpr size_t kLongestByWords = 1 << 16;
 constexpr size_t kMostMet = 1 << 16;
-constexpr size_t kOverhead = 150;         // of an entry, beside its texts
+constexpr size_t kOverhead = 150;  // of an entry, beside its texts
 
 constexpr char kByForm = 'f';
 constexpr char kAsItIs = 'l';
@@ -34,6 +34,34 @@ bool any_word(std::string_view text, const Word& word) {
     if (word(text.substr(begin, position - begin))) return true;
   }
   return false;
+}
+
+// The end of the name that begins at a position of a mangled one, with its length before it; 0 where none does.
+size_t source_name(std::string_view mangled, size_t position, std::string_view& name) {
+  constexpr size_t kLongest = 4096;
+  size_t length = 0;
+  while (position < mangled.size() && mangled[position] >= '0' && mangled[position] <= '9' && length < kLongest) {
+    length = length * 10 + static_cast<size_t>(mangled[position++] - '0');
+  }
+  if (length == 0 || length > mangled.size() - position) return 0;
+  name = mangled.substr(position, length);
+  return position + length;
+}
+
+// Calls `take` for each part of the name of a function, `_Z3fooi` or `_ZN3foo3barEi` in the Itanium ABI, until it
+// returns true, and tells whether it did. True also where there are other things in it: templates, operators.
+template <typename Take>
+bool any_of_mangled(std::string_view mangled, const Take& take) {
+  constexpr std::string_view kNested = "_ZN";
+  const bool is_nested = mangled.substr(0, kNested.size()) == kNested;
+  size_t position = is_nested ? kNested.size() : kNested.size() - 1;
+  if (is_nested && position < mangled.size() && mangled[position] == 'K') ++position;
+  std::string_view name;
+  do {
+    position = source_name(mangled, position, name);
+    if (position == 0 || take(name)) return true;
+  } while (is_nested && position < mangled.size() && mangled[position] != 'E');
+  return is_nested && position == mangled.size();
 }
 
 // Whether a word may stand for names that are not in it: mangled ones, operators, what nanobind renames.
@@ -156,6 +184,7 @@ void LineMemory::keep_note(Situation before, std::string_view line, std::string 
 
 void LineMemory::know_names(const std::vector<std::string>& texts) {
   names_.clear();
+  lost_paths_.clear();
   knows_names_ = true;
   for (const std::string& text : texts) {
     any_word(text, [&](std::string_view word) {
@@ -195,22 +224,33 @@ const std::string* LineMemory::note_of(const Kept& kept, std::string_view line) 
   set_note_key(kept, line);
   const auto found = notes_.find(key_);
   if (found != notes_.end()) return &found->second;
-  if (outcome.names.empty()) return nullptr;
-  if (knows_names_) return has_known_name(kept, line) ? nullptr : &kNothing;
+  if (outcome.names.empty() && outcome.paths.empty()) return nullptr;
+  if (knows_names_) return leads_nowhere(kept, line) ? &kNothing : nullptr;
   ++names_met_;
   return nullptr;
 }
 
-bool LineMemory::has_known_name(const Kept& kept, std::string_view line) const {
-  for (const Range& range : kept.outcome.names) {
-    bool has_words = false;
-    const bool is_known = any_word(line.substr(range.begin, range.end - range.begin), [&](std::string_view word) {
-      has_words = true;
-      return hides_names(word) || names_.count(std::string(word)) != 0;
-    });
-    if (is_known || !has_words) return true;
+bool LineMemory::leads_nowhere(const Kept& kept, std::string_view line) const {
+  for (const Range& range : kept.outcome.paths) {
+    if (lost_paths_.count(std::string(line.substr(range.begin, range.end - range.begin))) == 0) return false;
   }
-  return false;
+  for (const Range& range : kept.outcome.names) {
+    if (has_known_name(line.substr(range.begin, range.end - range.begin))) return false;
+  }
+  return true;
+}
+
+bool LineMemory::has_known_name(std::string_view text) const {
+  bool has_words = false;
+  const auto is_known = [&](std::string_view name) {
+    return hides_names(name) || names_.count(std::string(name)) != 0;
+  };
+  const bool may_be_known = any_word(text, [&](std::string_view word) {
+    has_words = true;
+    if (word.substr(0, 2) == "_Z") return any_of_mangled(word, is_known);
+    return is_known(word);
+  });
+  return may_be_known || !has_words;
 }
 
 void LineMemory::set_key(Situation situation, std::string_view line) {

@@ -9,23 +9,26 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "line_scanner/line_scanner.h"
 
 namespace framedex::line_scanner {
 
-// What reading the next line of a log depends on beside the line: the stack that is open, and what its readers remember.
-// Numbered by whoever reads.
+// What reading the next line of a log depends on beside the line: the stack that is open, and what its readers
+// remember. Numbered by whoever reads.
 using Situation = uint32_t;
 
 // What a line of some form is in some situation. `counted` are the bytes on which its note depends; none: it has no
-// note. With `names`, of functions, it has a note only if one of them is known.
+// note. What has `names`, of functions, and `paths` has a note only if one of the names is known, or one of the paths
+// is not known to lead nowhere.
 struct Outcome {
   Situation next;
   bool has_frame;  // the last frame is now one of this line
   std::vector<Range> counted;
   std::vector<Range> names;
+  std::vector<Range> paths;
 };
 
 // The last frame, if it was followed and not read: what it is tells its line, read in the situation before it.
@@ -38,11 +41,11 @@ struct FollowedFrame {
 // A line that is not known: it has to be read.
 struct Unknown {
   Range range;
-  size_t stop;             // before its line break
-  bool decided_by_words;   // by these, see `Line`
+  size_t stop;            // before its line break
+  bool decided_by_words;  // by these, see `Line`
   std::vector<Range> words;
-  bool has_outcome;        // only its note is not known
-  bool is_worth_keeping;   // a line of this form was met before, in this situation
+  bool has_outcome;       // only its note is not known
+  bool is_worth_keeping;  // a line of this form was met before, in this situation
 };
 
 // Remembers what lines were, and follows a log through those that are known.
@@ -77,8 +80,11 @@ class LineMemory {
   // Keeps the note of a line whose outcome is kept.
   void keep_note(Situation before, std::string_view line, std::string note);
 
-  // Takes all words of these texts for names that are known; any other is not, from now on.
+  // Takes all words of these texts for names that are known; any other is not, from now on. Of paths nothing is known.
   void know_names(const std::vector<std::string>& texts);
+
+  // Takes a path for one that leads nowhere.
+  void know_lost_path(std::string path) { lost_paths_.insert(std::move(path)); }
 
   // Names of lines that might be known, met since there are no known ones.
   size_t names_met() const { return names_met_; }
@@ -98,16 +104,18 @@ class LineMemory {
 
   const Kept* find(Situation situation, std::string_view line);
   const std::string* note_of(const Kept& kept, std::string_view line);
-  bool has_known_name(const Kept& kept, std::string_view line) const;
+  bool leads_nowhere(const Kept& kept, std::string_view line) const;
+  bool has_known_name(std::string_view text) const;
   void set_key(Situation situation, std::string_view line);
   void set_note_key(const Kept& kept, std::string_view line);
   bool was_met();
 
   const LineScanner& scanner_;
   std::vector<bool> is_open_;
-  std::unordered_map<std::string, Kept> outcomes_;   // by situation and form, or line
+  std::unordered_map<std::string, Kept> outcomes_;      // by situation and form, or line
   std::unordered_map<std::string, std::string> notes_;  // by outcome and counted bytes
   std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> lost_paths_;
   bool knows_names_ = false;
   size_t names_met_ = 0;
   uint32_t next_id_ = 0;

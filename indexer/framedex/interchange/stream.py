@@ -7,13 +7,14 @@ in the log (the aliases at the end of an MLIR module) cannot count. Memory is bo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers
-from framedex.interchange.model import Format, PartKind, TextFrame
+from framedex.interchange.model import Format, Part, PartKind, TextFrame
 from framedex.interchange.situations import Situation, Situations, alike, outline
 from framedex.interchange.text.escapes import without_escapes
+from framedex.model import Language
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
 from framedex_native._scanner import LineMemory, sibling_of
@@ -21,6 +22,7 @@ from framedex_native._scanner import LineMemory, sibling_of
 _LONGEST_BYTES = 4 * LONGEST_LINE
 _MOST_KEPT = 16 << 20
 _MOST_SITUATIONS = 8192
+_MOST_PATHS = 4096
 _MANY_NAMES = 256
 """Names that nobody knew yet, after which it is worth to learn all that there are."""
 
@@ -32,6 +34,14 @@ _MAY_STATE = re.compile("|".join(re.sub(r"\d", r"\\d", re.escape(each)) for each
 _TEXTS = frozenset((PartKind.FUNCTION, PartKind.PATH, PartKind.LINE, PartKind.COLUMN, PartKind.MODULE, PartKind.LABEL))
 
 Spans = list[tuple[int, int]]
+
+
+class _Counted(NamedTuple):
+    """The bytes of a line on which its note depends, see `LineMemory`: none where there never is a note."""
+
+    counted: Spans
+    names: Spans
+    paths: Spans
 
 
 class Notes(Protocol):
@@ -47,7 +57,11 @@ class Notes(Protocol):
         """Whether there can be anything to say of a frame that has what this one has."""
 
     def goes_by_name(self, frame: TextFrame) -> bool:
-        """Whether there is something to say of such a frame only where the name of its function is known."""
+        """Whether there is something to say of such a frame only where its path leads somewhere, or where the name of
+        its function is known, if it is one of native code."""
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether a path of such a frame leads nowhere, whatever else is known, until there are other names."""
 
     def names(self) -> Sequence[str] | None:
         """Texts with the words of every known name; None where they are those of the last time."""
@@ -77,6 +91,7 @@ class NotedLog:
         self._scanner = line_scanner()
         self._notes = notes
         self._knows_names = False
+        self._paths: set[str] = set()  # of which it is known whether they lead nowhere
         self._lines = Lines()
         self._memory = LineMemory(self._scanner)
         self._situations = Situations(self._memory, self._lines, self._readers)
@@ -144,6 +159,8 @@ class NotedLog:
                 yield b"".join((*pieces, text[shown:stop]))
                 pieces, shown = [], stop
                 note = self._notes.found(frames)
+            if frames and self._knows_names and not note:
+                self._learn_paths(frames)
             if words is not None:
                 self._of_words.keep(words, note, sum(map(len, words)) + len(note))
             elif is_kept:
@@ -161,6 +178,15 @@ class NotedLog:
         if names is not None:
             self._memory.know_names(names)
             self._knows_names = True
+            self._paths.clear()
+
+    def _learn_paths(self, frames: Sequence[TextFrame]) -> None:
+        for frame in frames:
+            path = frame.place.path if frame.place is not None else ""
+            if path and path not in self._paths and self._notes.goes_by_name(frame) and len(self._paths) < _MOST_PATHS:
+                self._paths.add(path)
+                if self._notes.leads_nowhere(path):
+                    self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
 
     def _forget_if_much(self) -> None:
         if self._memory.weight > self._most_kept or len(self._situations) > _MOST_SITUATIONS:
@@ -208,21 +234,23 @@ class NotedLog:
         self._situations.enter(present)
         return is_alike and [*map(_shape, other.frames)] == [*map(_shape, read.frames)]
 
-    def _counted(self, frames: Sequence[TextFrame], line: bytes, text: str) -> tuple[Spans, Spans]:
-        """The bytes of a line on which its note depends, and of them the names of functions, if those alone lead to it.
-
-        None where there never is a note.
-        """
+    def _counted(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _Counted:
         possible = [frame for frame in frames if self._notes.is_possible(frame)]
         if not possible:
-            return [], []
-        whole: Spans = [(0, len(line))]
-        if text.encode("utf-8", "surrogateescape") != line or not text.isascii() or not all(map(_is_told, possible)):
-            return whole, []
+            return _Counted([], [], [])
         parts = [part for frame in possible for part in frame.parts]
+        if not text.isascii() or text.encode() != line or not all(map(_is_told, possible)):
+            return _Counted([(0, len(line))], [], [])
+        if any(frame.offset is not None or frame.build_id for frame in possible):  # which is no part
+            addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
+            return _Counted(_between(addresses, len(line)), [], [])
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXTS]
-        names = [(part.start, part.end) for part in parts if part.kind is PartKind.FUNCTION]
-        return counted or whole, names if all(map(self._notes.goes_by_name, possible)) else []
+        if not all(map(self._notes.goes_by_name, possible)):
+            return _Counted(counted, [], [])
+        native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
+        names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
+        paths = [(part.start, part.end) for part in parts if part.kind is PartKind.PATH]
+        return _Counted(counted, names, paths)
 
     def _read(self, number: int, line: bytes, text: str) -> _Read:
         """Read a line, whose text is that without what is written over and without colours."""
@@ -257,14 +285,23 @@ def _shape(frame: TextFrame) -> object:
 
 
 def _is_told(frame: TextFrame) -> bool:
-    """Whether all that a note on a frame depends on stands in its parts."""
-    if frame.offset is not None or frame.build_id or frame.outward or frame.first_line != frame.last_line:
+    """Whether all that a note on a frame depends on stands on its line, and what its function and place are in parts."""
+    if frame.outward or frame.first_line != frame.last_line or (frame.offset is not None and frame.address is None):
         return False
     kinds = {part.kind for part in frame.parts}
     place = frame.place
     if place is not None and (place.function or not {PartKind.PATH, PartKind.LINE} <= kinds):
         return False
-    return not frame.function or PartKind.FUNCTION in kinds
+    return PartKind.FUNCTION in kinds if frame.function else bool(kinds & _TEXTS)
+
+
+def _between(parts: Iterable[Part], end: int) -> Spans:
+    """What is not of these parts."""
+    spans, position = [], 0
+    for part in sorted(parts, key=lambda part: part.start):
+        spans.append((position, part.start))
+        position = part.end
+    return [*spans, (position, end)]
 
 
 def _tells_more(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
@@ -275,4 +312,3 @@ def _tells_more(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
     if frame.format is Format.GDB and not frame.place and not frame.module:
         return line.rstrip().endswith(")")
     return before is None or (frame.place, frame.module) != (before.place, before.module)
-

@@ -57,7 +57,7 @@ def resolve(index_path: Path | None, file: str) -> None:
     terminal = Terminal.of_stdout()
     with _opened(file) as source, _interrupts_left_to_the_producer(source):
         with _Sources(index_path, file) as sources:
-            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources.names)
+            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources)
             try:
                 _pass_on(source, file, NotedLog(notes, sources.releases))
             except BrokenPipeError:
@@ -153,6 +153,16 @@ class _Sources:
                 return self._index.names.all_names()
         except FramedexError:  # told when a frame is looked for
             return None
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether there is no file that a path could mean, and no public address."""
+        if self._resolver is None or self._failed:
+            return False
+        try:
+            with self._index.reading() if self._index is not None else nullcontext():
+                return self._resolver.leads_nowhere(path)
+        except FramedexError:
+            return False
 
     def _found(self, frame: TextFrame) -> Found:
         try:

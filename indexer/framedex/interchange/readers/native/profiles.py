@@ -55,7 +55,7 @@ class PerfScript:
         tab = text.rfind("\t")
         match = _PERF.match(text, tab) if tab >= 0 and text.endswith(")") else None
         if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
-            self._margin = Margin(line[: tab])
+            self._margin = Margin(line[:tab])
             self._waits = True
             return Piece(Format.PERF, (_known(matched(Format.PERF, number, match)),))
         start = text.find("> ") if "[0x" in text else -1

@@ -94,6 +94,6 @@ class IPythonText:
             return None
         self._path = old["path"] if old is not None else ""
         if not inside:
-            self._margin = Margin(text[: start])
+            self._margin = Margin(text[:start])
         label = match.groupdict().get("label")
         return matched(Format.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())

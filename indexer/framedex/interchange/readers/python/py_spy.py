@@ -39,7 +39,7 @@ class PySpyText:
         start = len(line) - len(line.lstrip())
         if not line.startswith("Thread ", start) or _THREAD.match(line, start) is None:
             return None
-        self._margin = Margin(line[: start])
+        self._margin = Margin(line[:start])
         return Piece(Format.PY_SPY, begins=line.strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
