@@ -159,8 +159,8 @@ class Reading:
 class Piece:
     """What a line is in a format: `begins` and `ends` are titles of the stack that begins, or ends, with it.
 
-    `depends_on_values`: on what the numbers in the line are, or on tables that stood before it; so nothing that was read
-    of a similar line tells what this one is.
+    `depends_on_values`: on what the numbers in the line are, or on tables that stood before it; so what a similar
+    line was does not tell what this one is.
     """
 
     format: Format

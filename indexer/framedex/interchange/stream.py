@@ -53,6 +53,10 @@ class Notes(Protocol):
     def found(self, frames: Sequence[TextFrame]) -> bytes:
         """The note, which may take a while."""
 
+
+class Unnoted(Protocol):
+    """Tells of which frames there is nothing to say, without looking for each of them."""
+
     def is_possible(self, frame: TextFrame) -> bool:
         """Whether there can be anything to say of a frame that has what this one has."""
 
@@ -61,7 +65,7 @@ class Notes(Protocol):
         its function is known, if it is one of native code."""
 
     def leads_nowhere(self, path: str) -> bool:
-        """Whether a path of such a frame leads nowhere, whatever else is known, until there are other names."""
+        """Whether a path of such a frame leads nowhere, until there are other names."""
 
     def names(self) -> Sequence[str] | None:
         """Texts with the words of every known name; None where they are those of the last time."""
@@ -81,8 +85,15 @@ class NotedLog:
     when the line's end comes is it read.
     """
 
-    def __init__(self, notes: Notes, releases: StatedReleases | None = None, most_kept: int = _MOST_KEPT) -> None:
+    def __init__(
+        self,
+        notes: Notes,
+        releases: StatedReleases | None = None,
+        unnoted: Unnoted | None = None,
+        most_kept: int = _MOST_KEPT,
+    ) -> None:
         """`releases` is told what the log states of them; of lines, about `most_kept` bytes are remembered."""
+        self._unnoted = unnoted
         self._releases = releases or StatedReleases()
         self._most_kept = most_kept
         self._readers = readers()
@@ -174,7 +185,7 @@ class NotedLog:
         yield b"".join(pieces)
 
     def _learn_names(self) -> None:
-        names = self._notes.names()
+        names = self._unnoted.names() if self._unnoted is not None else None
         if names is not None:
             self._memory.know_names(names)
             self._knows_names = True
@@ -183,9 +194,10 @@ class NotedLog:
     def _learn_paths(self, frames: Sequence[TextFrame]) -> None:
         for frame in frames:
             path = frame.place.path if frame.place is not None else ""
-            if path and path not in self._paths and self._notes.goes_by_name(frame) and len(self._paths) < _MOST_PATHS:
+            is_new = path and path not in self._paths and len(self._paths) < _MOST_PATHS
+            if is_new and self._unnoted is not None and self._unnoted.goes_by_name(frame):
                 self._paths.add(path)
-                if self._notes.leads_nowhere(path):
+                if self._unnoted.leads_nowhere(path):
                     self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
 
     def _forget_if_much(self) -> None:
@@ -235,7 +247,8 @@ class NotedLog:
         return is_alike and [*map(_shape, other.frames)] == [*map(_shape, read.frames)]
 
     def _counted(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _Counted:
-        possible = [frame for frame in frames if self._notes.is_possible(frame)]
+        unnoted = self._unnoted
+        possible = [frame for frame in frames if unnoted is None or unnoted.is_possible(frame)]
         if not possible:
             return _Counted([], [], [])
         parts = [part for frame in possible for part in frame.parts]
@@ -245,8 +258,8 @@ class NotedLog:
             addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
             return _Counted(_between(addresses, len(line)), [], [])
         counted = [(part.start, part.end) for part in parts if part.kind in _TEXTS]
-        if not all(map(self._notes.goes_by_name, possible)):
-            return _Counted(counted, [], [])
+        if unnoted is None or not all(map(unnoted.goes_by_name, possible)):
+            return _Counted(counted or [(0, len(line))], [], [])
         native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
         names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
         paths = [(part.start, part.end) for part in parts if part.kind is PartKind.PATH]
@@ -285,14 +298,14 @@ def _shape(frame: TextFrame) -> object:
 
 
 def _is_told(frame: TextFrame) -> bool:
-    """Whether all that a note on a frame depends on stands on its line, and what its function and place are in parts."""
+    """Whether all that a note on a frame depends on stands on its line, its function and its place in parts."""
     if frame.outward or frame.first_line != frame.last_line or (frame.offset is not None and frame.address is None):
         return False
     kinds = {part.kind for part in frame.parts}
     place = frame.place
     if place is not None and (place.function or not {PartKind.PATH, PartKind.LINE} <= kinds):
         return False
-    return PartKind.FUNCTION in kinds if frame.function else bool(kinds & _TEXTS)
+    return PartKind.FUNCTION in kinds or not frame.function
 
 
 def _between(parts: Iterable[Part], end: int) -> Spans:

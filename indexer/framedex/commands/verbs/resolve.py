@@ -59,7 +59,7 @@ def resolve(index_path: Path | None, file: str) -> None:
         with _Sources(index_path, file) as sources:
             notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources)
             try:
-                _pass_on(source, file, NotedLog(notes, sources.releases))
+                _pass_on(source, file, NotedLog(notes, sources.releases, notes))
             except BrokenPipeError:
                 _end_as_others_do_in_a_broken_pipe()
         if sources.missed:
