@@ -13,6 +13,7 @@ import argparse
 import os
 import pty
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -81,10 +82,34 @@ def _frames(_: random.Random) -> Iterator[str]:
         yield from samples
 
 
+def _moved_frames(chance: random.Random) -> Iterator[str]:
+    """The same stacks, of processes that each lay somewhere else."""
+    for text in _frames(chance):
+        yield _ADDRESS.sub(
+            lambda found: f"{chance.getrandbits(40) | 1 << 40:0{len(found[0])}x}"[-len(found[0]) :], text
+        )
+
+
+def _unknown(form: str) -> Callable[[random.Random], Iterator[str]]:
+    def lines(chance: random.Random) -> Iterator[str]:
+        for number in range(_SYMBOLS):
+            name = f"ns{number % 97}::Class{number % 1013}::method_{number:06d}(int, char const*)"
+            yield form.format(address=f"{chance.getrandbits(46) | 1 << 46:012x}", number=number % 40, name=name)
+
+    return lines
+
+
+_ADDRESS = re.compile(r"(?<=0x)[0-9a-f]{10,}")
+_SYMBOLS = 200_000
+_UNKNOWN = f"{_SYMBOLS:,} unknown symbols"
 _LOGS: Mapping[str, Callable[[random.Random], Iterator[str]]] = {
     "ordinary log text": _ordinary,
     "log of JAX, a place on every line": _of_jax,
     "nothing but stacks": _frames,
+    "nothing but stacks, no address twice": _moved_frames,
+    f"{_UNKNOWN}, glog": _unknown("    @     0x{address} {name}\n"),
+    f"{_UNKNOWN}, gdb": _unknown("#{number}  0x0000{address} in {name} () from /usr/lib/libfoo.so\n"),
+    f"{_UNKNOWN} and places, sanitizer": _unknown("    #{number} 0x{address} in {name} /build/a.cc:{number}1\n"),
 }
 
 
@@ -96,9 +121,12 @@ def _measure_speed(
     filters: Mapping[str, Sequence[str]],
     rounds: int,
 ) -> None:
-    if make is _frames:
+    texts = 20_000
+    if make in (_frames, _moved_frames):
         megabytes //= 16
-    block = "".join(islice(make(random.Random(1)), 20_000)).encode()
+    elif title.startswith(_UNKNOWN):
+        texts, megabytes = _SYMBOLS, 0
+    block = "".join(islice(make(random.Random(1)), texts)).encode()
     log.write_bytes(block * max(megabytes * 1_000_000 // len(block), 1))
     size = log.stat().st_size / 1e6
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in filters}

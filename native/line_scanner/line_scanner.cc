@@ -89,6 +89,11 @@ size_t behind_escape(std::string_view text, size_t position) {
 
 }  // namespace
 
+Line whole_line(std::string_view text, size_t begin) {
+  const size_t end = line_end(text, begin);
+  return {{begin, end}, end - length_of_break(text.substr(begin, end - begin)), false, {}};
+}
+
 LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles) {
   Trie trie(1);
   for (const std::string& needle : needles) add(trie, needle, Ending::kNeedle);
@@ -117,8 +122,12 @@ LineScanner::LineScanner(const std::vector<std::string>& needles, const std::vec
 
 std::vector<Line> LineScanner::scan(std::string_view text) const {
   std::vector<Line> lines;
+  for (std::optional<Line> line = next(text, 0); line; line = next(text, line->range.end)) lines.push_back(*line);
+  return lines;
+}
+
+std::optional<Line> LineScanner::next(std::string_view text, size_t position) const {
   State state = 0;
-  size_t position = 0;
   while (position < text.size()) {
     const State reached = next_[state * kBytes + index_of(text[position])];
     if (reached < first_with_needle_) {
@@ -128,12 +137,10 @@ std::vector<Line> LineScanner::scan(std::string_view text) const {
       position = behind_escape(text, position);
     } else {
       const size_t before = text.rfind('\n', position);
-      lines.push_back(line_at(text, before == std::string_view::npos ? 0 : before + 1, line_end(text, position)));
-      position = lines.back().range.end;
-      state = 0;
+      return line_at(text, before == std::string_view::npos ? 0 : before + 1, line_end(text, position));
     }
   }
-  return lines;
+  return std::nullopt;
 }
 
 Line LineScanner::line_at(std::string_view text, size_t begin, size_t end) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct Line {
   std::vector<Range> words;
 };
 
+// The line that begins at a position, whatever is on it.
+Line whole_line(std::string_view text, size_t begin);
+
 // Finds the lines that hold one of many needles in one pass of an automaton (Aho and Corasick, 1975), whatever their
 // number. Colours (ECMA-48 control sequences) within a needle do not hide it.
 class LineScanner {
@@ -33,6 +37,9 @@ class LineScanner {
   LineScanner(const std::vector<std::string>& needles, const std::vector<std::string>& word_needles);
 
   std::vector<Line> scan(std::string_view text) const;
+
+  // The first of those lines from the beginning of a line on.
+  std::optional<Line> next(std::string_view text, size_t position) const;
 
  private:
   using State = uint16_t;

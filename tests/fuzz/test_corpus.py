@@ -50,7 +50,7 @@ def _source(name: str) -> Callable[[bytes, Path], None]:
 
 
 def _log(data: bytes, folder: Path) -> None:
-    LineScanner([b'File "', b"#0"], [b".cc:", b".py:"]).scan(data, {})
+    LineScanner([b'File "', b"#0"], [b".cc:", b".py:"]).scan(data)
 
 
 NATIVE: dict[str, list[Callable[[bytes, Path], object]]] = {

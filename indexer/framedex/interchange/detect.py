@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from framedex.interchange.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
+from framedex.interchange.lines import BLANK, LONGEST_LINE, Asked, Lines, line_scanner, readers
 from framedex.interchange.model import Format, Piece, Reader, Reading, TextFrame, TextStack
 from framedex.interchange.readers.native.addresses import LINK
 
@@ -43,8 +43,7 @@ class _Collector:
     """Puts the pieces that readers find together into stacks."""
 
     def __init__(self, readers: list[Reader]) -> None:
-        self._readers = readers
-        self._usual = usual(readers)
+        self._asked = Asked(readers)
         self._places = readers[-1:]
         self._scanner = line_scanner()
         self._stacks: list[TextStack] = []
@@ -74,20 +73,20 @@ class _Collector:
     def take(self, first: int, block: str) -> None:
         """Take a block of lines; those that nothing can begin on cost little."""
         content = block.encode("utf-8", "surrogatepass")
-        found = self._scanner.scan(content, {})
+        found = self._scanner.scan(content)
         if not found and not self._lines.is_open:
             return
         lines = block.split("\n")
-        asked = Asked(self._readers, self._usual, content)
         number, position = 0, 0
-        for begin, _, end, words, _ in (*found, (len(content), 0, 0, None, None)):
+        for begin, stop, end, words in (*found, (len(content), 0, 0, None)):
             following = number + content.count(b"\n", position, begin) if end else len(lines)
             while number < following and self._lines.is_open:
                 self._line((), first + number, lines[number])
                 number += 1
             number, position = following, end
             if end:
-                self._line(asked.on(begin) if words is None else self._places, first + number, lines[number])
+                asked = self._asked.on_triggered(content[begin:stop]) if words is None else self._places
+                self._line(asked, first + number, lines[number])
                 number += 1
 
     def _line(self, readers: Sequence[Reader], number: int, line: str) -> None:

@@ -34,7 +34,7 @@ from framedex.interchange.readers.python.pytest_text import PytestText
 from framedex.interchange.readers.python.rich_boxes import RichBoxes
 from framedex.interchange.readers.python.tracebacks import FileLines
 from framedex.interchange.readers.trace import TraceText
-from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, is_of_same_source, text_start
+from framedex.interchange.text.prefixes import PREFIXES_BEGIN_WITH, source_of, text_start
 from framedex.releases.stated import StatedReleases
 from framedex_native._scanner import LineScanner
 
@@ -97,26 +97,21 @@ def _seldom_scanner() -> LineScanner:
 
 
 class Asked:
-    """Who is asked on the lines of a text; one object answers for one piece of it."""
+    """Who is asked on the lines of a text; one object answers for one text."""
 
-    def __init__(self, readers: Sequence[Reader], usual: Sequence[Reader], text: bytes) -> None:
+    def __init__(self, readers: Sequence[Reader]) -> None:
         self._readers = readers
-        self._usual = usual
-        self._text = text
-        self._seldom: set[int] | None = None
+        self._usual = [reader for reader in readers if not reader.is_seldom]
+        self._scanner = line_scanner()
+        self._seldom = _seldom_scanner()
 
-    def on(self, begin: int) -> Sequence[Reader]:
-        """The readers to be asked on the line that begins at a byte and has a trigger; none at the end of the text."""
-        if begin == len(self._text):
-            return ()
-        if self._seldom is None:
-            self._seldom = {line[0] for line in _seldom_scanner().scan(self._text, {})}
-        return self._readers if begin in self._seldom else self._usual
+    def on(self, line: bytes) -> Sequence[Reader]:
+        """The readers to be asked on a line; none on one without triggers."""
+        return self.on_triggered(line) if self._scanner.holds(line) else ()
 
-
-def usual(readers: Sequence[Reader]) -> list[Reader]:
-    """Those of the readers that are asked on every line with a trigger."""
-    return [reader for reader in readers if not reader.is_seldom]
+    def on_triggered(self, line: bytes) -> Sequence[Reader]:
+        """The readers to be asked on a line with a trigger."""
+        return self._readers if self._seldom.holds(line) else self._usual
 
 
 class Meaning(NamedTuple):
@@ -136,13 +131,21 @@ BLANK = Meaning()
 """What a line without text is, however it is indented: it ends no stack, and is part of it only if more follows."""
 
 
+class State(NamedTuple):
+    """The reader of the stack that is open, the last frame of it, and who wrote the line that this begins on."""
+
+    reader: Reader | None
+    last: TextFrame | None
+    source: str
+
+
 class Lines:
     """Follows the lines of one text. Of the stack that is open it keeps the last frame and nothing else."""
 
     def __init__(self) -> None:
         self._reader: Reader | None = None  # of the stack that is open
         self._last: TextFrame | None = None  # of its frames
-        self._prefix = ""  # of the line that this frame begins on
+        self._source = ""  # of the line that this frame begins on
 
     @property
     def is_open(self) -> bool:
@@ -150,9 +153,13 @@ class Lines:
         return self._reader is not None
 
     @property
-    def last(self) -> TextFrame | None:
-        """The last frame of the stack that is open."""
-        return self._last
+    def state(self) -> State:
+        """What the next line is read by, beside what the readers remember; it can be set to what it was before."""
+        return State(self._reader, self._last, self._source)
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._reader, self._last, self._source = state
 
     def take(self, asked: Sequence[Reader], number: int, line: str) -> Meaning | None:
         """What the next line is, by the stack that is open and the readers `asked`; None if it is of no stack.
@@ -190,7 +197,7 @@ class Lines:
             return self._taken(current, piece, line[:start])
         text = line[start:] if start else line
         # What another process wrote in between is no rest of this frame.
-        if self._last is not None and is_of_same_source(self._prefix, line[:start]):
+        if self._last is not None and self._source == source_of(line[:start]):
             longer = current.extended(self._last, number, text)
         if longer is None:
             if piece is not None:
@@ -218,7 +225,7 @@ class Lines:
         if begins:
             self._reader, self._last = reader, None
         if piece.frames:
-            self._last, self._prefix = piece.frames[-1], prefix
+            self._last, self._source = piece.frames[-1], source_of(prefix)
         if piece.ends is not None:
             self.close()
         return Meaning(piece, begins=begins)

@@ -157,13 +157,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What a line is in a format: `begins` and `ends` are titles of the stack that begins, or ends, with it."""
+    """What a line is in a format: `begins` and `ends` are titles of the stack that begins, or ends, with it.
+
+    `depends_on_values`: on what the numbers in the line are, or on tables that stood before it; so what a similar
+    line was does not tell what this one is.
+    """
 
     format: Format
     frames: tuple[TextFrame, ...] = ()
     begins: str | None = None
     ends: str | None = None
     innermost_first: bool = True
+    depends_on_values: bool = False
 
 
 class Reader(Protocol):
@@ -176,6 +181,13 @@ class Reader(Protocol):
     @property
     def is_seldom(self) -> bool:
         """Whether what it reads is seldom in a log of JAX: it is asked only on lines with triggers of its own."""
+
+    @property
+    def remembers(self) -> tuple[str, ...]:
+        """The attributes, of immutable values, that hold what it has read and reads later lines by.
+
+        Whatever else it holds, a piece whose meaning comes from there says so (`Piece.depends_on_values`).
+        """
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """What the line is to this format; `inside` a stack that this reader began."""

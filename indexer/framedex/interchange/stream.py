@@ -6,16 +6,42 @@ in the log (the aliases at the end of an MLIR module) cannot count. Memory is bo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
 
-from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers, usual
-from framedex.interchange.model import Format, Reader, TextFrame
+from framedex.interchange.lines import LONGEST_LINE, Asked, Lines, line_scanner, readers
+from framedex.interchange.model import Format, Part, PartKind, TextFrame
+from framedex.interchange.situations import Situation, Situations, alike, outline
 from framedex.interchange.text.escapes import without_escapes
+from framedex.model import Language
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
+from framedex_native._scanner import LineMemory, sibling_of
 
 _LONGEST_BYTES = 4 * LONGEST_LINE
+_MOST_KEPT = 16 << 20
+_MOST_SITUATIONS = 8192
+_MOST_PATHS = 4096
+_MANY_NAMES = 256
+"""Names that nobody knew yet, after which it is worth to learn all that there are."""
+
+_FARTHEST = 50
+"""Lines behind a frame: what may follow it depends on how far away it is."""
+
+# A number in such a statement may be another one in a line of the same form.
+_MAY_STATE = re.compile("|".join(re.sub(r"\d", r"\\d", re.escape(each)) for each in StatedReleases.triggers))
+_TEXTS = frozenset((PartKind.FUNCTION, PartKind.PATH, PartKind.LINE, PartKind.COLUMN, PartKind.MODULE, PartKind.LABEL))
+
+Spans = list[tuple[int, int]]
+
+
+class _Counted(NamedTuple):
+    """The bytes of a line on which its note depends, see `LineMemory`: none where there never is a note."""
+
+    counted: Spans
+    names: Spans
+    paths: Spans
 
 
 class Notes(Protocol):
@@ -28,6 +54,30 @@ class Notes(Protocol):
         """The note, which may take a while."""
 
 
+class Unnoted(Protocol):
+    """Tells of which frames there is nothing to say, without looking for each of them."""
+
+    def is_possible(self, frame: TextFrame) -> bool:
+        """Whether there can be anything to say of a frame that has what this one has."""
+
+    def goes_by_name(self, frame: TextFrame) -> bool:
+        """Whether there is something to say of such a frame only where its path leads somewhere, or where the name of
+        its function is known, if it is one of native code."""
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether a path of such a frame leads nowhere, until there are other names."""
+
+    def names(self) -> Sequence[str] | None:
+        """Texts with the words of every known name; None where they are those of the last time."""
+
+
+class _Read(NamedTuple):
+    """What was read of a line: the frames that it has, or completes; and whether others of its kind are like it."""
+
+    frames: Sequence[TextFrame]
+    is_typical: bool
+
+
 class NotedLog:
     """Takes a log in blocks of any size and hands it out with notes; one object takes one log.
 
@@ -35,16 +85,27 @@ class NotedLog:
     when the line's end comes is it read.
     """
 
-    def __init__(self, notes: Notes, releases: StatedReleases | None = None) -> None:
-        """`releases` is told what the log states of them."""
+    def __init__(
+        self,
+        notes: Notes,
+        releases: StatedReleases | None = None,
+        unnoted: Unnoted | None = None,
+        most_kept: int = _MOST_KEPT,
+    ) -> None:
+        """`releases` is told what the log states of them; of lines, about `most_kept` bytes are remembered."""
+        self._unnoted = unnoted
         self._releases = releases or StatedReleases()
+        self._most_kept = most_kept
         self._readers = readers()
-        self._usual = usual(self._readers)
+        self._asked = Asked(self._readers)
         self._places = self._readers[-1]
         self._scanner = line_scanner()
         self._notes = notes
+        self._knows_names = False
+        self._paths: set[str] = set()  # of which it is known whether they lead nowhere
         self._lines = Lines()
-        self._number = 0  # of the lines that were read
+        self._memory = LineMemory(self._scanner)
+        self._situations = Situations(self._memory, self._lines, self._readers)
         self._begun = bytearray()  # what counts of the line that has no end yet; it was handed out
         self._held = b""  # a carriage return, if it may be the first half of a line break
         self._of_words: Recall[tuple[bytes, ...], bytes] = Recall()
@@ -81,75 +142,179 @@ class NotedLog:
             begun[_LONGEST_BYTES + 1 :] = begun[-1:]  # too long to be read, unless it is written over
 
     def _may_count(self, rest: bytes) -> bool:
-        return self._lines.is_open or bool(self._scanner.scan(bytes(self._begun) + rest, {}))
+        if self._scanner.holds(bytes(self._begun) + rest):
+            return True
+        self._catch_up()
+        return self._lines.is_open
 
     def _noted(self, text: bytes, shown: int) -> Iterator[bytes]:
         """Whole lines from byte `shown` on, with their notes."""
         pieces: list[bytes] = []
-        for begin, stop, asked, words, note in self._lines_that_count(text):
+        position = 0
+        if self._knows_names:
+            self._learn_names()
+        while True:
+            noted, unknown = self._memory.follow(text, position, shown, self._of_words.kept)
+            pieces.append(noted)
+            if unknown is None:
+                break
+            begin, stop, position, words, has_outcome, is_worth_keeping = unknown
+            shown = max(shown, begin)
+            line, before = text[begin:stop], self._memory.situation
+            if words is None:
+                frames, is_kept = self._line(line, has_outcome, is_worth_keeping)
+            else:
+                frames, is_kept = self._frames_of_words(words), False
+            note = self._notes.known(frames) if frames else b""
             if note is None:
-                frames = self._frames(asked, text[begin:stop]) if words is None else self._frames_of_words(words)
-                note = self._notes.known(frames) if frames else b""
-                if note is None:
-                    yield b"".join((*pieces, text[shown:stop]))
-                    pieces, shown = [], stop
-                    note = self._notes.found(frames)
-                if words is not None:
-                    self._of_words.keep(words, note, sum(map(len, words)) + len(note))
+                yield b"".join((*pieces, text[shown:stop]))
+                pieces, shown = [], stop
+                note = self._notes.found(frames)
+            if frames and self._knows_names and not note:
+                self._learn_paths(frames)
+            if words is not None:
+                self._of_words.keep(words, note, sum(map(len, words)) + len(note))
+            elif is_kept:
+                self._memory.keep_note(before, line, note)
+                self._forget_if_much()
             if note:
                 pieces += text[shown:stop], note
                 shown = stop
-        yield b"".join((*pieces, text[shown:]))
+            if not self._knows_names and self._memory.names_met > _MANY_NAMES:
+                self._learn_names()
+        yield b"".join(pieces)
 
-    def _lines_that_count(
-        self, text: bytes
-    ) -> Iterator[tuple[int, int, Sequence[Reader], tuple[bytes, ...] | None, bytes | None]]:
-        """The lines to be read, without their breaks, and by whom: those with a trigger, others while a stack is open.
+    def _learn_names(self) -> None:
+        names = self._unnoted.names() if self._unnoted is not None else None
+        if names is not None:
+            self._memory.know_names(names)
+            self._knows_names = True
+            self._paths.clear()
 
-        The words of a line are those that it can be read by, if the line around them does not matter; with the note
-        that is known of them. Lines of which it is known that there is nothing to note are left out.
-        """
-        position = 0
-        lines = self._lines
-        asked = Asked(self._readers, self._usual, text)
-        nothing = len(text), len(text), len(text), None, None
-        for begin, stop, end, words, note in (*self._scanner.scan(text, self._of_words.kept), nothing):
-            while lines.is_open and position < begin:
-                following = text.find(b"\n", position) + 1 or len(text)
-                yield position, _before_break(text, following), (), None, None
-                position = following
-            if lines.is_open or end - begin > LONGEST_LINE:
-                yield begin, stop, asked.on(begin), None, None
-            else:
-                yield begin, stop, asked.on(begin) if words is None else (), words, note
-            position = end
+    def _learn_paths(self, frames: Sequence[TextFrame]) -> None:
+        for frame in frames:
+            path = frame.place.path if frame.place is not None else ""
+            is_new = path and path not in self._paths and len(self._paths) < _MOST_PATHS
+            if is_new and self._unnoted is not None and self._unnoted.goes_by_name(frame):
+                self._paths.add(path)
+                if self._unnoted.leads_nowhere(path):
+                    self._memory.know_lost_path(path.encode("utf-8", "surrogateescape"))
 
-    def _frames(self, asked: Sequence[Reader], line: bytes) -> Sequence[TextFrame]:
-        """The frames that a line has, or completes."""
-        body = line[line.rfind(b"\r") + 1 :]
-        text = without_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
-        if text is None or len(text) > LONGEST_LINE:
+    def _forget_if_much(self) -> None:
+        if self._memory.weight > self._most_kept or len(self._situations) > _MOST_SITUATIONS:
+            self._situations.clear(self._memory.number)
+
+    def _catch_up(self) -> None:
+        self._situations.catch_up(lambda number, line: self._read(number, line, _text(line) or ""))
+
+    def _line(self, line: bytes, has_outcome: bool, is_worth_keeping: bool) -> tuple[Sequence[TextFrame], bool]:
+        """The frames that a line has, or completes, and whether their note is to be kept."""
+        text = _text(line)
+        if text == "":
+            return (), False
+        self._catch_up()
+        number = self._memory.number
+        if text is None:
             self._lines.close()
-            return ()
-        if not text:
-            return ()
-        self._number += 1
+            self._situations.read(number)
+            return (), False
+        known = self._releases.count
         self._releases.take(text)
-        before = self._lines.last
-        meaning = self._lines.take(asked, self._number, text)
+        before, situation = self._situations.present, self._memory.situation
+        read = self._read(number + 1, line, text)
+        after = self._situations.read(number + 1)
+        if self._releases.count != known:
+            self._situations.clear(number + 1)  # notes depend on them
+            return read.frames, False
+        if has_outcome or not is_worth_keeping or not read.is_typical:
+            return read.frames, has_outcome and is_worth_keeping
+        by_form = not _MAY_STATE.search(text) and self._is_of_its_form(before, number + 1, line, read)
+        last = self._lines.state.last
+        has_frame = last is not None and last is not before.state.last
+        self._memory.keep(situation, line, by_form, after, has_frame, *self._counted(read.frames, line, text))
+        return read.frames, True
+
+    def _is_of_its_form(self, before: Situation, number: int, line: bytes, read: _Read) -> bool:
+        """Whether another line of the same form is read like this one, so that the form decides."""
+        sibling = sibling_of(line)
+        if sibling == line:
+            return True
+        present = self._situations.present
+        self._situations.enter(before)
+        other = self._read(number, sibling, _text(sibling) or "")
+        is_alike = other.is_typical and alike(self._situations.present) == alike(present)
+        self._situations.enter(present)
+        return is_alike and [*map(_shape, other.frames)] == [*map(_shape, read.frames)]
+
+    def _counted(self, frames: Sequence[TextFrame], line: bytes, text: str) -> _Counted:
+        unnoted = self._unnoted
+        possible = [frame for frame in frames if unnoted is None or unnoted.is_possible(frame)]
+        if not possible:
+            return _Counted([], [], [])
+        parts = [part for frame in possible for part in frame.parts]
+        if not text.isascii() or text.encode() != line or not all(map(_is_told, possible)):
+            return _Counted([(0, len(line))], [], [])
+        if any(frame.offset is not None or frame.build_id for frame in possible):  # which is no part
+            addresses = [part for part in parts if part.kind is PartKind.ADDRESS]
+            return _Counted(_between(addresses, len(line)), [], [])
+        counted = [(part.start, part.end) for part in parts if part.kind in _TEXTS]
+        if unnoted is None or not all(map(unnoted.goes_by_name, possible)):
+            return _Counted(counted or [(0, len(line))], [], [])
+        native = [part for frame in possible if frame.language is Language.NATIVE for part in frame.parts]
+        names = [(part.start, part.end) for part in native if part.kind is PartKind.FUNCTION]
+        paths = [(part.start, part.end) for part in parts if part.kind is PartKind.PATH]
+        return _Counted(counted, names, paths)
+
+    def _read(self, number: int, line: bytes, text: str) -> _Read:
+        """Read a line, whose text is that without what is written over and without colours."""
+        before = self._lines.state.last
+        meaning = self._lines.take(self._asked.on(line), number, text)
+        is_near = before is None or number - before.first_line < _FARTHEST
         if meaning is None:
-            return ()
+            return _Read((), is_near)
         if meaning.longer is not None:
-            return (meaning.longer,) if _tells_more(meaning.longer, before, text) else ()
+            return _Read((meaning.longer,) if _tells_more(meaning.longer, before, text) else (), is_typical=False)
         if meaning.piece is None:
-            return ()
+            return _Read((), is_near)
         if meaning.piece.format is Format.PLAIN:
             self._lines.close()  # a stack of places goes on only where there are more of them
-        return [frame for frame in meaning.piece.frames if _tells_more(frame, None, text)]
+        frames = [frame for frame in meaning.piece.frames if _tells_more(frame, None, text)]
+        return _Read(frames, is_near and not meaning.piece.depends_on_values)
 
     def _frames_of_words(self, words: Sequence[bytes]) -> Sequence[TextFrame]:
         pieces = (self._places.piece(0, word.decode("utf-8", "surrogateescape"), inside=False) for word in words)
         return [frame for piece in pieces if piece is not None for frame in piece.frames]
+
+
+def _text(line: bytes) -> str | None:
+    """What a terminal shows of a line; None where that is too long to be read."""
+    body = line[line.rfind(b"\r") + 1 :]
+    text = without_escapes(body.decode("utf-8", "surrogateescape")) if len(body) <= _LONGEST_BYTES else None
+    return text if text is None or len(text) <= LONGEST_LINE else None
+
+
+def _shape(frame: TextFrame) -> object:
+    return frame.start, frame.end, frame.parts, outline(frame)
+
+
+def _is_told(frame: TextFrame) -> bool:
+    """Whether all that a note on a frame depends on stands on its line, its function and its place in parts."""
+    if frame.outward or frame.first_line != frame.last_line or (frame.offset is not None and frame.address is None):
+        return False
+    kinds = {part.kind for part in frame.parts}
+    place = frame.place
+    if place is not None and (place.function or not {PartKind.PATH, PartKind.LINE} <= kinds):
+        return False
+    return PartKind.FUNCTION in kinds or not frame.function
+
+
+def _between(parts: Iterable[Part], end: int) -> Spans:
+    """What is not of these parts."""
+    spans, position = [], 0
+    for part in sorted(parts, key=lambda part: part.start):
+        spans.append((position, part.start))
+        position = part.end
+    return [*spans, (position, end)]
 
 
 def _tells_more(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
@@ -160,10 +325,3 @@ def _tells_more(frame: TextFrame, before: TextFrame | None, line: str) -> bool:
     if frame.format is Format.GDB and not frame.place and not frame.module:
         return line.rstrip().endswith(")")
     return before is None or (frame.place, frame.module) != (before.place, before.module)
-
-
-def _before_break(text: bytes, end: int) -> int:
-    """Where the line break of the line that ends at byte `end` begins."""
-    if text[end - 1 : end] != b"\n":
-        return end
-    return end - 2 if text[end - 2 : end - 1] == b"\r" else end - 1

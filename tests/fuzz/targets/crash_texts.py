@@ -27,6 +27,8 @@ def run(data: bytes) -> None:
     notes = _Telling()
     noted = _streamed(data, len(data) or 1, notes)
     assert noted == _streamed(data, 61, _Telling()), "what is noted depends on the pieces that a log arrives in"
+    twice = _streamed(data * 2, 2 * len(data) or 1, _Telling())
+    assert twice == _streamed(data * 2, 2 * len(data) or 1, _Telling(), most_kept=-1), "memory changes what is noted"
     if _is_plain(text):
         missing = {_told(frame) for frame in frames if frame.format not in _WHOLE_ONLY} - notes.told
         assert not missing, f"only read as a whole: {missing}"
@@ -42,7 +44,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _told(frame: TextFrame) -> tuple[object, ...]:
-    return frame.format, frame.function, frame.place, frame.address
+    return frame.format, frame.function, frame.place  # no address: what a note says depends on none
 
 
 class _Silent:
@@ -66,7 +68,7 @@ class _Telling(_Silent):
         return f" <{[_told(frame) for frame in frames]!r}>".encode("utf-8", "backslashreplace")
 
 
-def _streamed(data: bytes, size: int, notes: _Silent) -> bytes:
-    log = NotedLog(notes)
+def _streamed(data: bytes, size: int, notes: _Silent, most_kept: int = 1 << 20) -> bytes:
+    log = NotedLog(notes, most_kept=most_kept)
     pieces = [piece for at in range(0, len(data), size) for piece in log.take(data[at : at + size])]
     return b"".join((*pieces, *log.end()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from framedex.interchange import read
-from framedex.interchange.lines import LONGEST_LINE
-from framedex.interchange.model import TextFrame
+from framedex.interchange.lines import LONGEST_LINE, readers
+from framedex.interchange.model import Reader, TextFrame
 from framedex.interchange.stream import NotedLog
+from tests.crash_corpus import corpus
 
 SAMPLES = sorted(
     path
@@ -199,3 +201,36 @@ def test_memory_does_not_grow_with_the_log(unit: bytes) -> None:
         assert feed(40, 100) - before < 12 << 20
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_remembered_of_lines_changes_no_note(seed: int) -> None:
+    chance = random.Random(seed)
+    texts = [text.text.encode() for text in corpus()] + [path.read_bytes() for path in SAMPLES]
+    chosen = chance.sample(texts, 30)
+    log = b"".join(with_other_digits(text, chance) for _ in range(4) for text in chosen)
+    remembering, forgetful = NotedLog(Told()), NotedLog(Told(), most_kept=-1)
+    assert b"".join([*remembering.take(log), *remembering.end()]) == b"".join([*forgetful.take(log), *forgetful.end()])
+
+
+class Told(Names):
+    """Notes all that a text tells of a frame."""
+
+    def found(self, frames: Sequence[TextFrame]) -> bytes:
+        return OPEN + repr([_told(frame) for frame in frames]).encode("utf-8", "backslashreplace") + CLOSE
+
+
+def _told(frame: TextFrame) -> object:
+    return frame.format, frame.function, frame.place, frame.module, frame.offset, frame.language, frame.build_id
+
+
+def with_other_digits(text: bytes, chance: random.Random) -> bytes:
+    return re.sub(rb"\d", lambda digit: b"%d" % chance.randrange(10) if chance.random() < 0.2 else digit[0], text)
+
+
+@pytest.mark.parametrize("reader", readers(), ids=lambda reader: type(reader).__name__)
+def test_a_reader_tells_all_that_it_remembers(reader: Reader) -> None:
+    # Tables, by which pieces are that say so; and what is of no line.
+    others = {"_texts", "_rows", "_aliases", "_known", "_places"}
+    assert vars(reader).keys() - others <= {*reader.remembers}
+    assert all(hash(vars(reader)[name]) is not None for name in reader.remembers)

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from framedex_native._scanner import LineScanner
+from framedex_native._scanner import LineMemory, LineScanner
 
 NEEDLES = [b"#1", b"@ ", b"aba", b"abab", b"bb:", b"loc("]
 WORD_NEEDLES = [b".c:", b".cc:", b"a.c"]
@@ -51,21 +51,24 @@ def expected(text: bytes) -> list[Line]:
 def test_lines_with_a_needle_are_found(seed: int) -> None:
     chance = random.Random(seed)
     text = b"".join(chance.choices(ALPHABET, k=chance.randrange(400)))
-    assert [line[:4] for line in LineScanner(NEEDLES, WORD_NEEDLES).scan(text, {})] == expected(text)
+    assert [line[:4] for line in LineScanner(NEEDLES, WORD_NEEDLES).scan(text)] == expected(text)
 
 
-def test_what_is_answered_comes_with_its_answer_and_without_one_not_at_all() -> None:
-    scanner = LineScanner([], [b".c:"])
-    answers = {(b"x.c:1",): b"X", (b"y.c:1", b"z.c:1"): b""}
-    assert scanner.scan(b"x.c:1\ny.c:1 z.c:1\ny.c:1", answers) == [
-        (0, 5, 6, (b"x.c:1",), b"X"),
-        (18, 23, 23, (b"y.c:1",), None),
-    ]
+def test_lines_are_followed_as_far_as_the_notes_of_their_words_are_known() -> None:
+    memory = LineMemory(LineScanner([], [b".c:"]))
+    memory.read(memory.add_situation(False), 0)
+    text = b"nothing\nx.c:1\ny.c:1 z.c:1\ny.c:1\nrest"
+    answers = {(b"x.c:1",): b" X", (b"y.c:1", b"z.c:1"): b""}
+    noted, unknown = memory.follow(text, 0, 0, answers)
+    assert noted == b"nothing\nx.c:1 X\ny.c:1 z.c:1\n"
+    assert unknown is not None
+    assert unknown[:4] == (26, 31, 32, (b"y.c:1",))
+    assert memory.follow(text, 32, 31, answers) == (b"\nrest", None)
 
 
 def test_words_of_no_reasonable_length_or_number_do_not_decide() -> None:
     scanner = LineScanner([], [b".c:"])
-    assert [line[3] for line in scanner.scan(b"x" * 5000 + b".c:1\n" + b"x.c:1 " * 65 + b"\n", {})] == [None, None]
+    assert [line[3] for line in scanner.scan(b"x" * 5000 + b".c:1\n" + b"x.c:1 " * 65 + b"\n")] == [None, None]
 
 
 @pytest.mark.parametrize("needle", [b"", b"a\n", b"\x1b[0m"])

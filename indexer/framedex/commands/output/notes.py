@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
+from typing import Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
 from framedex.interchange.model import Format, PartKind, TextFrame
@@ -20,6 +21,16 @@ _MOST_CANDIDATES = 3
 _FILE_LINES = frozenset({Format.PYTHON, Format.FAULTHANDLER, Format.PYSTACK})
 
 
+class KnownSources(Protocol):
+    """What frames may lead to."""
+
+    def names(self) -> Sequence[str] | None:
+        """All names that lead to a source, if they are others than at the last call."""
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether there is no file that a path could mean, and no public address."""
+
+
 class SourceNotes:
     """Notes on frames, for a terminal, in an encoding; `find` looks for their sources.
 
@@ -33,8 +44,10 @@ class SourceNotes:
         terminal: Terminal,
         encoding: str,
         releases: StatedReleases | None = None,
+        known: KnownSources | None = None,
     ) -> None:
-        """`releases` is what the log has stated so far, on which places depend."""
+        """`releases` is what the log has stated so far, on which places depend; `known` is what `find` knows."""
+        self._known = known
         self._find = find
         self._releases = releases or StatedReleases()
         self._terminal = terminal
@@ -51,6 +64,22 @@ class SourceNotes:
         """The note on the frames of a line; empty where there is nothing to say."""
         texts = [self._text(frame) for frame in frames[:_MOST_FRAMES] if _can_be_found(frame)]
         return self._joined([text for text in texts if text])
+
+    def is_possible(self, frame: TextFrame) -> bool:
+        """Whether a frame says enough to be looked for: more than an address."""
+        return _can_be_found(frame)
+
+    def goes_by_name(self, frame: TextFrame) -> bool:
+        """Whether only its path or the name of its function can lead anywhere: it has no offset in a binary."""
+        return self._known is not None and frame.offset is None and frame.format is not Format.PY_SPY
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether what is known has nothing that a path could mean."""
+        return self._known is not None and self._known.leads_nowhere(path)
+
+    def names(self) -> Sequence[str] | None:
+        """All names that are known, if they are others than at the last call."""
+        return self._known.names() if self._known is not None else None
 
     def _text(self, frame: TextFrame) -> str:
         length = len(frame.function) + len(frame.module) + (len(frame.place.path) if frame.place else 0)

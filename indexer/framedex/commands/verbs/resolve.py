@@ -8,7 +8,7 @@ import signal
 import stat
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,9 +57,9 @@ def resolve(index_path: Path | None, file: str) -> None:
     terminal = Terminal.of_stdout()
     with _opened(file) as source, _interrupts_left_to_the_producer(source):
         with _Sources(index_path, file) as sources:
-            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases)
+            notes = SourceNotes(sources.find, terminal, sys.stdout.encoding, sources.releases, sources)
             try:
-                _pass_on(source, file, NotedLog(notes, sources.releases))
+                _pass_on(source, file, NotedLog(notes, sources.releases, notes))
             except BrokenPipeError:
                 _end_as_others_do_in_a_broken_pipe()
         if sources.missed:
@@ -109,6 +109,7 @@ class _Sources:
         self._resolver: Resolver | None = None
         self._index: Index | None = None
         self._failed = False
+        self._names_of: object = None  # the state of the index when its names were read
         self._has_bad_index = False
         self.releases = StatedReleases()
         """What the log has stated so far of what it is of."""
@@ -135,6 +136,33 @@ class _Sources:
         is_unknown = found.location is None and frame.language is Language.NATIVE
         self.missed = self.missed or (is_unknown and self._index is None and not self._has_bad_index)
         return found
+
+    def names(self) -> Sequence[str] | None:
+        """All names that lead to a source, if they are others than at the last call."""
+        if self._resolver is None or self._failed:
+            return None
+        if self._index is None:
+            names, self._names_of = (() if self._names_of != "" else None), ""
+            return names
+        try:
+            with self._index.reading():
+                state = self._index.state()
+                if state == self._names_of:
+                    return None
+                self._names_of = state
+                return self._index.names.all_names()
+        except FramedexError:  # told when a frame is looked for
+            return None
+
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether there is no file that a path could mean, and no public address."""
+        if self._resolver is None or self._failed:
+            return False
+        try:
+            with self._index.reading() if self._index is not None else nullcontext():
+                return self._resolver.leads_nowhere(path)
+        except FramedexError:
+            return False
 
     def _found(self, frame: TextFrame) -> Found:
         try:

@@ -125,6 +125,15 @@ class Resolver:
             together.append((said, self._where.files(place.path, is_shortened=frame.format is Format.PY_SPY)))
         self._versions.of_stack(together)
 
+    def leads_nowhere(self, path: str) -> bool:
+        """Whether no place with this path is found by it, whatever its line, as long as the index stays as it is."""
+        if self._where.files(path):
+            return False
+        if self._index is None:
+            return True
+        name = _file_name(path)
+        return not self._index.names.files_named(name) and not self._index.published(Location(path, 1, How.EXACT)).url
+
     @cached_property
     def _versions(self) -> Versions:
         from framedex.interchange.placing.versions import Versions  # with the extractor: a log may have no frame

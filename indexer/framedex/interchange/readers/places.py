@@ -16,6 +16,7 @@ class PlacesInLines:
     """Reads any text: the least particular reader, to be asked last."""
 
     is_seldom = False
+    remembers = ()
     triggers = tuple(f".{suffix}:" for suffix in _SUFFIXES.split("|"))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

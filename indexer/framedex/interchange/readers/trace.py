@@ -26,6 +26,7 @@ class TraceText:
     """Reads trace documents; one object reads one text."""
 
     is_seldom = False
+    remembers = ("_call", "_function", "_language")
     triggers = (HEADING, " at /")
 
     def __init__(self) -> None:

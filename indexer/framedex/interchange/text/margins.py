@@ -5,17 +5,14 @@ A format whose lines only mean something below its heading is read behind the ma
 
 from __future__ import annotations
 
+from typing import NamedTuple
 
-class Margin:
-    """The margin of the stack that is open; one object follows one text."""
 
-    def __init__(self) -> None:
-        self._text = ""
+class Margin(NamedTuple):
+    """The margin of the stack that is open."""
 
-    def begin(self, line: str, start: int) -> None:
-        """Take what is before column `start` for the margin of the lines that follow."""
-        self._text = line[:start]
+    text: str = ""
 
     def behind(self, line: str) -> int | None:
         """The column where the line's own text begins; None for a line without the margin."""
-        return len(self._text) if line.startswith(self._text) else None
+        return len(self.text) if line.startswith(self.text) else None

@@ -54,9 +54,6 @@ def text_start(line: str) -> int:
     return start
 
 
-def is_of_same_source(one: str, other: str) -> bool:
-    """Whether two lines with these prefixes were written by the same process and thread, as far as they tell.
-
-    Times go on; ranks, process ids and names of containers stay.
-    """
-    return one == other or _MOMENT.sub("", one) == _MOMENT.sub("", other)
+def source_of(prefix: str) -> str:
+    """What a prefix tells of the process and thread that wrote the line: all but the time, which goes on."""
+    return _MOMENT.sub("", prefix) if prefix else ""

@@ -46,6 +46,11 @@ class Names:
         rows = self.reader.rows(f"{DEFINITIONS_NAMED} LIMIT ?3", short_name, language, _MOST_DEFINITIONS)
         return [(path, definition(*columns)) for path, *columns in rows]
 
+    def all_names(self) -> list[str]:
+        """The short names of all definitions, and the full ones of the recorded C++ functions."""
+        names = "SELECT name FROM names UNION ALL SELECT name FROM functions WHERE language = 'native'"
+        return [name for (name,) in self.reader.rows(names)]
+
     def definitions_in(self, path: str) -> tuple[int, int, bool, list[tuple[str, Definition]]] | None:
         """A source file as it was read: (mtime in ns, size, whether the grammar could read all of it, definitions).
 

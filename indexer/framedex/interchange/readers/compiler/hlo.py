@@ -7,6 +7,7 @@ parent's number plus one (a root prints 1), while the protocol buffer has the nu
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.readers.compiler.strings import unescaped
@@ -28,6 +29,7 @@ class HloText:
     """Reads modules; one object reads one text, in which tables stand before what refers to them."""
 
     is_seldom = False
+    remembers = ("_table",)
     triggers = ("metadata={", "HloModule ", *_TABLES)
 
     def __init__(self) -> None:
@@ -37,6 +39,18 @@ class HloText:
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The head of a module, a row of a table, or an instruction that has a place."""
+        found = self._piece(number, line, inside)
+        return replace(found, depends_on_values=True) if found is not None else None
+
+    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
+        """An instruction has one line."""
+        return None
+
+    def belongs(self, line: str) -> bool:
+        """The other lines of a module."""
+        return _BODY.match(line) is not None
+
+    def _piece(self, number: int, line: str, inside: bool) -> Piece | None:
         if line.startswith("HloModule "):
             self._table = ""
             self._texts.clear()
@@ -49,14 +63,6 @@ class HloText:
             return self._row(number, line)
         start = line.find("metadata={")
         return self._instruction(number, line, start) if start >= 0 else None
-
-    def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
-        """An instruction has one line."""
-        return None
-
-    def belongs(self, line: str) -> bool:
-        """The other lines of a module."""
-        return _BODY.match(line) is not None
 
     def _row(self, number: int, line: str) -> Piece | None:
         match = _ROW.match(line.rstrip())

@@ -41,6 +41,7 @@ class MlirText:
     """Reads modules. `text` is the whole text, for the aliases at its end; without it they stay unresolved."""
 
     is_seldom = False
+    remembers = ()
     triggers = ("loc(", *(f'{severity}: "' for severity in ("error", "warning", "note", "remark")))
 
     def __init__(self, text: str = "") -> None:

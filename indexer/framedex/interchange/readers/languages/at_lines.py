@@ -38,6 +38,7 @@ class AtLines:
     """Reads all three; one object reads one text."""
 
     is_seldom = True
+    remembers = ()
     triggers = ("   at ", "\tat ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -28,6 +28,7 @@ class JvmErrors:
     """Reads them; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin",)
     triggers = ("frames: (J=", "# Problematic frame:")
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class JvmErrors:
         text = line.rstrip()
         heading = _HEADING.search(text) if text.endswith((")", "frame:")) and "rame" in text else None
         if heading is not None:
-            self._margin.begin(line, heading.start())
+            self._margin = Margin(line[: heading.start()])
             return Piece(Format.JVM_ERROR, begins=heading[0].partition(": (")[0].strip("# :"))
         start = self._margin.behind(text) if inside else None
         frame = _frame(number, text, start) if start is not None else None

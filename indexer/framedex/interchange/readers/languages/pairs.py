@@ -41,7 +41,7 @@ class _Pairs:
         return start is not None and self.remark.match(line, start) is not None
 
     def _begin(self, line: str, heading: re.Match[str]) -> None:
-        self._margin.begin(line, heading.start())
+        self._margin = Margin(line[: heading.start()])
         self._waits = False
 
     def _own(self, line: str) -> tuple[str, int]:
@@ -54,6 +54,7 @@ class GoPairs(_Pairs):
     """Reads the stacks of goroutines; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_waits")
     triggers = ("goroutine ", "Goroutine ", " goroutine:", "runtime stack:")
     place = re.compile(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
     remark = re.compile(
@@ -94,6 +95,7 @@ class RustPairs(_Pairs):
     """Reads panics and captured backtraces; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_waits", "_panicked", "_was_placed")
     triggers = ("panicked at ", "tack backtrace:", " BACKTRACE ━")
     place = re.compile(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = re.compile(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
@@ -143,6 +145,7 @@ class JuliaPairs(_Pairs):
     """Reads the stacks of errors, and the dumps of signals, whose frames name C files too; one object, one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_waits", "_is_of_signal")
     triggers = ("Stacktrace:", "] signal ")
     place = re.compile(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
     remark = re.compile(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
@@ -173,6 +176,7 @@ class EuStackPairs(_Pairs):
     """Reads what eu-stack prints of a process or a core file; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_waits")
     triggers = ("TID ",)
     place = re.compile(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
     remark = re.compile(r"\s+\[[0-9a-f]{8,}\]")

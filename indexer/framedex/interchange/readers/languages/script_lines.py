@@ -27,6 +27,7 @@ class ScriptLines:
     """Reads all three; one object reads one text."""
 
     is_seldom = True
+    remembers = ()
     triggers = (":in `", ":in '", ".pl line ", ".pm line ", ".t line ", "(package:", "(dart:", ".dart:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
@@ -53,10 +54,11 @@ class AddressLines:
     """Reads both; one object reads one text."""
 
     is_seldom = False
+    remembers = ("_maps",)
     triggers = ("*** ", "@ ", "&map=")
 
     def __init__(self) -> None:
-        self._maps: list[_Map] = []  # of the last link
+        self._maps: tuple[_Map, ...] = ()  # of the last link
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading with the signal, or a frame."""
@@ -66,8 +68,8 @@ class AddressLines:
                 return _frame(number, match, self._maps)
         link = _LINK.search(line) if "&map=" in line else None
         if link is not None:
-            self._maps = [_Map(id, int(start, 16), int(end, 16)) for id, start, end in _MAP.findall(link["map"])]
-            del self._maps[_MOST_MAPS:]
+            found = islice(_MAP.finditer(link["map"]), _MOST_MAPS)
+            self._maps = tuple(_Map(each[1], int(each[2], 16), int(each[3], 16)) for each in found)
             return Piece(Format.ABSL, tuple(_linked(number, link, self._maps)), begins=LINK, ends=LINK)
         heading = _HEADING.search(line) if "*** " in line else None
         # glog has a second heading below its first frame; it goes on with the same stack.
@@ -112,7 +114,7 @@ def _frame(number: int, match: re.Match[str], maps: Sequence[_Map]) -> Piece:
         offset=offset,
         build_id=build_id,
     )
-    return Piece(form, (frame,))
+    return Piece(form, (frame,), depends_on_values=bool(maps))
 
 
 def _linked(number: int, link: re.Match[str], maps: Sequence[_Map]) -> Iterator[TextFrame]:

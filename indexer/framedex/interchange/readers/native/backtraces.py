@@ -47,6 +47,7 @@ class BacktraceLines:
     """Reads both; one object reads one text."""
 
     is_seldom = False
+    remembers = ()
     triggers = ("  (in ", ")[0x", ") [0x", "0x00", "  0x", "\t0x", "Stack dump:")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -23,6 +23,7 @@ class KernelTraces:
     """Reads them; one object reads one text."""
 
     is_seldom = True
+    remembers = ()
     triggers = ("Call Trace:", "Call trace:", "RIP: 00", " pc : ", " lr : ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -24,6 +24,7 @@ class MinidumpStacks:
     """Reads them; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin",)
     triggers = (" (crashed)",)
 
     def __init__(self) -> None:
@@ -34,7 +35,7 @@ class MinidumpStacks:
         text = line.rstrip()
         heading = _THREAD.search(text) if " (crashed)" in text else None
         if heading is not None:
-            self._margin.begin(line, heading.start())
+            self._margin = Margin(line[: heading.start()])
             return Piece(Format.MINIDUMP, begins=heading[0])
         start = self._margin.behind(text) if inside else None
         match = _FRAME.match(text, start) if start is not None else None

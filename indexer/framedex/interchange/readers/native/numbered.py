@@ -39,6 +39,7 @@ class NumberedLines:
     """Reads them all; one object reads one text."""
 
     is_seldom = False
+    remembers = ("_shows_locals", "_is_cut")
     triggers = (
         *(f"#{digit}" for digit in range(10)),
         *(f"{digit}# " for digit in range(10)),

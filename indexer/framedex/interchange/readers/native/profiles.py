@@ -40,6 +40,7 @@ class PerfScript:
     """Reads the samples of `perf script` and the calls of `strace -k`; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_waits")
     triggers = ("\t    ", "\tffff", " > /", " > [")
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class PerfScript:
         tab = text.rfind("\t")
         match = _PERF.match(text, tab) if tab >= 0 and text.endswith(")") else None
         if match is not None and match.end("address") - tab - 1 == _PERF_WIDTH:
-            self._margin.begin(line, tab)
+            self._margin = Margin(line[:tab])
             self._waits = True
             return Piece(Format.PERF, (_known(matched(Format.PERF, number, match)),))
         start = text.find("> ") if "[0x" in text else -1
@@ -81,6 +82,7 @@ class BpfMaps:
     """Reads the stacks that are keys of bpftrace's maps, and memleak's; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_frame")
     triggers = ("@", " allocations from stack")
 
     def __init__(self) -> None:
@@ -93,7 +95,7 @@ class BpfMaps:
         if "@" in text or text.endswith(" from stack"):
             heading = _BPF_HEADING.search(text) or _MEMLEAK_HEADING.search(text)
             if heading is not None:
-                self._margin.begin(line, heading.start())
+                self._margin = Margin(line[: heading.start()])
                 self._frame = _BPF if heading.re is _BPF_HEADING else _MEMLEAK
                 return Piece(Format.BPF, begins=heading[0])
         start = self._margin.behind(text) if inside else None

@@ -46,6 +46,7 @@ class SymbolLists:
     """Reads them all; one object reads one text."""
 
     is_seldom = False
+    remembers = ("_list", "_before")
     triggers = (_BEGIN, *_HEADINGS)
 
     def __init__(self) -> None:

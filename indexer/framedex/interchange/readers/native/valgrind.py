@@ -15,6 +15,7 @@ class ValgrindLines:
     """Reads reports; one object reads one text."""
 
     is_seldom = False
+    remembers = ()
     triggers = (" at 0x", " by 0x", *(f"{digit}== " for digit in range(10)))
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

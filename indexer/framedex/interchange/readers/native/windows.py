@@ -32,6 +32,7 @@ class WindowsStacks:
     """Reads all three; one object reads one text."""
 
     is_seldom = True
+    remembers = ()
     triggers = (".dll!", ".exe!", ".pyd!", ".sys!", ".DLL!", ".EXE!", "RetAddr")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

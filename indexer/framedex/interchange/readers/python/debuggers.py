@@ -24,6 +24,7 @@ class PythonDebuggers:
     """Reads them; one object reads one text."""
 
     is_seldom = True
+    remembers = ()
     triggers = (".py(", ".pyx(", "<string>(", "<stdin>(", "During: ", " --- modulename: ")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:

@@ -39,6 +39,7 @@ class IPythonText:
     """Reads tracebacks of every version; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_path")
     triggers = (
         *("Cell In[", "Cell In [", "Input In[", "Input In [", "<ipython-input-", "Traceback (most recent call last)"),
         *("File /", "File ~", "File <", "File C:\\", "File c:\\"),
@@ -54,7 +55,7 @@ class IPythonText:
         if text.endswith("Traceback (most recent call last)"):
             heading = _HEADING.search(text)
             if heading is not None:
-                self._margin.begin(line, heading.start())
+                self._margin = Margin(line[: heading.start()])
                 return Piece(Format.IPYTHON, begins=heading["title"], innermost_first=False)
         head = _HEAD.search(text) if inside or " In" in text or "File " in text or "<ipython" in text else None
         frame = self._frame(number, text, head.start(), inside) if head is not None else None
@@ -93,6 +94,6 @@ class IPythonText:
             return None
         self._path = old["path"] if old is not None else ""
         if not inside:
-            self._margin.begin(text, start)
+            self._margin = Margin(text[:start])
         label = match.groupdict().get("label")
         return matched(Format.IPYTHON, number, match, Language.PYTHON, labels=(label,) if label else ())

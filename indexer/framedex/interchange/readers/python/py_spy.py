@@ -21,6 +21,7 @@ class PySpyText:
     """Reads the text form; it names files by their last component."""
 
     is_seldom = False
+    remembers = ("_margin",)
     triggers = ("Thread ",)
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class PySpyText:
         start = len(line) - len(line.lstrip())
         if not line.startswith("Thread ", start) or _THREAD.match(line, start) is None:
             return None
-        self._margin.begin(line, start)
+        self._margin = Margin(line[:start])
         return Piece(Format.PY_SPY, begins=line.strip())
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -84,6 +85,7 @@ class PySpyJson:
     """Reads the JSON form as py-spy prints it, a field a line, so that every frame has its lines in the text."""
 
     is_seldom = False
+    remembers = ("_thread", "_indent")
     triggers = ('"frames": [', '"thread_name": ')
 
     def __init__(self) -> None:

@@ -28,6 +28,7 @@ class PytestText:
     """Reads the sections of failures; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_function")
     triggers = ("____ ", ": in ")
 
     def __init__(self) -> None:
@@ -52,7 +53,7 @@ class PytestText:
             return None
         self._function = ""
         if not inside:
-            self._margin.begin(line, frames[0].start)
+            self._margin = Margin(line[: frames[0].start])
         return Piece(Format.PYTEST, frames, innermost_first=False)
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -83,6 +84,6 @@ class PytestText:
         heading = _HEADING.search(text)
         if heading is None or (start is not None and heading.start() != start):
             return None
-        self._margin.begin(line, heading.start())
+        self._margin = Margin(line[: heading.start()])
         self._function = ""
         return Piece(Format.PYTEST, begins=heading["title"], innermost_first=False)

@@ -7,6 +7,7 @@ too narrow wraps it, within the path or behind it. Groups of exceptions are boxe
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
@@ -29,20 +30,21 @@ class RichBoxes:
     """Reads them; one object reads one text."""
 
     is_seldom = True
+    remembers = ("_margin", "_rows", "_first")
     triggers = ("Traceback (most recent call last) ─", "Traceback (most recent call last) -")
 
     def __init__(self) -> None:
         self._margin = Margin()
-        self._rows: list[str] = []  # of a frame that has not ended
-        self._first = 0
+        self._rows: tuple[str, ...] = ()  # of a frame that has not ended
+        self._first = 0  # the line of the first of them
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The top of a box, a frame, or the exception below the box."""
         if "(most recent call last) " in line:
             heading = _HEADING.search(line)
             if heading is not None:
-                self._margin.begin(line, heading.start())
-                self._rows.clear()
+                self._margin = Margin(line[: heading.start()])
+                self._rows = ()
                 return Piece(Format.RICH, begins=heading["title"], innermost_first=False)
         start = self._margin.behind(line) if inside else None
         if start is None:
@@ -52,7 +54,7 @@ class RichBoxes:
         if row is not None:
             frame = self._frame(number, text, row.end())
             return Piece(Format.RICH, (frame,), innermost_first=False) if frame is not None else None
-        self._rows.clear()
+        self._rows = ()
         return Piece(Format.RICH, ends=text) if _EXCEPTION.match(text) else None
 
     def extended(self, frame: TextFrame, number: int, line: str) -> TextFrame | None:
@@ -65,21 +67,19 @@ class RichBoxes:
         return start is not None and line[start : start + 1] in tuple("│|╭╰┌└+")
 
     def _frame(self, number: int, text: str, shift: int) -> TextFrame | None:
-        if not self._rows:
-            self._first = number
-        frame = _frame_of(number, text, shift, self._rows)
+        rows = self._rows
+        first = self._first if rows else number
+        self._rows, self._first = (), 0
+        frame = _frame_of(number, text, shift, rows)
         if frame is not None:
-            self._rows.clear()
-            return replace(frame, first_line=self._first, start=shift)
-        is_begun = bool(self._rows) or _BEGUN.match(text) is not None
-        if is_begun and len(self._rows) < _MOST_WRAPPED:
-            self._rows.append(text)
-        else:
-            self._rows.clear()
+            return replace(frame, first_line=first, start=shift)
+        is_begun = bool(rows) or _BEGUN.match(text) is not None
+        if is_begun and len(rows) < _MOST_WRAPPED:
+            self._rows, self._first = (*rows, text), first
         return None
 
 
-def _frame_of(number: int, text: str, shift: int, before: list[str]) -> TextFrame | None:
+def _frame_of(number: int, text: str, shift: int, before: Sequence[str]) -> TextFrame | None:
     """The frame that a row has or, below the rows `before`, ends."""
     whole = "".join(before)
     # Words are wrapped where a blank was, paths anywhere.

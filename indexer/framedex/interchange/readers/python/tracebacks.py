@@ -35,6 +35,7 @@ class FileLines:
     """Reads tracebacks; one object reads one text."""
 
     is_seldom = False
+    remembers = ("_prefix", "_is_traceback")
     triggers = ('File "', "File \\", "Binary file ", "(most recent call ")
 
     def __init__(self) -> None:

@@ -1,0 +1,286 @@
+#include "line_scanner/line_memory.h"
+
+#include <cstring>
+
+#include "line_scanner/line_form.h"
+
+namespace framedex::line_scanner {
+namespace {
+
+constexpr size_t kLongestKept = 4096;  // bytes of a line
+constexpr size_t kLongestByWords = 1 << 16;
+constexpr size_t kMostMet = 1 << 16;
+constexpr size_t kOverhead = 150;  // of an entry, beside its texts
+
+constexpr char kByForm = 'f';
+constexpr char kAsItIs = 'l';
+
+bool is_of_word(char byte) {
+  return (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || byte == '_' ||
+         static_cast<unsigned char>(byte) >= 0x80;
+}
+
+// Calls `word` for each word of a text, until it returns true, and tells whether it did.
+template <typename Word>
+bool any_word(std::string_view text, const Word& word) {
+  size_t position = 0;
+  while (position < text.size()) {
+    if (!is_of_word(text[position])) {
+      ++position;
+      continue;
+    }
+    const size_t begin = position;
+    while (position < text.size() && is_of_word(text[position])) ++position;
+    if (word(text.substr(begin, position - begin))) return true;
+  }
+  return false;
+}
+
+// The end of the name that begins at a position of a mangled one, with its length before it; 0 where none does.
+size_t source_name(std::string_view mangled, size_t position, std::string_view& name) {
+  constexpr size_t kLongest = 4096;
+  size_t length = 0;
+  while (position < mangled.size() && mangled[position] >= '0' && mangled[position] <= '9' && length < kLongest) {
+    length = length * 10 + static_cast<size_t>(mangled[position++] - '0');
+  }
+  if (length == 0 || length > mangled.size() - position) return 0;
+  name = mangled.substr(position, length);
+  return position + length;
+}
+
+// Calls `take` for each part of the name of a function, `_Z3fooi` or `_ZN3foo3barEi` in the Itanium ABI, until it
+// returns true, and tells whether it did. True also where there are other things in it: templates, operators.
+template <typename Take>
+bool any_of_mangled(std::string_view mangled, const Take& take) {
+  constexpr std::string_view kNested = "_ZN";
+  const bool is_nested = mangled.substr(0, kNested.size()) == kNested;
+  size_t position = is_nested ? kNested.size() : kNested.size() - 1;
+  if (is_nested && position < mangled.size() && mangled[position] == 'K') ++position;
+  std::string_view name;
+  do {
+    position = source_name(mangled, position, name);
+    if (position == 0 || take(name)) return true;
+  } while (is_nested && position < mangled.size() && mangled[position] != 'E');
+  return is_nested && position == mangled.size();
+}
+
+// Whether a word may stand for names that are not in it: mangled ones, operators, what nanobind renames.
+bool hides_names(std::string_view word) {
+  constexpr std::string_view kRenamed = "_exec";
+  const std::string_view mark = word.substr(0, 2);
+  return mark == "_Z" || mark == "_R" || word.substr(0, 3) == "__Z" || word == "operator" ||
+         (word.size() >= kRenamed.size() && word.substr(word.size() - kRenamed.size()) == kRenamed);
+}
+
+template <typename Number>
+void append_bytes(std::string& text, Number number) {
+  std::array<char, sizeof(Number)> bytes;
+  std::memcpy(bytes.data(), &number, sizeof(Number));
+  text.append(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+Situation LineMemory::add_situation(bool is_open) {
+  is_open_.push_back(is_open);
+  return static_cast<Situation>(is_open_.size() - 1);
+}
+
+std::optional<Unknown> LineMemory::follow(std::string_view text, size_t position, size_t shown,
+                                          const NoteOfWords& note_of_words, std::string& noted) {
+  const auto show = [&](size_t end) {
+    if (end <= shown) return;
+    noted.append(text, shown, end - shown);
+    shown = end;
+  };
+  while (position < text.size()) {
+    Line line{};
+    const bool is_open = is_open_[situation_];
+    if (is_open) {
+      line = whole_line(text, position);
+    } else {
+      std::optional<Line> next = scanner_.next(text, position);
+      if (!next) break;
+      line = std::move(*next);
+      if (line.range.end - line.range.begin > kLongestByWords) line.decided_by_words = false;
+    }
+    const std::string_view content = text.substr(line.range.begin, line.stop - line.range.begin);
+    Unknown unknown{line.range, line.stop, line.decided_by_words, {}, false, false};
+    if (line.decided_by_words) {
+      const std::optional<std::string_view> note = note_of_words(line);
+      if (!note) {
+        unknown.words = std::move(line.words);
+        show(line.range.begin);
+        return unknown;
+      }
+      if (!note->empty()) {
+        show(line.stop);
+        noted.append(*note);
+      }
+      position = line.range.end;
+      continue;
+    }
+    if (content.empty()) {
+      position = line.range.end;
+      continue;
+    }
+    const Kept* kept = find(situation_, content);
+    const std::string* note = kept == nullptr ? nullptr : note_of(*kept, content);
+    if (note == nullptr) {
+      unknown.has_outcome = kept != nullptr;
+      unknown.is_worth_keeping = content.size() <= kLongestKept && was_met();
+      show(line.range.begin);
+      return unknown;
+    }
+    ++number_;
+    if (kept->outcome.has_frame) {
+      if (!frame_) frame_.emplace();
+      frame_->before = situation_;
+      frame_->number = number_;
+      frame_->line.assign(content);
+    }
+    situation_ = kept->outcome.next;
+    if (!note->empty()) {
+      show(line.stop);
+      noted.append(*note);
+    }
+    position = line.range.end;
+  }
+  show(text.size());
+  return std::nullopt;
+}
+
+void LineMemory::read(Situation next, size_t number) {
+  situation_ = next;
+  number_ = number;
+  frame_.reset();
+}
+
+void LineMemory::keep(Situation before, std::string_view line, bool by_form, Outcome outcome) {
+  set_key(before, line);
+  const bool has_form = key_.back() == kByForm;
+  if (!has_form || by_form) {
+    weight_ += key_.size() + kOverhead;
+    outcomes_[key_] = Kept{by_form, next_id_++, std::move(outcome)};
+    return;
+  }
+  // What is kept of the form says that it does not tell.
+  weight_ += 2 * (key_.size() + kOverhead);
+  outcomes_[key_] = Kept{false, next_id_++, {}};
+  key_.clear();
+  append_bytes(key_, before);
+  key_.append(line);
+  key_.push_back(kAsItIs);
+  outcomes_[key_] = Kept{false, next_id_++, std::move(outcome)};
+}
+
+void LineMemory::keep_note(Situation before, std::string_view line, std::string note) {
+  const Kept* kept = find(before, line);
+  if (kept == nullptr || kept->outcome.counted.empty()) return;
+  set_note_key(*kept, line);
+  weight_ += key_.size() + note.size() + kOverhead;
+  notes_[key_] = std::move(note);
+}
+
+void LineMemory::know_names(const std::vector<std::string>& texts) {
+  names_.clear();
+  lost_paths_.clear();
+  knows_names_ = true;
+  for (const std::string& text : texts) {
+    any_word(text, [&](std::string_view word) {
+      names_.emplace(word);
+      return false;
+    });
+  }
+}
+
+void LineMemory::clear() {
+  is_open_.clear();
+  outcomes_.clear();
+  notes_.clear();
+  frame_.reset();
+  weight_ = 0;
+  next_id_ = 0;
+}
+
+// What is kept of a line in a situation. `key_` is then that of its form, or of the line where the form does not tell.
+const LineMemory::Kept* LineMemory::find(Situation situation, std::string_view line) {
+  set_key(situation, line);
+  auto found = outcomes_.find(key_);
+  if (found == outcomes_.end()) return nullptr;
+  if (key_.back() == kAsItIs || found->second.by_form) return &found->second;
+  key_.clear();
+  append_bytes(key_, situation);
+  key_.append(line);
+  key_.push_back(kAsItIs);
+  found = outcomes_.find(key_);
+  return found == outcomes_.end() ? nullptr : &found->second;
+}
+
+const std::string* LineMemory::note_of(const Kept& kept, std::string_view line) {
+  static const std::string kNothing;
+  const Outcome& outcome = kept.outcome;
+  if (outcome.counted.empty()) return &kNothing;
+  set_note_key(kept, line);
+  const auto found = notes_.find(key_);
+  if (found != notes_.end()) return &found->second;
+  if (outcome.names.empty() && outcome.paths.empty()) return nullptr;
+  if (knows_names_) return leads_nowhere(kept, line) ? &kNothing : nullptr;
+  ++names_met_;
+  return nullptr;
+}
+
+bool LineMemory::leads_nowhere(const Kept& kept, std::string_view line) const {
+  for (const Range& range : kept.outcome.paths) {
+    if (lost_paths_.count(std::string(line.substr(range.begin, range.end - range.begin))) == 0) return false;
+  }
+  for (const Range& range : kept.outcome.names) {
+    if (has_known_name(line.substr(range.begin, range.end - range.begin))) return false;
+  }
+  return true;
+}
+
+bool LineMemory::has_known_name(std::string_view text) const {
+  bool has_words = false;
+  const auto is_known = [&](std::string_view name) {
+    return hides_names(name) || names_.count(std::string(name)) != 0;
+  };
+  const bool may_be_known = any_word(text, [&](std::string_view word) {
+    has_words = true;
+    if (word.substr(0, 2) == "_Z") return any_of_mangled(word, is_known);
+    return is_known(word);
+  });
+  return may_be_known || !has_words;
+}
+
+void LineMemory::set_key(Situation situation, std::string_view line) {
+  key_.clear();
+  append_bytes(key_, situation);
+  if (append_form(line, key_)) {
+    key_.push_back(kByForm);
+  } else {
+    key_.append(line);
+    key_.push_back(kAsItIs);
+  }
+}
+
+void LineMemory::set_note_key(const Kept& kept, std::string_view line) {
+  key_.clear();
+  append_bytes(key_, kept.id);
+  for (const Range& range : kept.outcome.counted) {
+    append_bytes(key_, static_cast<uint32_t>(range.end - range.begin));
+    key_.append(line.substr(range.begin, range.end - range.begin));
+  }
+}
+
+// Whether the last key was asked for before. What comes once only is not worth keeping; a few are taken for others.
+bool LineMemory::was_met() {
+  if (met_.empty()) met_.resize(kMostMet);
+  const size_t hash = std::hash<std::string>{}(key_) | 1;
+  size_t& known = met_[(hash >> 1) % kMostMet];
+  if (known == hash) return true;
+  known = hash;
+  return false;
+}
+
+}  // namespace framedex::line_scanner
