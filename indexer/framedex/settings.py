@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -191,6 +190,8 @@ def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
 
 
 def _is_template(text: str) -> bool:
+    import string  # few projects set links
+
     try:
         fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:

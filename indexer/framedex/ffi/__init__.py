@@ -1,5 +1,13 @@
 """The runs of FFI handlers: which `ffi_call` each is of, what its handler takes, and what went wrong with it."""
 
-from framedex.ffi.joins import FfiJoins, Problem, RunJoin, Site, follow_ffi, split_function
+from typing import TYPE_CHECKING
+
+from framedex.lazy import exports
+
+if TYPE_CHECKING:
+    from framedex.ffi.joins import FfiJoins, Problem, RunJoin, Site, follow_ffi, split_function
 
 __all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function"]
+
+# Those who ask for targets need no join.
+__getattr__ = exports(__name__, {"joins": ("FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function")})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
+if TYPE_CHECKING:
+    from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports_of_any
+from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.model.capture import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
-    from framedex.model.places import How, Join, Language, LinkHow, Location, Role, Stale, is_local
+    from framedex.model.places import FileState, How, Join, Language, LinkHow, Location, Role, Stale, is_local
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
         Definition,
         DefinitionRow,
         ExtractedFile,
-        FileState,
         FoundSymbol,
         SourceFile,
         SourceHealth,
@@ -139,9 +138,100 @@ __all__ = [
     "is_local",
 ]
 
-# Making these dataclasses takes a fifth of a short command's time; what every command needs is in the first modules.
-__getattr__ = exports_of_any(
+# Making these dataclasses takes a third of a short command's time: a module of them is imported when one is asked for.
+__getattr__ = exports(
     __name__,
-    __all__,
-    ("places", "missing", "symbols", "sources", "rows", "traces", "lines", "contents", "checks", "metadata", "capture"),
+    {
+        "capture": (
+            "BinaryId",
+            "BinaryState",
+            "Calls",
+            "Capture",
+            "CodeObject",
+            "Description",
+            "Function",
+            "Module",
+            "NativeFrame",
+            "PythonFrame",
+            "Stack",
+            "Thread",
+        ),
+        "checks": (
+            "Check",
+            "Finding",
+            "Severity",
+        ),
+        "contents": (
+            "BoundaryTotals",
+            "FlameGraph",
+            "FlameKind",
+            "FlameNode",
+        ),
+        "lines": (
+            "BoundaryEnd",
+            "Edge",
+            "FileTrouble",
+            "FunctionMark",
+            "LineMark",
+            "LineSummary",
+            "LinkedCalls",
+            "Road",
+            "StackHit",
+            "StaticCall",
+            "Step",
+        ),
+        "metadata": (
+            "Launch",
+            "Metadata",
+        ),
+        "missing": (
+            "MergeOutcome",
+            "StopReason",
+            "Stops",
+        ),
+        "places": (
+            "FileState",
+            "How",
+            "Join",
+            "Language",
+            "LinkHow",
+            "Location",
+            "Role",
+            "Stale",
+            "is_local",
+        ),
+        "rows": (
+            "CallFilter",
+            "CallRow",
+            "CaptureRow",
+            "FrameRow",
+            "FunctionRow",
+            "FunctionTotals",
+            "ObjectRow",
+            "PythonLine",
+        ),
+        "sources": (
+            "GENERATING",
+            "CallSite",
+            "Definition",
+            "DefinitionRow",
+            "ExtractedFile",
+            "FoundSymbol",
+            "SourceFile",
+            "SourceHealth",
+            "SourceMapInfo",
+            "SourceProblem",
+            "SourceRoot",
+            "SourceTotals",
+        ),
+        "symbols": ("NativeSymbol",),
+        "traces": (
+            "Dispatch",
+            "FfiSite",
+            "Origin",
+            "Section",
+            "SectionKind",
+            "Trace",
+        ),
+    },
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from framedex.model.places import How, LinkHow, Location
-from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
+if TYPE_CHECKING:
+    from framedex.model.places import How, LinkHow, Location
+    from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,18 +63,6 @@ GENERATING = ("protobuf", "tablegen")
 
 
 @dataclass(frozen=True, slots=True)
-class FileState:
-    """A file at some moment: mtime in ns, size in bytes, and its content as the name of a git blob (SHA-1, in hex).
-
-    `blob` is empty where the content at that moment is not known.
-    """
-
-    modified: int
-    size: int
-    blob: str
-
-
-@dataclass(frozen=True, slots=True)
 class SourceMapInfo:
     """What a source map is of, and what made it.
 

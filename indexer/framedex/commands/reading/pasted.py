@@ -22,7 +22,6 @@ from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
-from framedex.settings import Settings
 from framedex.tracetext import location_labels
 from framedex.whereabouts.files import is_here, is_of_a_process
 from framedex.whereabouts.rules import HOW_TO_MAP
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
     from framedex.interchange.placing.resolve import Resolver
+    from framedex.settings import Settings
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,8 +18,10 @@ from framedex.commands.output.repetition import Run, runs, singly
 from framedex.commands.output.terminal import Line, Terminal
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
-from framedex.index import Index
 from framedex.model import CallFilter, CallRow
+
+if TYPE_CHECKING:
+    from framedex.index import Index
 
 _INDENT = 8
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,9 +17,11 @@ from framedex.commands.output.terminal import Line, Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
-from framedex.index import Index
 from framedex.model import FrameRow, Role, Stale, Trace
 from framedex.tracetext import format_trace
+
+if TYPE_CHECKING:
+    from framedex.index import Index
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
 # Which repository the functions of jaxlib's binaries come from.

@@ -11,7 +11,7 @@ from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, call_ranges, conditions
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
-from framedex.index.ask.ffi import origin
+from framedex.index.ask.ffi_sites import origin
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
 from framedex.index.read.rows import (
     CALL_COLUMNS,
