@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.ffi.joins import FfiJoins, Problem, RunJoin, Site, follow_ffi, split_function
+    from framedex.ffi.joins import FfiJoins, RunJoin, Site, follow_ffi, split_function
+    from framedex.ffi.model import Problem
 
 __all__ = ["FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function"]
 
 # Those who ask for targets need no join.
-__getattr__ = exports(__name__, {"joins": ("FfiJoins", "Problem", "RunJoin", "Site", "follow_ffi", "split_function")})
+__getattr__ = exports(
+    __name__,
+    {"joins": ("FfiJoins", "RunJoin", "Site", "follow_ffi", "split_function"), "model": ("Problem",)},
+)

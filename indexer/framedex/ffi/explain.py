@@ -15,8 +15,7 @@ from framedex.ffi.signature import attribute_names, mismatches, signature_text
 from framedex.words import count
 
 if TYPE_CHECKING:
-    from framedex.ffi.joins import Problem
-    from framedex.ffi.model import Signature
+    from framedex.ffi.model import Problem, Signature
 
 _PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")

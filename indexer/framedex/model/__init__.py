@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     )
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
+    from framedex.model.functions import Edge, FunctionMark
     from framedex.model.lines import (
         BoundaryEnd,
-        Edge,
         FileTrouble,
-        FunctionMark,
         LineMark,
         LineSummary,
         LinkedCalls,
@@ -167,11 +166,10 @@ __getattr__ = exports(
             "FlameKind",
             "FlameNode",
         ),
+        "functions": ("Edge", "FunctionMark"),
         "lines": (
             "BoundaryEnd",
-            "Edge",
             "FileTrouble",
-            "FunctionMark",
             "LineMark",
             "LineSummary",
             "LinkedCalls",

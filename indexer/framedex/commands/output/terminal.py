@@ -17,8 +17,8 @@ from urllib.parse import quote
 import click
 
 from framedex.errors import FramedexError
+from framedex.placetext import location_labels
 from framedex.plaintext import printable
-from framedex.tracetext import location_labels
 from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from framedex.commands.reading.known import known_index, load_settings_here, not
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
+from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
-from framedex.tracetext import location_labels
 from framedex.whereabouts.files import is_here, is_of_a_process
 from framedex.whereabouts.rules import HOW_TO_MAP
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
@@ -22,10 +23,14 @@ from framedex.ffi.model import (
 from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
 from framedex.index.file.conventions import IN_JSON, json_list
-from framedex.index.read.asked import AskedCapture, AskedLine
 from framedex.index.read.installed import is_installed
-from framedex.index.read.rows import Reader, arguments, frames_by_id, functions_by_id
-from framedex.model import FfiSite, FrameRow, FunctionRow, How, Join, Location, PythonLine
+from framedex.index.read.rows import arguments, frames_by_id, functions_by_id
+from framedex.model import How, Join, Location, PythonLine
+
+if TYPE_CHECKING:
+    from framedex.index.read.asked import AskedCapture, AskedLine
+    from framedex.index.read.rows import Reader
+    from framedex.model import FfiSite, FrameRow, FunctionRow
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4
