@@ -46,6 +46,13 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.source_trees import (
+        SourceHealth,
+        SourceMapInfo,
+        SourceProblem,
+        SourceRoot,
+        SourceTotals,
+    )
     from framedex.model.sources import (
         GENERATING,
         CallSite,
@@ -54,11 +61,6 @@ if TYPE_CHECKING:
         ExtractedFile,
         FoundSymbol,
         SourceFile,
-        SourceHealth,
-        SourceMapInfo,
-        SourceProblem,
-        SourceRoot,
-        SourceTotals,
     )
     from framedex.model.symbols import NativeSymbol
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
@@ -208,6 +210,13 @@ __getattr__ = exports(
             "ObjectRow",
             "PythonLine",
         ),
+        "source_trees": (
+            "SourceHealth",
+            "SourceMapInfo",
+            "SourceProblem",
+            "SourceRoot",
+            "SourceTotals",
+        ),
         "sources": (
             "GENERATING",
             "CallSite",
@@ -216,11 +225,6 @@ __getattr__ = exports(
             "ExtractedFile",
             "FoundSymbol",
             "SourceFile",
-            "SourceHealth",
-            "SourceMapInfo",
-            "SourceProblem",
-            "SourceRoot",
-            "SourceTotals",
         ),
         "symbols": ("NativeSymbol",),
         "traces": (
