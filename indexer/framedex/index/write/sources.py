@@ -10,7 +10,8 @@ from pathlib import Path
 
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
-from framedex.index.file.source_rows import DEFINITIONS_NAMED, definition, known_maps
+from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
+from framedex.index.file.source_map_rows import known_maps
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.write import placing, source_maps
 from framedex.index.write.records import (
