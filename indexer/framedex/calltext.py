@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from framedex import words
 from framedex.errorcodes import error_name
-from framedex.model import CallRow
-from framedex.objects import BoundaryFunction, function_named
+from framedex.objects import function_named
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import CallRow
+    from framedex.objects import BoundaryFunction
 
 _LONGEST = 40  # characters of a text
 _MOST = 4  # elements of a list

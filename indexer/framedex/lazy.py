@@ -16,17 +16,3 @@ def exports(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str
         return getattr(import_module(f"{package}.{home[name]}"), name)
 
     return find
-
-
-def exports_of_any(package: str, names: Sequence[str], modules: Sequence[str]) -> Callable[[str], object]:
-    """The same for a package of many small `names`: one is looked for in one of the modules after the other."""
-
-    def find(name: str) -> object:
-        if name in names:
-            for module in modules:
-                found = vars(import_module(f"{package}.{module}"))
-                if name in found:
-                    return found[name]
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-
-    return find

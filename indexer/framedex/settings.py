@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,6 +21,8 @@ _OWN_FILE = "framedex.toml"
 _SHARED_FILE = "pyproject.toml"
 _LARGEST = 1 << 24  # bytes
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+# However a TOML document writes its key `tool.framedex`, it has one of these: `tool.framedex`, `[tool]`, `tool = {`.
+_MAY_BE_SET = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
 _PLACEHOLDERS = ("path", "line", "commit")
 
 
@@ -191,6 +192,8 @@ def _unknown(origin: str, key: str, known: Sequence[str]) -> str:
 
 
 def _is_template(text: str) -> bool:
+    import string  # few projects set links
+
     try:
         fields = [name for _, name, _, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:
@@ -218,9 +221,9 @@ def _read(file: Path) -> tuple[Mapping[str, object] | None, list[str]]:
     except OSError as error:
         return None, [f"{file} cannot be read: {error.strerror or error}; check its permissions."]
     is_own = file.name == _OWN_FILE
-    if not is_own and b"framedex" not in text:
+    if not is_own and not _MAY_BE_SET.search(text):
         return None, []
-    import tomllib  # most folders have no settings, and every command looks for them
+    import tomllib  # most projects have no settings, and every command looks for them
 
     try:
         values: object = tomllib.loads(text.decode())

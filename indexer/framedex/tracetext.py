@@ -34,7 +34,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from framedex.missing import why_cut_off, why_unmerged
-from framedex.model import How, Language, SectionKind, Stale
+from framedex.model import Language, SectionKind
+from framedex.placetext import location_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -67,24 +68,6 @@ def frame_labels(frame: FrameRow) -> list[str]:
     """The labels of a frame: how its line is known unless exactly, what became of the line, `inlined`, `returning`."""
     labels = location_labels(frame.location) if frame.location is not None else []
     return labels + ["inlined"] * frame.inlined + ["returning"] * frame.returning
-
-
-def location_labels(location: Location) -> list[str]:
-    """The labels of a line: how it is known unless exactly, and what became of it where its file has changed."""
-    return [location.how.value] * (location.how is not How.EXACT) + stale_labels(location)
-
-
-def stale_labels(location: Location) -> list[str]:
-    """What has become of a line whose file has changed since it was recorded or indexed."""
-    if location.stale is None:
-        return []
-    if location.stale is Stale.UNKNOWN:
-        return ["file changed since"]
-    return [
-        f"moved from {location.moved_from}"
-        if location.stale is Stale.MOVED
-        else f"was {location.moved_from} and changed"
-    ]
 
 
 def _header(trace: Trace) -> Iterator[str]:

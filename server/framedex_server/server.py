@@ -25,6 +25,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from framedex.errors import FramedexError
+from framedex.version import VERSION
 from framedex_server import features, parent
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import OpenDocuments
@@ -34,9 +35,6 @@ from framedex_server.markup import without_links
 from framedex_server.protocol import AnsweringProtocol, message_converter
 from framedex_server.settings import Configuration
 from framedex_server.sockets import Address, listen_on_port, listen_on_socket
-
-VERSION = "0.1.0"
-"""As in pyproject.toml (a test compares them): asking importlib.metadata would cost a tenth of the start-up."""
 
 _log = logging.getLogger(__name__)
 

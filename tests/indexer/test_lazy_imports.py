@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
+from typing import Any
 
 import pytest
 
+import framedex
+
 PACKAGES = (
     "framedex.binaries",
+    "framedex.ffi",
     "framedex.index",
     "framedex.model",
     "framedex.objects",
@@ -43,3 +50,23 @@ def test_a_place_costs_no_more_than_places() -> None:
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert "framedex.model.places" in loaded
     assert not {"framedex.model.rows", "framedex.model.capture"} & set(loaded)
+
+
+def test_every_expression_that_is_compiled_on_use_is_one() -> None:
+    """A mistake in one would otherwise show only on a line that it is asked about."""
+    modules = [import_module(each.name) for each in walk_packages(framedex.__path__, "framedex.")]
+    patterns = [
+        value for module in modules for value in _values(module) if type(value).__module__ == "framedex.patterns"
+    ]
+
+    assert len(patterns) > 100
+    for pattern in patterns:
+        assert isinstance(pattern.pattern, str)  # which compiles it
+
+
+def _values(module: ModuleType) -> Iterator[Any]:
+    """What a module has, and what its classes have."""
+    for value in vars(module).values():
+        yield value
+        if isinstance(value, type):
+            yield from vars(value).values()

@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from framedex.patterns import compiled_on_use
+
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part that stands for any lambda in keys and in the names of definitions
 
@@ -129,26 +131,26 @@ def _readable_part(part: Part, is_scope: bool) -> str:
 
 
 # Inline namespaces of libc++, libstdc++, abseil and the NDK: part of the symbol, never written by people.
-_INLINE = re.compile(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
-_INLINE_PREFIX = re.compile(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
-_STRING = re.compile(
+_INLINE = compiled_on_use(r"__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8}")
+_INLINE_PREFIX = compiled_on_use(r"\b(?:__\d+|__cxx11|__cxx1998|__u|__ndk\d+|_V2|lts_\d{8})::")
+_STRING = compiled_on_use(
     r"std::(?:__\w+::)?basic_string<char, std::(?:__\w+::)?char_traits<char>, std::(?:__\w+::)?allocator<char> ?>"
 )
-_PREFIX = re.compile(
+_PREFIX = compiled_on_use(
     r"^(?:(?:(?:non-virtual |virtual |covariant return )?thunk to|guard variable for|reference temporary #\d+ for|"
     r"TLS (?:init|wrapper) function for|thread-local (?:initialization|wrapper) routine for) )+"
 )
 # `<<` is an operator only where arguments or parameters follow; in `operator<<int>` the second `<` opens arguments.
-_OPERATOR = re.compile(
+_OPERATOR = compiled_on_use(
     r"\boperator\s*(?:(?:new|delete)(?:\s*\[\])?(?!\w)|co_await\b|\"\"\s*\w+|\(\s*\)|\[\s*\]|->\*|->|<=>|<<=|>>=|"
     r"<<(?=\s*(?:[<(,)>\]]|$))|>>|<=|>=|<|>|==|!=|&&|\|\||\+\+|--|[-+*/%^&|!=]=|[-+*/%^&|~!=,])\s*(?=[<([]|$|[,)>\]])"
 )
-_CONVERSION = re.compile(r"\boperator\s+(?=[\w:(])")
-_WORD = re.compile(r"~?\s*[\w$.@]+|~(?=\()")
-_QUOTED = re.compile(r"'(lambda|unnamed|block-literal)(\d*)'")
-_QUALIFIERS = re.compile(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
+_CONVERSION = compiled_on_use(r"\boperator\s+(?=[\w:(])")
+_WORD = compiled_on_use(r"~?\s*[\w$.@]+|~(?=\()")
+_QUOTED = compiled_on_use(r"'(lambda|unnamed|block-literal)(\d*)'")
+_QUALIFIERS = compiled_on_use(r"\s*(?:const|volatile|noexcept|&&|&)(?![\w&])")
 _OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}
-_BRACKETS = re.compile(r"[()\[\]{}<>]|->")
+_BRACKETS = compiled_on_use(r"[()\[\]{}<>]|->")
 
 
 def _bracket_pairs(text: str) -> dict[int, int]:

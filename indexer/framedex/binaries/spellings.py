@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from framedex.binaries.demangle import demangle
 from framedex.binaries.names import unclosed
+from framedex.patterns import compiled_on_use
 
 
 class Spelling(NamedTuple):
@@ -25,16 +26,16 @@ class Spelling(NamedTuple):
 
 
 # Of names in which one space stands for any run of them, and whose time grows with the length and no faster.
-_DISPLACED = re.compile(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
-_CLONES = re.compile(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
-_VERSION = re.compile(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
-_MODULE = re.compile(r"^[\w.+-]+!(?=[\w:~?$])")
+_DISPLACED = compiled_on_use(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)$")
+_CLONES = compiled_on_use(r"(?: ?\[clone [^\[\]]*\]| \(\.[\w.]+\)| \[inlined\]| \(inlined\))+$")
+_VERSION = compiled_on_use(r"(?<!@)@{1,2}(?:plt|[A-Z][\w.]*)$")
+_MODULE = compiled_on_use(r"^[\w.+-]+!(?=[\w:~?$])")
 # What gdb prints behind a name, and lldb in place of its parameters: ` (this=0x7f, n=3)`, ` ()`, `(n=3)`, `(...)`.
-_VALUES = re.compile(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
-_NAMED_VALUES = re.compile(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
-_EMPTY_LAMBDA = re.compile(r"\{lambda\(\)(#\d+)?\}")
-_CALL_OPERATOR = re.compile(r"\boperator\s*\(\)$")
-_NOT_CODE = re.compile(
+_VALUES = compiled_on_use(r" \((?:\.\.\.|[\w.@$]+=.*|<[^()]*>)?\)$", re.DOTALL)
+_NAMED_VALUES = compiled_on_use(r"\((?:\.\.\.|[A-Za-z_]\w*=[^=].*)\)$", re.DOTALL)
+_EMPTY_LAMBDA = compiled_on_use(r"\{lambda\(\)(#\d+)?\}")
+_CALL_OPERATOR = compiled_on_use(r"\boperator\s*\(\)$")
+_NOT_CODE = compiled_on_use(
     r"^(?:guard variable for|vtable for|VTT for|typeinfo(?: name)? for|construction vtable for|reference temporary)"
 )
 

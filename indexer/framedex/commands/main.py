@@ -5,36 +5,84 @@ from __future__ import annotations
 import importlib
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from framedex.errors import FramedexError
+from framedex.version import VERSION
 
-# Where each verb is, in the order of a first visit: record, index, look. The server is above this package and imports
-# it; its verb is a name in this table, looked up only by the process that becomes the server.
+
+class Verb(NamedTuple):
+    """A verb: where it is (`module:attribute`), and the first sentence of its help, for the list of all verbs."""
+
+    place: str
+    summary: str
+
+
+# In the order of a first visit: record, index, look. A test holds the sentences against the verbs' own. The server is
+# above this package and imports it; its verb is a name in this table, looked up only by the process that becomes the
+# server.
 _VERBS = {
-    "run": "framedex.commands.verbs.run:run",
-    "index": "framedex.commands.verbs.index:index_captures",
-    "sources": "framedex.commands.verbs.sources:sources",
-    "sources export": "framedex.commands.verbs.source_maps:export_sources",
-    "sources import": "framedex.commands.verbs.source_maps:import_sources",
-    "captures": "framedex.commands.verbs.captures:captures",
-    "calls": "framedex.commands.verbs.calls:calls",
-    "summary": "framedex.commands.verbs.summary:summary",
-    "ffi": "framedex.commands.verbs.ffi:ffi",
-    "check": "framedex.commands.verbs.check:check",
-    "trace": "framedex.commands.verbs.trace:trace",
-    "where": "framedex.commands.verbs.where:where",
-    "explain": "framedex.commands.verbs.explain:explain",
-    "resolve": "framedex.commands.verbs.resolve:resolve",
-    "find": "framedex.commands.verbs.find:find",
-    "callers": "framedex.commands.verbs.relations:callers",
-    "callees": "framedex.commands.verbs.relations:callees",
-    "open": "framedex.commands.verbs.open:open_source",
-    "cmake": "framedex.commands.verbs.cmake:cmake",
-    "doctor": "framedex.commands.verbs.doctor:doctor",
-    "serve": "framedex_server.command:serve",
+    "run": Verb(
+        "framedex.commands.verbs.run:run",
+        "Run SCRIPT (or -m MODULE) on the mock TPU, or the PJRT plug-in named, and record every call into its runtime.",
+    ),
+    "index": Verb(
+        "framedex.commands.verbs.index:index_captures",
+        "Bring the index up to date: name every recorded frame and find its source.",
+    ),
+    "sources": Verb(
+        "framedex.commands.verbs.sources:sources",
+        "List the source folders: their files, their commits, and whether those are what was recorded.",
+    ),
+    "sources export": Verb(
+        "framedex.commands.verbs.source_maps:export_sources",
+        "Write the names and lines of what ROOT defines, without code, to a source map that `import` reads.",
+    ),
+    "sources import": Verb(
+        "framedex.commands.verbs.source_maps:import_sources",
+        "Take the definitions of a source map into the index, in place of those of its component that were there.",
+    ),
+    "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
+    "calls": Verb(
+        "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."
+    ),
+    "summary": Verb(
+        "framedex.commands.verbs.summary:summary", "Sum up calls by function: count, errors, and how long they took."
+    ),
+    "ffi": Verb(
+        "framedex.commands.verbs.ffi:ffi",
+        "Show FFI targets: their handlers, the lines of Python that call them, and their times.",
+    ),
+    "check": Verb("framedex.commands.verbs.check:check", "Show what a capture tells to be wrong."),
+    "trace": Verb("framedex.commands.verbs.trace:trace", "Show the merged Python and C++ stack of a call."),
+    "where": Verb("framedex.commands.verbs.where:where", "Show which calls pass a file, or one line of it."),
+    "explain": Verb(
+        "framedex.commands.verbs.explain:explain",
+        "Show the stacks in a crash text or a log, each frame with its source.",
+    ),
+    "resolve": Verb(
+        "framedex.commands.verbs.resolve:resolve",
+        "Pass a log on as it is written, and add to its frames where their source is.",
+    ),
+    "find": Verb(
+        "framedex.commands.verbs.find:find",
+        "Find functions, classes, FFI targets and boundary functions by a part of their name.",
+    ),
+    "callers": Verb(
+        "framedex.commands.verbs.relations:callers", "Show which functions called NAME in recorded stacks."
+    ),
+    "callees": Verb(
+        "framedex.commands.verbs.relations:callees", "Show which functions NAME called in recorded stacks."
+    ),
+    "open": Verb("framedex.commands.verbs.open:open_source", "Open a place in your editor."),
+    "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
+    "doctor": Verb(
+        "framedex.commands.verbs.doctor:doctor",
+        "Tell how complete the index is, and what could not be read: captures, binaries, source files.",
+    ),
+    "serve": Verb("framedex_server.command:serve", "Run the language server over stdin and stdout."),
 }
 
 
@@ -63,6 +111,15 @@ class Verbs(click.Group):
             for name in below:
                 command.add_command(_imported(name))
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of the verbs, as click does, without importing any of them."""
+        names = self.list_commands(ctx)
+        room = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, click.Command(name, help=_VERBS[name].summary).get_short_help_str(room)) for name in names]
+            )
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the verb; an error meant for the user is printed with its remedy and ends with status 1.
@@ -95,7 +152,7 @@ class Verbs(click.Group):
 
 
 def _imported(verb: str) -> click.Command:
-    module, attribute = _VERBS[verb].split(":")
+    module, attribute = _VERBS[verb].place.split(":")
     command = getattr(importlib.import_module(module), attribute)
     assert isinstance(command, click.Command)
     return command
@@ -112,7 +169,7 @@ def _blame_damage(ctx: click.Context, error: Exception) -> None:
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="framedex")
+@click.version_option(VERSION)
 @click.option(
     "--index",
     "index_path",

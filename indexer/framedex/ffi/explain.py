@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from framedex.ffi.joins import Problem
-from framedex.ffi.model import Signature
 from framedex.ffi.signature import attribute_names, mismatches, signature_text
 from framedex.words import count
+
+if TYPE_CHECKING:
+    from framedex.ffi.model import Problem, Signature
 
 _PLATFORMS = {"Host": "cpu", "TPU": "tpu"}  # by XLA's names; others are what JAX calls them
 _WRONG_COUNT = re.compile(r"Wrong number of (arguments|results|attributes): expected (?:at least )?(\d+) but got (\d+)")

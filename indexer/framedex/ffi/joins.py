@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from framedex.ffi.model import Problem
 from framedex.model import Capture, Function, Join
 
 BOUNDARY = "ffi"
@@ -54,17 +55,6 @@ class RunJoin:
 
     how: Join
     sites: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A target that XLA did not know when a program was compiled; `sites` are the keys of those that called it."""
-
-    target: str
-    platform: str
-    registered_for: tuple[str, ...]
-    sites: tuple[str, ...]
-    message: str
 
 
 class RunJoins:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
+if TYPE_CHECKING:
+    from framedex.model import FfiSite, FunctionRow, Join, Location, PythonLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +120,14 @@ class FfiUse:
     runs: int
     recent: RunTotals
     shapes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A target that XLA did not know when a program was compiled; `sites` are the keys of those that called it."""
+
+    target: str
+    platform: str
+    registered_for: tuple[str, ...]
+    sites: tuple[str, ...]
+    message: str

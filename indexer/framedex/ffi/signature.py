@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from framedex.ffi.model import Signature
 from framedex.words import count
@@ -152,6 +152,6 @@ def _top_level_names(attributes: str) -> Iterator[str]:
 
 @cache
 def _dtypes() -> dict[str, str]:
-    text = files("framedex.ffi").joinpath("ffi_enumerators.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("ffi_enumerators.json").read_text("utf-8")
     dtypes: dict[str, str] = json.loads(text)["dtypes"]
     return dtypes

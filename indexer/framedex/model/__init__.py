@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from framedex.lazy import exports_of_any
+from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.model.batches import CallBatch, CallKind, KindTotals, ObjectColumns
@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     )
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
+    from framedex.model.functions import Edge, FunctionMark
     from framedex.model.lines import (
         BoundaryEnd,
-        Edge,
         FileTrouble,
-        FunctionMark,
         LineMark,
         LineSummary,
         LinkedCalls,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     )
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
-    from framedex.model.places import How, Join, Language, LinkHow, Location, Role, Stale, is_local
+    from framedex.model.places import FileState, How, Join, Language, LinkHow, Location, Role, Stale, is_local
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -48,20 +47,21 @@ if TYPE_CHECKING:
         ObjectRow,
         PythonLine,
     )
+    from framedex.model.source_trees import (
+        SourceHealth,
+        SourceMapInfo,
+        SourceProblem,
+        SourceRoot,
+        SourceTotals,
+    )
     from framedex.model.sources import (
         GENERATING,
         CallSite,
         Definition,
         DefinitionRow,
         ExtractedFile,
-        FileState,
         FoundSymbol,
         SourceFile,
-        SourceHealth,
-        SourceMapInfo,
-        SourceProblem,
-        SourceRoot,
-        SourceTotals,
     )
     from framedex.model.symbols import NativeSymbol
     from framedex.model.traces import Dispatch, FfiSite, Origin, Section, SectionKind, Trace
@@ -144,22 +144,102 @@ __all__ = [
     "is_local",
 ]
 
-# Making these dataclasses takes a fifth of a short command's time; what every command needs is in the first modules.
-__getattr__ = exports_of_any(
+# Making these dataclasses takes a third of a short command's time: a module of them is imported when one is asked for.
+__getattr__ = exports(
     __name__,
-    __all__,
-    (
-        "places",
-        "missing",
-        "symbols",
-        "sources",
-        "rows",
-        "traces",
-        "lines",
-        "contents",
-        "checks",
-        "metadata",
-        "capture",
-        "batches",
-    ),
+    {
+        "batches": ("CallBatch", "CallKind", "KindTotals", "ObjectColumns"),
+        "capture": (
+            "BinaryId",
+            "BinaryState",
+            "Calls",
+            "Capture",
+            "CodeObject",
+            "Description",
+            "Function",
+            "Module",
+            "NativeFrame",
+            "PythonFrame",
+            "Stack",
+            "Thread",
+        ),
+        "checks": (
+            "Check",
+            "Finding",
+            "Severity",
+        ),
+        "contents": (
+            "BoundaryTotals",
+            "FlameGraph",
+            "FlameKind",
+            "FlameNode",
+        ),
+        "functions": ("Edge", "FunctionMark"),
+        "lines": (
+            "BoundaryEnd",
+            "FileTrouble",
+            "LineMark",
+            "LineSummary",
+            "LinkedCalls",
+            "Road",
+            "StackHit",
+            "StaticCall",
+            "Step",
+        ),
+        "metadata": (
+            "Launch",
+            "Metadata",
+        ),
+        "missing": (
+            "MergeOutcome",
+            "StopReason",
+            "Stops",
+        ),
+        "places": (
+            "FileState",
+            "How",
+            "Join",
+            "Language",
+            "LinkHow",
+            "Location",
+            "Role",
+            "Stale",
+            "is_local",
+        ),
+        "rows": (
+            "CallFilter",
+            "CallRow",
+            "CaptureRow",
+            "FrameRow",
+            "FunctionRow",
+            "FunctionTotals",
+            "ObjectRow",
+            "PythonLine",
+        ),
+        "source_trees": (
+            "SourceHealth",
+            "SourceMapInfo",
+            "SourceProblem",
+            "SourceRoot",
+            "SourceTotals",
+        ),
+        "sources": (
+            "GENERATING",
+            "CallSite",
+            "Definition",
+            "DefinitionRow",
+            "ExtractedFile",
+            "FoundSymbol",
+            "SourceFile",
+        ),
+        "symbols": ("NativeSymbol",),
+        "traces": (
+            "Dispatch",
+            "FfiSite",
+            "Origin",
+            "Section",
+            "SectionKind",
+            "Trace",
+        ),
+    },
 )

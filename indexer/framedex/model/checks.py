@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from framedex.model.rows import CaptureRow, PythonLine
+if TYPE_CHECKING:
+    from framedex.model.rows import CaptureRow, PythonLine
 
 
 class Severity(StrEnum):

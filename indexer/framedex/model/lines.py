@@ -1,12 +1,13 @@
-"""What the index answers of a line or a function: for editors, and for `where`."""
+"""What the index answers of a line: for editors, and for `where`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from framedex.model.places import How, LinkHow, Location
-from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
+if TYPE_CHECKING:
+    from framedex.model.places import How, LinkHow, Location
+    from framedex.model.rows import CaptureRow, FrameRow, FunctionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,6 @@ class LinkedCalls:
     calls: int
     total_duration: int
     latest_call: int
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A recorded caller and callee: `calls` counts the boundary calls that passed, `sites` are the caller's lines."""
-
-    caller: FunctionRow
-    callee: FunctionRow
-    calls: int
-    sites: tuple[Location, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +109,6 @@ class LineMark:
     line: int
     calls: int
     duration: int
-    boundaries: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionMark:
-    """The totals of the calls through a function: `duration` in ns, None where it is not known for this one alone."""
-
-    name: str
-    calls: int
-    duration: int | None
     boundaries: tuple[str, ...]
 
 

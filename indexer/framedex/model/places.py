@@ -80,3 +80,15 @@ class Location:
     url: str | None = field(default=None, compare=False)
     stale: Stale | None = None
     moved_from: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file at some moment: mtime in ns, size in bytes, and its content as the name of a git blob (SHA-1, in hex).
+
+    `blob` is empty where the content at that moment is not known.
+    """
+
+    modified: int
+    size: int
+    blob: str

@@ -1,12 +1,14 @@
-"""Source files, their definitions and calls, and the state of what was read of them."""
+"""Source files, and the definitions and calls in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from framedex.model.places import Location
-from framedex.model.rows import FunctionRow
+if TYPE_CHECKING:
+    from framedex.model.places import Location
+    from framedex.model.rows import FunctionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +64,6 @@ GENERATING = ("protobuf", "tablegen")
 """The languages that C++ is generated from: their definitions are classes whose code is in no tree."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
-    """A file at some moment: mtime in ns, size in bytes, and its content as the name of a git blob (SHA-1, in hex).
-
-    `blob` is empty where the content at that moment is not known.
-    """
-
-    modified: int
-    size: int
-    blob: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceMapInfo:
-    """What a source map is of, and what made it.
-
-    `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
-    full commit id. `is_dirty`: it was made from files that were not those of the commit. `tool` is the version of
-    framedex.
-    """
-
-    component: str
-    repository: str | None
-    commit: str
-    is_dirty: bool
-    tool: str
-
-    @property
-    def prefix(self) -> str:
-        """What stands before the paths of its files, which no local path begins with: `xla@5a9e73cbd929:`."""
-        return f"{self.component}@{self.commit[:12]}{'+changes' if self.is_dirty else ''}:"
-
-
 DefinitionRow = tuple[str, str, str, str | None, int, int, bool, bool, str | None]
 """A definition as the index stores it: name, key to look it up by, kind, parameters, first and last line, whether it
 is const, whether a syntax error is in it, and its calls as JSON (`[[line, column, kind, callee, written], ...]`)."""
@@ -119,14 +88,6 @@ class ExtractedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SourceRoot:
-    """A source folder and how many files of it have been read."""
-
-    path: str
-    files: int
-
-
-@dataclass(frozen=True, slots=True)
 class FoundSymbol:
     """Something that a search for a name found.
 
@@ -141,46 +102,3 @@ class FoundSymbol:
     end_line: int
     function: FunctionRow | None = None
     call: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SourceTotals:
-    """The source files of one language in the index.
-
-    `with_errors` counts the files that the grammar could not read everywhere, `broken` the definitions that are touched
-    by that; `calling` the definitions whose calls are known.
-    """
-
-    language: str
-    files: int
-    with_errors: int
-    definitions: int
-    broken: int
-    calling: int
-
-
-@dataclass(frozen=True, slots=True)
-class SourceProblem:
-    """Something that is wrong with several source files, or folders: how many, and the paths of a few.
-
-    `message` leaves out the numbers in which they differ; `unit` is what is counted.
-    """
-
-    message: str
-    count: int
-    examples: tuple[str, ...]
-    unit: str = "file"
-
-
-@dataclass(frozen=True, slots=True)
-class SourceHealth:
-    """How well the source trees are known: their folders, what was read of each language, and the problems met.
-
-    `maps` are the source maps that stand beside them.
-    """
-
-    roots: tuple[str, ...]
-    totals: tuple[SourceTotals, ...]
-    macros: int
-    problems: tuple[SourceProblem, ...]
-    maps: tuple[SourceMapInfo, ...] = ()

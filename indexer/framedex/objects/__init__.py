@@ -6,7 +6,8 @@ from framedex.lazy import exports
 from framedex.objects.table import BoundaryFunction, ObjectField, Role, function_named
 
 if TYPE_CHECKING:
-    from framedex.objects.lifetimes import Lifetimes, RecordedObject, ViolationKind, follow_objects
+    from framedex.objects.lifetimes import Lifetimes, RecordedObject, follow_objects
+    from framedex.objects.violations import ViolationKind
 
 __all__ = [
     "BoundaryFunction",
@@ -20,4 +21,7 @@ __all__ = [
 ]
 
 # Those who show names need the table only; following lifetimes takes numpy.
-__getattr__ = exports(__name__, {"lifetimes": ("Lifetimes", "RecordedObject", "ViolationKind", "follow_objects")})
+__getattr__ = exports(
+    __name__,
+    {"lifetimes": ("Lifetimes", "RecordedObject", "follow_objects"), "violations": ("ViolationKind",)},
+)

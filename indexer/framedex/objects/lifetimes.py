@@ -14,7 +14,6 @@ import heapq
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from framedex.model import Capture
 from framedex.objects.table import (
@@ -27,24 +26,13 @@ from framedex.objects.table import (
     elements,
     function_named,
 )
+from framedex.objects.violations import ViolationKind
 
 CLOCK_SLACK = 10_000
 """Nanoseconds by which the clocks of two threads may differ."""
 
 _ALWAYS = 1 << 62
 _NEVER = -_ALWAYS
-
-
-class ViolationKind(StrEnum):
-    """What a call must not do with an object."""
-
-    USE_AFTER_DESTROY = "use-after-destroy"
-    DOUBLE_DESTROY = "double-destroy"
-    UNKNOWN_DESTROY = "unknown-destroy"  # no recorded call created it
-    FOREIGN_DESTROY = "foreign-destroy"  # it belongs to another object, which destroys it
-    USE_AFTER_DELETE = "use-after-delete"  # for its content, which was deleted or donated
-    DESTROYED_IN_USE = "destroyed-in-use"  # by a call on another thread
-    USE_AFTER_CLIENT = "use-after-client"  # after its client was destroyed
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 
@@ -118,7 +118,7 @@ def created_types() -> frozenset[str]:
 
 @cache
 def _functions() -> dict[str, BoundaryFunction]:
-    text = files("framedex.objects").joinpath("pjrt_objects.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("pjrt_objects.json").read_text("utf-8")
     return {name: _function(entry) for name, entry in json.loads(text)["functions"].items()}
 
 

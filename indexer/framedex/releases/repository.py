@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from framedex.releases.builds import Build
+if TYPE_CHECKING:
+    from framedex.releases.builds import Build
 
 TEMPLATES: Mapping[str, str] = {
     "xla": "https://github.com/openxla/xla/blob/{commit}/{path}#L{line}",

@@ -8,12 +8,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from framedex.model import SourceRoot
-from framedex.releases.builds import Build
 from framedex.releases.checkout import Checkout, commit_of, read_checkout
 from framedex.releases.repository import REPOSITORIES
+
+if TYPE_CHECKING:
+    from framedex.model import SourceRoot
+    from framedex.releases.builds import Build
 
 # What a folder, or the working tree that it is in, has to have to be a component's sources.
 _MARKS = {"xla": "xla/pjrt/pjrt_client.h", "jax": "jax/_src/api.py", "cpython": "Python/ceval.c"}

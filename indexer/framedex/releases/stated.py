@@ -14,25 +14,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from framedex.patterns import compiled_on_use
 from framedex.regularfile import open_regular
 
 _NUMBER = r"\d+(?:\.\d+)+(?:(?:a|b|rc|\.dev|\.post)\d+)?"
-_FREEZE = re.compile(rf"(?:^|\s)(?P<package>[A-Za-z][\w.-]*)==(?P<version>{_NUMBER})(?=\s|$)")
-_KNOWN = re.compile(
+_FREEZE = compiled_on_use(rf"(?:^|\s)(?P<package>[A-Za-z][\w.-]*)==(?P<version>{_NUMBER})(?=\s|$)")
+_KNOWN = compiled_on_use(
     r"(?<![\w./-])(?P<package>jaxlib|jax|python)(?:'s)?(?:[ .]_*version_*)?\s*(?:[:=]\s*|\s)"
     rf"['\"]?v?(?P<version>{_NUMBER})",
     re.IGNORECASE,
 )
-_FILES = re.compile(rf"(?<![\w.-])(?P<package>[A-Za-z][\w.]*?)-v?(?P<version>{_NUMBER})(?=\.dist-info|/|-py|\s|$)")
+_FILES = compiled_on_use(rf"(?<![\w.-])(?P<package>[A-Za-z][\w.]*?)-v?(?P<version>{_NUMBER})(?=\.dist-info|/|-py|\s|$)")
 # Of what a program wants or refuses, a text is not.
-_WANTED = re.compile(
+_WANTED = compiled_on_use(
     r"requir|need|depend|compatib|expect|minimum|upgrade|at least|older|newer|support|suggest|uninstall|>=|<=|!=|~=",
     re.IGNORECASE,
 )
-_SITE = re.compile(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
-_LIBRARY = re.compile(r".*/python(?P<version>\d+\.\d+)/")
-_TREE = re.compile(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
-_VERSION = re.compile(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
+_SITE = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/(?P<package>\w+)(?:\.py$|/)")
+_LIBRARY = compiled_on_use(r".*/python(?P<version>\d+\.\d+)/")
+_TREE = compiled_on_use(r"(?P<folder>.*/)(?P<package>jaxlib|jax)/")
+_VERSION = compiled_on_use(r"^_version\s*=\s*['\"]([\w.]+)['\"]", re.MULTILINE)
 _LARGEST = 1 << 16  # bytes of a version.py
 _LONGEST_LINE = 1 << 12  # characters: statements stand in short lines
 _MOST_STATED = 4096

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from framedex.binaries.names import ANONYMOUS, LAMBDA, Name, parse_name
+from framedex.patterns import compiled_on_use
 
-_PLAIN = re.compile(r"[\w:]+")
+_PLAIN = compiled_on_use(r"[\w:]+")
 # nanobind has renamed the function that NB_MODULE defines; the extractor gives it the older name.
-_CONVERSION = re.compile(r"operator (?!new\b|delete\b|co_await\b)")
-_MODULE = re.compile(r"nanobind_\w+_exec")
-_MODULES = re.compile(r"nanobind_\w+_exec_impl|pybind11_init_\w+")
+_CONVERSION = compiled_on_use(r"operator (?!new\b|delete\b|co_await\b)")
+_MODULE = compiled_on_use(r"nanobind_\w+_exec")
+_MODULES = compiled_on_use(r"nanobind_\w+_exec_impl|pybind11_init_\w+")
 
 
 def short_name(name: str) -> str:

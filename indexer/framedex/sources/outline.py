@@ -7,7 +7,6 @@ line that moved within its function is told by nothing but the release (`release
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path, PurePath
 from threading import Lock
 
 from framedex.model import Definition, Language
+from framedex.patterns import compiled_on_use
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.sources.files import language_of
@@ -33,9 +33,9 @@ _LARGEST = 16 << 20  # bytes; of a larger file nothing is checked
 _OF_A_DEFINITION, _OF_A_LINE = 400, 60  # bytes
 _MOST_ABOVE = 200  # lines of decorators
 _ABOVE_NAME = 2  # lines of a template's head, attributes and a return type, which compilers count to a function
-_UNNAMED = re.compile(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
-_NAME = re.compile(r"[^\W\d]\w*|<lambda>|<module>")
-_STRING = re.compile(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
+_UNNAMED = compiled_on_use(r"<(?:listcomp|dictcomp|setcomp|genexpr)>")
+_NAME = compiled_on_use(r"[^\W\d]\w*|<lambda>|<module>")
+_STRING = compiled_on_use(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""")
 _READ = frozenset(("python", "cpp"))
 _SCOPES = frozenset(("function", "method", "class"))
 _BODIES = frozenset(("function", "method"))

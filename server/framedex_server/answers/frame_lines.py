@@ -148,7 +148,7 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
 
 
 def _place(markup: Markup, location: Location) -> str:
-    from framedex.tracetext import location_labels
+    from framedex.placetext import location_labels
 
     labels = location_labels(location)
     how = f" [{', '.join(labels)}]" if labels else ""

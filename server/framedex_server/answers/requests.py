@@ -87,7 +87,7 @@ def tell(server: LanguageServer, message: str) -> None:
 
 def frame_json(session: Session, frame: FrameRow) -> Json:
     """A frame; `location` is null where the source is unknown or not here: then `url` may be its public address."""
-    from framedex.tracetext import stale_labels
+    from framedex.placetext import stale_labels
 
     place = next(locations(frame), None)
     shown: Json | None = None

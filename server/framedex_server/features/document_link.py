@@ -74,7 +74,7 @@ def _frames(document: StackText, finder: Resolver) -> Iterator[tuple[TextFrame, 
 
 
 def _link(session: Session, where: types.Range, location: Location) -> types.DocumentLink:
-    from framedex.tracetext import location_labels
+    from framedex.placetext import location_labels
 
     labels = location_labels(location)
     known = [f"known as: {', '.join(labels)}"] if labels else []

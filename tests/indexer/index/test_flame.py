@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from framedex.index.ask.capture.flame import flame_graph
 from framedex.model import FlameGraph, FlameKind
 from tests.indexer.recorded import Project
 
@@ -61,7 +62,7 @@ def test_a_boundary_function_alone(project: Project) -> None:
 
 @pytest.mark.parametrize("most", [0, 1, 4, 100])
 def test_small_functions_are_merged_and_nothing_is_lost(project: Project, most: int) -> None:
-    graph = project.ingest().capture(1).flame_graph(most=most)
+    graph = flame_graph(project.ingest().capture(1), most=most)
 
     told_apart = [node for node in graph.nodes if node.kind is not FlameKind.OTHERS]
     assert len(told_apart) + graph.merged == len(project.ingest().capture(1).flame_graph().nodes)

@@ -31,6 +31,7 @@ from framedex.interpreters import ask
 from framedex.model import BinaryState
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
+from framedex.version import VERSION
 
 SUPPORTED_PYTHON = ((3, 11), (3, 13))
 SUPPORTED_JAXLIB = ((0, 8), (0, 12))
@@ -147,7 +148,7 @@ def _environment(what: Launch, captures: Path, run_id: str) -> dict[str, str]:
         check_mock(library, environment, what.runtime)
     metadata = {
         "run": run_id,
-        "framedex": importlib.metadata.version("framedex"),
+        "framedex": VERSION,
         "arguments": what.arguments,
         "packages": _versions(what.python),
     }

@@ -9,10 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
-
 from framedex.errors import FramedexError
 from framedex.interpreters import ask
 
@@ -132,6 +128,10 @@ def _check(path: Path) -> None:
 
 def _why_no_plugin(path: Path) -> str:
     """Why a file cannot be a plug-in, empty if it can: as far as can be told without loading it."""
+    from elftools.common.exceptions import ELFError  # the mock, which most programs run on, is known to be one
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
+
     try:
         with path.open("rb") as file:
             symbols = ELFFile(file).get_section_by_name(".dynsym")

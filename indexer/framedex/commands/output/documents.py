@@ -46,29 +46,28 @@ from typing import TYPE_CHECKING, Any
 
 from framedex.commands.output.terminal import source_is_here
 from framedex.errorcodes import error_name
-from framedex.ffi.explain import platform_name
-from framedex.ffi.model import FfiRegistration, FfiTarget
 from framedex.missing import all_problems, why_unmerged
-from framedex.model import (
-    CallRow,
-    CaptureRow,
-    Check,
-    Edge,
-    FfiSite,
-    Finding,
-    FrameRow,
-    FunctionRow,
-    FunctionTotals,
-    LineSummary,
-    LinkedCalls,
-    Location,
-    PythonLine,
-    StackHit,
-    Trace,
-)
 
 if TYPE_CHECKING:
+    from framedex.ffi.model import FfiRegistration, FfiTarget
     from framedex.ingest import Report
+    from framedex.model import (
+        CallRow,
+        CaptureRow,
+        Check,
+        Edge,
+        FfiSite,
+        Finding,
+        FrameRow,
+        FunctionRow,
+        FunctionTotals,
+        LineSummary,
+        LinkedCalls,
+        Location,
+        PythonLine,
+        StackHit,
+        Trace,
+    )
 
 Document = dict[str, Any]
 
@@ -211,6 +210,8 @@ def _site(site: FfiSite) -> Document:
 
 
 def _registration(registration: FfiRegistration) -> Document:
+    from framedex.ffi.explain import platform_name  # other documents have no use for what explains FFI
+
     return asdict(registration) | {"platform": platform_name(registration.platform)}
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, place_line, source_is_here
 from framedex.interchange.model import Format, PartKind, TextFrame
-from framedex.interchange.placing.resolve import Found
 from framedex.model import How, Location
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
+
+if TYPE_CHECKING:
+    from framedex.interchange.placing.resolve import Found
 
 _MOST_FRAMES = 16  # of a line
 _MOST_CANDIDATES = 3

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from framedex import words
-from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.missing import all_problems
-from framedex.model import CaptureRow, Edge, FunctionRow, How, LineSummary, LinkedCalls, Location, StackHit
+from framedex.model import How
+from framedex.placetext import stale_labels
 from framedex.plaintext import printable
-from framedex.tracetext import stale_labels
+
+if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line
+    from framedex.model import CaptureRow, Edge, FunctionRow, LineSummary, LinkedCalls, Location, StackHit
 
 
 def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:

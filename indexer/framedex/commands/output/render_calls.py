@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import call_text
 from framedex.commands.output.layout import cut
-from framedex.commands.output.repetition import Run
 from framedex.commands.output.terminal import Line, Span, place_line
-from framedex.model import CallRow, CaptureRow, FunctionTotals, PythonLine
+from framedex.model import CallRow
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.commands.output.repetition import Run
+    from framedex.model import CaptureRow, FunctionTotals, PythonLine
 
 Below = Callable[[CallRow], Iterable[Line]]
 

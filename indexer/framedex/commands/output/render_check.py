@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.render_calls import capture_heading, python_line
-from framedex.commands.output.terminal import Line, Span
-from framedex.model import CaptureRow, Finding, Severity
+from framedex.commands.output.terminal import Span
+from framedex.model import Severity
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line
+    from framedex.model import CaptureRow, Finding
 
 _INDENT = 10
 

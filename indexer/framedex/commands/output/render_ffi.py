@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.commands.output.render_trace import folded_frames
-from framedex.commands.output.terminal import Line, Span, place_line, text_line
+from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.ffi.explain import platform_name
-from framedex.ffi.model import FfiHandler, FfiRegistration, FfiSiteTotals, FfiTarget, FfiTrouble, RunTotals
 from framedex.ffi.signature import signature_text
-from framedex.model import FfiSite, Join, PythonLine
+from framedex.model import Join
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line
+    from framedex.ffi.model import FfiHandler, FfiRegistration, FfiSiteTotals, FfiTarget, FfiTrouble, RunTotals
+    from framedex.model import FfiSite, PythonLine
 
 _MOST_LINES = 3
 _MOST_SITES = 10

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from framedex import words
 from framedex.calltext import arguments_as_recorded, arguments_in_brief, error_lines, objects_text
 from framedex.commands.output.terminal import Line, Span, place_line, source_is_here, text_line
 from framedex.missing import why_cut_off, why_unmerged
-from framedex.model import FfiSite, FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind, Trace
+from framedex.model import FrameRow, How, Join, Language, LinkHow, Metadata, Role, SectionKind
 from framedex.plaintext import printable
 from framedex.tracetext import frame_labels, section_title
+
+if TYPE_CHECKING:
+    from framedex.model import FfiSite, Trace
 
 Frames = Callable[[Sequence[FrameRow], int | None], Iterator[Line]]
 

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import socket
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 from urllib.parse import quote
 
 import click
 
 from framedex.errors import FramedexError
-from framedex.model import Location
+from framedex.placetext import location_labels
 from framedex.plaintext import printable
-from framedex.tracetext import location_labels
 from framedex.whereabouts.files import is_here
+
+if TYPE_CHECKING:
+    from framedex.model import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +87,16 @@ class Terminal:
         return cls(
             colors=capable and not environment.get("NO_COLOR"),
             links=capable and _shows_links(environment),
-            host=socket.gethostname(),
+            host=os.uname().nodename,
             scheme=_OWN_SCHEME if environment.get("FRAMEDEX_LINK_SCHEME") == _OWN_SCHEME else "file",
-            width=shutil.get_terminal_size().columns if is_terminal else None,
+            width=_columns() if is_terminal else None,
         )
+
+
+def _columns() -> int:
+    import shutil  # with compressors, which no pipe waits for
+
+    return shutil.get_terminal_size().columns
 
 
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:

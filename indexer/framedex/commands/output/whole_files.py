@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,8 @@ def written_whole(path: Path) -> Iterator[IO[bytes]]:
 
     Raises FramedexError where it cannot be written.
     """
+    import tempfile  # hardly any verb that may write a file is asked to
+
     try:
         handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
         temporary = Path(name)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-import socket
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.regularfile import open_regular
 from framedex.whereabouts.files import is_here_as_typed
-from framedex.whereabouts.rules import PathMap
+
+if TYPE_CHECKING:
+    from framedex.whereabouts.rules import PathMap
 
 _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
@@ -72,7 +75,7 @@ def noted_if_short(place: Place) -> Place:
 
 def _parse_url(host: str, path: str, fragment: str | None) -> Place:
     machine = unquote(host)
-    if machine.lower() not in {"", "localhost", socket.gethostname().lower()}:
+    if machine.lower() not in {"", "localhost", os.uname().nodename.lower()}:
         raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
     return _place(unquote(path), _FRAGMENT.fullmatch(fragment or ""))
 

@@ -16,11 +16,11 @@ from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.interchange.placing.resolve import Binaries, Resolver
 from framedex.plaintext import printable
-from framedex.releases.stated import StatedReleases
-from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.releases.stated import StatedReleases
+    from framedex.settings import Settings
 
 NO_INDEX = "There is no index here: frames with only a symbol need one. `framedex index --source DIR` makes it."
 

@@ -20,10 +20,9 @@ from framedex.commands.reading.known import known_index, load_settings_here, not
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
+from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
-from framedex.settings import Settings
-from framedex.tracetext import location_labels
 from framedex.whereabouts.files import is_here, is_of_a_process
 from framedex.whereabouts.rules import HOW_TO_MAP
 
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
     from framedex.interchange.placing.resolve import Resolver
+    from framedex.settings import Settings
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from framedex.commands.reading.files import absolute
 from framedex.errors import FramedexError
-from framedex.settings import Settings
 from framedex.whereabouts.precedence import Whereabouts
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.settings import Settings
 
 
 def whereabouts(settings: Settings, file: str, index: Index | None) -> Whereabouts:

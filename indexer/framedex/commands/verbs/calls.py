@@ -6,19 +6,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import calls_document
-from framedex.commands.output.render_calls import Below, call_lines, python_line
-from framedex.commands.output.render_trace import dispatch_lines, folded_frames
-from framedex.commands.output.repetition import Run, runs, singly
-from framedex.commands.output.terminal import Line, Terminal
+from framedex.commands.output.render_calls import call_lines, python_line
+from framedex.commands.output.repetition import runs, singly
+from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
-from framedex.index import Index
-from framedex.model import CallFilter, CallRow
+from framedex.model import CallFilter
+
+if TYPE_CHECKING:
+    from framedex.commands.output.render_calls import Below
+    from framedex.commands.output.repetition import Run
+    from framedex.commands.output.terminal import Line
+    from framedex.index import Index
+    from framedex.model import CallRow
 
 _INDENT = 8
 
@@ -77,6 +83,8 @@ def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -
     if stack == "line":
         lines = index.calls.python_lines(call for run in shown for call in run.calls)
         return lambda call: (python_line(lines.get(call.id), _INDENT),)
+
+    from framedex.commands.output.render_trace import dispatch_lines, folded_frames  # a log shows no stacks
 
     def frames(call: CallRow) -> Iterable[Line]:
         trace = index.calls.trace(call.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,11 +13,15 @@ from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import capture_document
 from framedex.commands.output.render_answers import problem_lines
-from framedex.commands.output.terminal import Line, text_line
+from framedex.commands.output.terminal import text_line
 from framedex.commands.reading.known import open_index
 from framedex.index.file.values import storable
 from framedex.missing import all_problems
-from framedex.model import CaptureRow, SourceHealth, SourceProblem, SourceTotals
+from framedex.model import SourceProblem
+
+if TYPE_CHECKING:
+    from framedex.commands.output.terminal import Line
+    from framedex.model import CaptureRow, SourceHealth, SourceTotals
 
 _LANGUAGES = {"cpp": "C and C++", "python": "Python", "protobuf": "Protocol Buffers", "tablegen": "TableGen"}
 

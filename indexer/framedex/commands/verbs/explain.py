@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,12 +15,14 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
 from framedex.commands.reading.logs import NO_INDEX, opened_resolver, standard_input, unreadable
 from framedex.interchange.detect import read
-from framedex.interchange.model import TextStack
 from framedex.interchange.placing.quoted import quoted_source
-from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.interchange.text.escapes import without_escapes
 from framedex.plaintext import printable
 from framedex.releases.stated import StatedReleases
+
+if TYPE_CHECKING:
+    from framedex.interchange.model import TextStack
+    from framedex.interchange.placing.resolve import Found, Resolver
 
 
 @click.command()

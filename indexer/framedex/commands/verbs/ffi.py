@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +14,11 @@ from framedex.commands.output.render_calls import capture_heading
 from framedex.commands.output.render_ffi import target_details, target_lines
 from framedex.commands.reading.known import check_capture_id, chosen_capture, note_what_is_missing, open_index
 from framedex.errors import FramedexError
-from framedex.ffi.model import FfiTarget
-from framedex.index import Index
-from framedex.model import CaptureRow
+
+if TYPE_CHECKING:
+    from framedex.ffi.model import FfiTarget
+    from framedex.index import Index
+    from framedex.model import CaptureRow
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +13,10 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
-from framedex.model import FoundSymbol
 from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.model import FoundSymbol
 
 
 @click.command()

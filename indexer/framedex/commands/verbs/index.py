@@ -18,10 +18,10 @@ from framedex.commands.output.render_index import report_lines
 from framedex.commands.reading.files import absolute, working_folder
 from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_settings_here, patience
 from framedex.errors import FramedexError
-from framedex.settings import Settings
 
 if TYPE_CHECKING:
     from framedex.ingest import Report
+    from framedex.settings import Settings
 
 
 @click.command(name="index")

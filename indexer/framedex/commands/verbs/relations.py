@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +13,10 @@ from framedex.commands.output.documents import callees_document, callers_documen
 from framedex.commands.output.render_answers import relation_lines
 from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
-from framedex.index import Index
 from framedex.model import Edge, FunctionRow
+
+if TYPE_CHECKING:
+    from framedex.index import Index
 
 _MOST_FUNCTIONS = 20
 

@@ -21,7 +21,6 @@ from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.known import settings_here
 from framedex.commands.reading.logs import NO_INDEX, opened_resolver, resolver_by, standard_input, unreadable
 from framedex.errors import FramedexError
-from framedex.interchange.model import TextFrame
 from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.interchange.stream import NotedLog
 from framedex.model import Language
@@ -29,6 +28,7 @@ from framedex.releases.stated import StatedReleases
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange.model import TextFrame
 
 _BLOCK = 1 << 20
 """Bytes that are read at once at most; a pipe holds 64 KiB."""

@@ -6,16 +6,18 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from framedex.commands.launching.launch import Launch, check_jaxlib, check_python, interpreter, launch
 from framedex.commands.launching.mock_settings import machine_options, machine_variables
-from framedex.commands.launching.outcome import Outcome
 from framedex.commands.launching.plugins import find_plugin
 from framedex.commands.launching.quantities import Bytes
 from framedex.commands.launching.runtimes import Runtime
+
+if TYPE_CHECKING:
+    from framedex.commands.launching.outcome import Outcome
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

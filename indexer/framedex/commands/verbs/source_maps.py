@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +25,7 @@ from framedex.commands.reading.known import (
 from framedex.errors import FramedexError
 from framedex.model import SourceMapInfo
 from framedex.plaintext import printable
+from framedex.version import VERSION
 
 if TYPE_CHECKING:
     from framedex.index import Store
@@ -70,7 +69,7 @@ def export_sources(
         )
     repository = repository.rstrip("/").removesuffix(".git") if repository else repository_of(root)
     name = component or (repository or str(source.top)).rstrip("/").rpartition("/")[2]
-    info = _checked(SourceMapInfo(name, repository, source.commit, source.is_dirty, version("framedex")))
+    info = _checked(SourceMapInfo(name, repository, source.commit, source.is_dirty, VERSION))
     with _store_with(root, index_path) as store, written_whole(output) as stream, progress_on_terminal() as progress:
         exported = export_map(
             store, root, str(source.top), info, stream, progress, tracked=tracked_files(root), with_calls=not no_calls
@@ -168,6 +167,8 @@ def _store_with(root: Path, index_path: Path | None) -> Iterator[Store]:
                 yield store
                 return
     try:
+        import tempfile  # `sources`, which this is a part of, needs none
+
         passing = tempfile.TemporaryDirectory(prefix="framedex-")
     except OSError as error:
         raise FramedexError(

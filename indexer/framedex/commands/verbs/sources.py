@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,9 +22,7 @@ from framedex.commands.reading.known import (
 )
 from framedex.errors import FramedexError
 from framedex.index.file.values import storable
-from framedex.model import SourceMapInfo
 from framedex.plaintext import printable, restore
-from framedex.releases import Build
 from framedex.releases.roots import (
     COMPONENTS,
     RootState,
@@ -35,6 +33,10 @@ from framedex.releases.roots import (
     state_of_root,
     without_root,
 )
+
+if TYPE_CHECKING:
+    from framedex.model import SourceMapInfo
+    from framedex.releases import Build
 
 
 @click.group(invoke_without_command=True)

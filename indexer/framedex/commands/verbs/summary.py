@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,9 @@ from framedex.commands.output.documents import summary_document
 from framedex.commands.output.render_calls import capture_heading, totals_lines
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import chosen_capture, note_what_is_missing, open_index
-from framedex.model import CallFilter, FunctionTotals
+
+if TYPE_CHECKING:
+    from framedex.model import CallFilter, FunctionTotals
 
 _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
     "self": lambda totals: -totals.self_time,

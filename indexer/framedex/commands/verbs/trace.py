@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 import click
 
 from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
-from framedex.commands.output.render_trace import Frames, all_frames, dispatch_lines, folded_frames, header, stack_lines
-from framedex.commands.output.terminal import Line, Terminal
+from framedex.commands.output.render_trace import all_frames, dispatch_lines, folded_frames, header, stack_lines
+from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
-from framedex.index import Index
-from framedex.model import FrameRow, Role, Stale, Trace
+from framedex.model import Role, Stale
 from framedex.tracetext import format_trace
+
+if TYPE_CHECKING:
+    from framedex.commands.output.render_trace import Frames
+    from framedex.commands.output.terminal import Line
+    from framedex.index import Index
+    from framedex.model import FrameRow, Trace
 
 _JAXLIB = {"libjax_common.so", "_jax.so", "xla_extension.so"}
 # Which repository the functions of jaxlib's binaries come from.

@@ -16,12 +16,12 @@ from framedex.commands.reading.files import parse_place
 from framedex.commands.reading.known import open_index, settings_here
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
-from framedex.index import Index
 from framedex.model import FunctionRow, How, Location, StackHit, Stale
 from framedex.plaintext import printable, restore
 from framedex.whereabouts.files import is_here_as_typed, is_of_a_process
 
 if TYPE_CHECKING:
+    from framedex.index import Index
     from framedex.index.ask.line.line import Line
     from framedex.whereabouts.precedence import Whereabouts
 

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from framedex.ffi import Problem
 from framedex.ffi.explain import explain_error, explain_problem
@@ -20,13 +21,18 @@ from framedex.ffi.model import (
     RunTotals,
     Signature,
 )
+from framedex.index.ask.ffi_sites import sites_by_id
 from framedex.index.ask.name.functions import functions_at
-from framedex.index.file.conventions import IN_JSON, Row, json_list
-from framedex.index.read.asked import AskedCapture, AskedLine
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.installed import is_installed
-from framedex.index.read.rows import Reader, arguments, chain, frames_by_id, functions_by_id
+from framedex.index.read.rows import arguments, frames_by_id, functions_by_id
 from framedex.index.read.spans import KIND_TABLES, Ids, calls_in
-from framedex.model import FfiSite, FrameRow, FunctionRow, How, Join, Location, Origin, PythonLine
+from framedex.model import How, Join, Location, PythonLine
+
+if TYPE_CHECKING:
+    from framedex.index.read.asked import AskedCapture, AskedLine
+    from framedex.index.read.rows import Reader
+    from framedex.model import FfiSite, FrameRow, FunctionRow
 
 _EXECUTE = "execute"
 _MOST_SHAPES = 4
@@ -63,17 +69,6 @@ class Ffi:
         )
         found = functions_by_id(self.reader, [function for (function,) in rows])
         return [found[function] for (function,) in rows]
-
-
-def origin(reader: Reader, call_id: int) -> Origin | None:
-    """The site, or the candidates, that a call is a run of; None for a call that is no run or has no known site."""
-    rows = reader.rows(
-        "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
-        " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
-        call_id,
-    )
-    sites = _sites(reader, {site for _, site in rows})
-    return Origin(Join(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
 
 
 def targets(asked: AskedCapture) -> list[FfiTarget]:
@@ -154,7 +149,7 @@ class _Known:
             joins[join] = Join(how), (*joins.get(join, (None, ()))[1], site)
         wanted = json_list(sorted({run.arguments for run in runs}))
         texts: dict[int, str] = dict(reader.rows(f"SELECT id, json FROM arguments WHERE id {IN_JSON}", wanted))
-        sites = _sites(reader, {site for _, candidates in joins.values() for site in candidates})
+        sites = sites_by_id(reader, {site for _, candidates in joins.values() for site in candidates})
         return cls(by_target, joins, sites, texts, _handlers(reader, {run.stack for run in runs}))
 
     def target(self, name: str, registrations: Sequence[FfiRegistration], troubles: Sequence[FfiTrouble]) -> FfiTarget:
@@ -243,7 +238,7 @@ def _use(reader: Reader, name: str) -> FfiUse:
         handlers=_distinct_handlers(
             ((stage, stack) for stage, stack, _ in stacks), _handlers(reader, {stack for _, stack, _ in stacks})
         ),
-        sites=tuple(_sites(reader, [site for (site,) in sites]).values()),
+        sites=tuple(sites_by_id(reader, [site for (site,) in sites]).values()),
         runs=sum(calls for stage, _, calls in stacks if stage == _EXECUTE),
         recent=_totals(recent),
         shapes=tuple(shape for shape in dict.fromkeys(shapes) if shape != "() -> ()")[:_MOST_SHAPES],
@@ -309,28 +304,6 @@ def _signature(text: str | None) -> Signature | None:
     return Signature(tuple(content["arguments"]), tuple(content["results"]), tuple(content["attributes"]))
 
 
-def _sites(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
-    rows = reader.rows(
-        "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
-        f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
-        json_list(sorted(ids)),
-    )
-    chains = {row[0]: chain(reader, row[3]) for row in rows if row[3]}
-    frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
-    return {row[0]: _site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
-
-
-def _site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
-    identifier, key, target, _, user_depth, from_metadata = row
-    within = frames[: user_depth + 1][::-1] if user_depth is not None else []
-    lines = [
-        PythonLine(frame.function.name, frame.location)
-        for place, frame in enumerate(within)
-        if frame.location is not None and (place == 0 or not is_installed(frame.location.path))
-    ]
-    return FfiSite(identifier, key, target, tuple(lines), tuple(frames), bool(from_metadata))
-
-
 def _totals(runs: Sequence[_Run]) -> RunTotals:
     durations = sorted(run.duration for run in runs if run.duration >= 0)
 
@@ -385,6 +358,6 @@ def _troubles(reader: Reader, problems: Iterable[Problem], target: str) -> list[
             explained = explain_problem(problem)
             query = f"SELECT id FROM ffi_sites WHERE key {IN_JSON}"
             ids = [site for (site,) in reader.rows(query, json_list(problem.sites))]
-            sites = tuple(_sites(reader, ids).values())
+            sites = tuple(sites_by_id(reader, ids).values())
             found.append(FfiTrouble(problem.message, explained.text, explained.remedy, 1, sites, None))
     return found

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from framedex.index.file.conventions import known_maps
+from framedex.index.file.source_map_rows import known_maps
 from framedex.index.read.rows import Reader
 from framedex.index.read.urls import builds
 from framedex.model import FileState, SourceHealth, SourceMapInfo, SourceProblem, SourceRoot, SourceTotals

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from framedex.model import FileState, Location, Stale
+from framedex.model import FileState, Stale
 
 if TYPE_CHECKING:  # with the extractor, which most questions do without
+    from framedex.model import Location
     from framedex.sources.changes import Change, Changes
 
 

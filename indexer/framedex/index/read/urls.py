@@ -6,15 +6,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from framedex.model import Location, is_local
-from framedex.releases import Build, public_url, published, url_template
+from framedex.model import is_local
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
+    from framedex.model import Location
+    from framedex.releases import Build
 
 
 def builds(reader: Reader) -> list[Build]:
     """The components of the captures, those of the capture that began last first."""
+    from framedex.releases import Build
+
     rows = reader.rows(
         "SELECT b.component, b.version, b.revision, b.folder FROM builds b"
         " JOIN captures p ON p.id = b.capture ORDER BY p.started DESC, p.id DESC, b.id"
@@ -36,6 +39,8 @@ class Urls:
         return location if url is None else replace(location, url=url)
 
     def _url(self, location: Location) -> str | None:
+        from framedex.releases import public_url, published, url_template  # most places that are shown are here
+
         links = self._reader.links
         root = next((root for root in links if location.path.startswith(f"{root}/")), None)
         if root is not None:

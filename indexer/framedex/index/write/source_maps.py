@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from framedex.index.file.conventions import SOURCE_MAP_COLUMNS, source_map_info
+from framedex.index.file.source_map_rows import SOURCE_MAP_COLUMNS, source_map_info
 from framedex.index.file.values import storable
 from framedex.index.write.source_files import forget_definitions
 from framedex.model import SourceMapInfo

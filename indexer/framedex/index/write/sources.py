@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, Row, definition, json_list, known_maps
+from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
+from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
+from framedex.index.file.source_map_rows import known_maps
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.write import placing, source_maps
 from framedex.index.write.records import (

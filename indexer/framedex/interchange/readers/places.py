@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
+from framedex.patterns import compiled_on_use
 
 _SUFFIXES = "py|pyi|pyx|c|cc|cpp|cxx|cu|h|hh|hpp|cuh|inc|td|proto|mlir|rs|go|java|ts|js|sh|bzl|BUILD"
-_TAIL = re.compile(rf"\.(?:{_SUFFIXES}):(?P<line>\d{{1,8}})(?::(?P<column>\d{{1,8}}))?(?![\w])")
-_NO_PATH = re.compile(r"""[\s"'`()<>\[\]{},;=|:]""")
+_TAIL = compiled_on_use(rf"\.(?:{_SUFFIXES}):(?P<line>\d{{1,8}})(?::(?P<column>\d{{1,8}}))?(?![\w])")
+_NO_PATH = compiled_on_use(r"""[\s"'`()<>\[\]{},;=|:]""")
 _LONGEST_PATH = 4096
 
 

@@ -7,18 +7,19 @@ import re
 from framedex.interchange.model import Format, Piece, Place, TextFrame
 from framedex.interchange.text.spans import parts
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING
 
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
-_LOCATED = re.compile(
+_LOCATED = compiled_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS
 )
-_UNLOCATED = re.compile(
+_UNLOCATED = compiled_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*) in (?P<module>.*)\+(?P<address>0x[0-9a-f]{1,16})"
     + _LABELS
 )
-_CANDIDATE = re.compile(r" +or (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS)
+_CANDIDATE = compiled_on_use(r" +or (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS)
 _SECTION = ", most recent call last:"
 
 

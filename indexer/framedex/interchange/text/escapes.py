@@ -5,9 +5,9 @@ Source: ECMA-48 (control sequences) and xterm's ctlseqs (operating system comman
 
 from __future__ import annotations
 
-import re
+from framedex.patterns import compiled_on_use
 
-_SEQUENCE = re.compile(r"\x1b(?:\[[ -?]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\))")
+_SEQUENCE = compiled_on_use(r"\x1b(?:\[[ -?]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\))")
 
 
 def without_escapes(text: str) -> str:

@@ -6,15 +6,16 @@ and journalctl, Docker Compose, kubectl, Kubernetes' container logs, torchrun, R
 
 from __future__ import annotations
 
-import re
 import string
+
+from framedex.patterns import compiled_on_use
 
 _DAY = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL|trace|debug|info|warning|error|fatal)"
 _SOURCE = r"[\w./+-]+:\d+\] "  # file.cc:12]
 
-_PREFIX = re.compile(
+_PREFIX = compiled_on_use(
     "|".join(
         (
             rf"[IWEFDV]\d{{4}} [\d:.]+ +\d+ {_SOURCE}",
@@ -36,7 +37,7 @@ _PREFIX = re.compile(
         )
     )
 )
-_MOMENT = re.compile(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
+_MOMENT = compiled_on_use(rf"{_DAY}|{_TIME}|(?<=\[)[ \d]*\.\d{{6}}(?=\])")
 PREFIXES_BEGIN_WITH = frozenset("[(<>#" + string.digits + string.ascii_letters)
 """The characters that a prefix may begin with: most lines of stacks are indented."""
 

@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 
 def parts(number: int, match: re.Match[str], shift: int = 0) -> tuple[Part, ...]:
@@ -44,7 +45,7 @@ def bounds(line: str) -> tuple[int, int]:
 
 _ENDS = {"<": ">", "(": ")", "[": "]", "{": "}"}
 # Names with brackets of their own, which pair with nothing.
-_OPERATOR = re.compile(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
+_OPERATOR = compiled_on_use(r"\boperator ?(?:<=>|<<=?|>>=?|<=?|>=?|->\*?)")
 
 
 def argument_list(text: str) -> int:
@@ -61,7 +62,7 @@ def argument_list(text: str) -> int:
     return -1
 
 
-_SOURCE_TAIL = re.compile(r":(\d{1,9})(?::(\d{1,9}))?$")
+_SOURCE_TAIL = compiled_on_use(r":(\d{1,9})(?::(\d{1,9}))?$")
 
 
 def source_at_end(text: str) -> tuple[int, int, re.Match[str]] | None:

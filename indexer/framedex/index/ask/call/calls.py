@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
 from framedex.index.ask.call.causal_links import dispatches
 from framedex.index.ask.call.filters import boundaries_like, call_ranges, passing
 from framedex.index.ask.call.objects import name_objects
 from framedex.index.ask.call.pythonlines import python_lines
-from framedex.index.ask.ffi import origin
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, Row, json_list
 from framedex.index.read.rows import (
     CALL_COLUMNS,
@@ -24,7 +24,9 @@ from framedex.index.read.rows import (
     frames_by_id,
 )
 from framedex.index.read.spans import Ids, calls_in
-from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, MergeOutcome, PythonLine, Trace
+
+if TYPE_CHECKING:
+    from framedex.model import CallFilter, CallRow, FrameRow, FunctionTotals, PythonLine, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,10 @@ class Calls:
 
     def trace(self, call_id: int) -> Trace | None:
         """The call with every frame of its stack, outermost first; None where there is no such call."""
+        # Those who list calls do without traces, and what is told with them.
+        from framedex.index.ask.ffi_sites import origin
+        from framedex.model import MergeOutcome, Trace
+
         found = self.get(call_id)
         if found is None:
             return None

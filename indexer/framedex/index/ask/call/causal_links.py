@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.rows import Reader, chain, frames_by_id
-from framedex.model import CallRow, Dispatch, How, LinkHow, Location
+from framedex.model import How, LinkHow, Location
+
+if TYPE_CHECKING:
+    from framedex.model import CallRow, Dispatch
 
 _TOLD = "options.call_location"
 _PLACE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
@@ -15,6 +19,8 @@ _PLACE = re.compile(r"(?P<path>/.*):(?P<line>\d{1,9})")
 
 def dispatches(reader: Reader, call: CallRow) -> tuple[Dispatch, ...]:
     """What had the call made: first what JAX itself told, then what other threads tell."""
+    from framedex.model import Dispatch  # with traces, which those who only want the links do without
+
     rows = reader.rows(
         "SELECT l.how, t.label, l.node FROM call_links l JOIN threads t ON t.id = l.thread WHERE l.call = ?"
         " ORDER BY l.thread",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from framedex.index.ask import ffi
+from typing import TYPE_CHECKING
+
 from framedex.index.ask.capture.check import check_capture
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
-from framedex.index.ask.capture.flame import flame_graph as flame_graph_of
 from framedex.index.read.asked import AskedCapture
+
+if TYPE_CHECKING:
+    from framedex.ffi.model import FfiTarget
+    from framedex.model import FlameGraph
 
 
 class CaptureContents(AskedCapture):
@@ -14,6 +18,16 @@ class CaptureContents(AskedCapture):
 
     boundaries = boundary_totals
     calls = calls_of_boundary
-    flame_graph = flame_graph_of
     check = check_capture
-    ffi_targets = ffi.targets
+
+    def flame_graph(self, boundary: int | None = None, *, with_glue: bool = True) -> FlameGraph:
+        """The flame graph of the capture, or of the calls of one `boundary` function (its id); see `flame.py`."""
+        from framedex.index.ask.capture.flame import flame_graph  # the command line shows none
+
+        return flame_graph(self, boundary, with_glue=with_glue)
+
+    def ffi_targets(self) -> list[FfiTarget]:
+        """The FFI targets of the capture, those that took longest first."""
+        from framedex.index.ask.ffi import targets  # the other questions do without FFI
+
+        return targets(self)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from framedex.index.ask import ffi
+from typing import TYPE_CHECKING
+
 from framedex.index.ask.line import linked, outward, recorded, roads, since, static_calls, steps
 from framedex.index.ask.line.ends import boundary_ends
 from framedex.index.ask.line.stacks import longest_stacks_of_line, stacks_of_file, stacks_of_line
@@ -10,6 +11,9 @@ from framedex.index.ask.line.summary import line_summary
 from framedex.index.ask.line.troubles import file_troubles
 from framedex.index.ask.name.functions import functions_at
 from framedex.index.read.asked import AskedFile, AskedLine
+
+if TYPE_CHECKING:
+    from framedex.ffi.model import FfiUse
 
 
 class Line(AskedLine):
@@ -32,8 +36,13 @@ class Line(AskedLine):
     program_lines = outward.program_lines
     linked_calls = linked.linked_calls
     functions = functions_at
-    ffi_uses = ffi.uses_at
     static_callees = static_calls.static_callees
+
+    def ffi_uses(self) -> list[FfiUse]:
+        """The FFI targets that are called at the line, or whose handlers' source it is in."""
+        from framedex.index.ask.ffi import uses_at  # the other questions do without FFI
+
+        return uses_at(self)
 
 
 class File(AskedFile):

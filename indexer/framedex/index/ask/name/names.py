@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from framedex.index.file.conventions import DEFINITIONS_NAMED, IN_JSON, definition, json_list
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
 from framedex.index.read.rows import FUNCTION_COLUMNS, FUNCTION_TABLES, Reader, frames_by_id, function_rows
 from framedex.model import Definition, FoundSymbol, How, Location
 

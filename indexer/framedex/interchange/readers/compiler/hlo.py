@@ -12,14 +12,15 @@ from dataclasses import replace
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.readers.compiler.strings import unescaped
 from framedex.interchange.text.spans import bounds
+from framedex.patterns import compiled_on_use
 
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
-_ROW = re.compile(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
-_FIELD = re.compile(r'(?<!\w)(?P<key>\w{1,64})=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
-_BODY = re.compile(
+_ROW = compiled_on_use(r'(?P<id>\d{1,9}) (?:"(?P<text>(?:[^"\\]|\\.)*)"|\{(?P<fields>[^{}]*)\})$')
+_FIELD = compiled_on_use(r'(?<!\w)(?P<key>\w{1,64})=(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<number>\d{1,9})(?!\d))')
+_BODY = compiled_on_use(
     r"\s*(?:ROOT |%|ENTRY |\}|\d+ [\"{]|\w[\w.-]* = |FileNames|FunctionNames|FileLocations|StackFrames|$)"
 )
-_NAME = re.compile(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
+_NAME = compiled_on_use(r"(?:ROOT )?%?(?P<label>[\w.-]+) = ")
 _MOST_OUTWARD = 64
 _MOST_ROWS = 200_000  # with their numbers they take some 80 MB
 _LONGEST_TEXT = 4096

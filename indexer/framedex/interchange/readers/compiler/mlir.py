@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.readers.compiler.strings import unescaped
+from framedex.patterns import compiled_on_use
 
-_TOKEN = re.compile(
+_TOKEN = compiled_on_use(
     r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<alias>#\w+)|(?P<number>\d{1,9})(?!\d)|(?P<word>[A-Za-z_]\w*)|(?P<other>\S))'
 )
-_ALIAS = re.compile(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
-_BODY = re.compile(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
-_DIAGNOSTIC = re.compile(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
+_ALIAS = compiled_on_use(r"^(?P<name>#\w+) = (?=loc\()", re.MULTILINE)
+_BODY = compiled_on_use(r"\s*(?:%|\}|\^|return\b|func\.|module\b|#\w+ = |\"|[a-z_]\w*\.[a-z_])")
+_DIAGNOSTIC = compiled_on_use(r"(?:^\s*|(?<=[\s\]|]))(?:error|warning|note|remark): (?=\")|^\s*(?=\")")
 # Of `ERROR error: "f"`, as logs write it, the second word may be a logger's name and no part of the line.
 _DEEPEST = 64
 _MOST_OUTWARD = 64

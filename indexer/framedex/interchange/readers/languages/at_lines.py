@@ -6,29 +6,29 @@ trace API. Java names a file alone, .NET a path where there are symbols, V8 a pa
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.spans import matched
+from framedex.patterns import compiled_on_use
 
-_AT = re.compile(r"(?:\t|   )at (?=\S)")
-_LOADERS = re.compile(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`
-_JAVA = re.compile(
+_AT = compiled_on_use(r"(?:\t|   )at (?=\S)")
+_LOADERS = compiled_on_use(r"(?:[^\s()/]*/(?!0x))*")  # of a Java class, and its module: `app//java.base@21/`
+_JAVA = compiled_on_use(
     r"(?P<function>[\w.$<>/-]+)\((?:(?:[\w.@$-]+/)?(?:(?P<path>[\w$.-]+):(?P<line>\d{1,9})"
     r"|[\w$-]+\.(?:java|kts?|scala|groovy|clj)|Native Method|Unknown Source|<\w+>))\)(?: ~?\[[^\[\]]*\])?$"
 )
-_DOTNET = re.compile(
+_DOTNET = compiled_on_use(
     r"(?P<function>[^\s(]+)\((?:[^\s()][^()]* [^()]*)?\)(?: in (?P<path>\S.*):line (?P<line>\d{1,9}))?$"
 )
 _V8_PLACE = r"(?:file://)?(?P<path>\S[^()]*):(?P<line>\d{1,9}):(?P<column>\d{1,9})"
-_V8_CALL = re.compile(
+_V8_CALL = compiled_on_use(
     rf"(?:async )?(?P<function>[^\s()][^()]*) \((?:{_V8_PLACE}|native|<anonymous>|index \d+|eval at .*)\)(?: \{{)?$"
 )
-_V8_BARE = re.compile(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
-_IS_PATH = re.compile(r"[./\\<]|^node:")
-_IS_SCRIPT = re.compile(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
-_MORE = re.compile(
+_V8_BARE = compiled_on_use(rf"(?:async )?{_V8_PLACE}(?: \{{)?$")
+_IS_PATH = compiled_on_use(r"[./\\<]|^node:")
+_IS_SCRIPT = compiled_on_use(r"^(?:node|https?|webpack[\w-]*|<anonymous>)(?::|$)|\.(?:[cm]?[jt]sx?|vue|svelte)(?:\?|$)")
+_MORE = compiled_on_use(
     r"\.\.\. \d+ (?:more|common frames omitted)\b|(?:^|\s)(?:Caused by|Suppressed): "
     r"|^\s*- (?:locked|waiting|parking|eliminated) |--- End of (?:inner exception )?stack trace"
 )

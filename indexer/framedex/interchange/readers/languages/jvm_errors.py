@@ -5,23 +5,23 @@ Source: OpenJDK's src/hotspot/share/runtime/frame.cpp (print_on_error, print_C_f
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_HEADING = re.compile(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
-_NATIVE = re.compile(
+_HEADING = compiled_on_use(r"(?:(?P<kind>Native|Java) frames: \(J=.*\)|# Problematic frame:)$")
+_NATIVE = compiled_on_use(
     r"(?:# )?[CV]  \[(?P<module>[^\[\]+]+)\+(?P<address>0x[0-9a-f]{1,16})\]"
     r"(?:  (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})?)?(?:  \((?P<path>[^():]+):(?P<line>\d{1,9})\))?$"
 )
-_NAMELESS = re.compile(r"(?:# )?[CV]  (?P<address>0x[0-9a-f]{1,16})$")
-_COMPILED = re.compile(r"(?:# )?[JA] \d+%? (?:[!sbn]+ )?(?:c[12] |jvmci )?(?P<function>[\w.$<>/]+)(?:\(.*)$")
-_INTERPRETED = re.compile(r"(?:# )?j  (?P<function>[\w.$<>/]+)\([^()]*\)\S*?\+\d+(?: .*)?$")
-_STUB = re.compile(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|ExceptionBlob|[A-Z]\w+)\b")
+_NAMELESS = compiled_on_use(r"(?:# )?[CV]  (?P<address>0x[0-9a-f]{1,16})$")
+_COMPILED = compiled_on_use(r"(?:# )?[JA] \d+%? (?:[!sbn]+ )?(?:c[12] |jvmci )?(?P<function>[\w.$<>/]+)(?:\(.*)$")
+_INTERPRETED = compiled_on_use(r"(?:# )?j  (?P<function>[\w.$<>/]+)\([^()]*\)\S*?\+\d+(?: .*)?$")
+_STUB = compiled_on_use(r"(?:# )?v  ~(?:StubRoutines|RuntimeStub|BufferBlob|ExceptionBlob|[A-Z]\w+)\b")
 
 
 class JvmErrors:

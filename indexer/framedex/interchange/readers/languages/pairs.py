@@ -14,6 +14,7 @@ from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched, with_place
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 
@@ -56,18 +57,18 @@ class GoPairs(_Pairs):
     is_seldom = True
     remembers = ("_margin", "_waits")
     triggers = ("goroutine ", "Goroutine ", " goroutine:", "runtime stack:")
-    place = re.compile(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
-    remark = re.compile(
+    place = compiled_on_use(r"\s+(?P<path>\S.*):(?P<line>\d{1,9})(?: \+0x[0-9a-f]+)?(?: fp=0x.*)?$")
+    remark = compiled_on_use(
         r"\s*\.\.\.\s*(?:additional|\d+) frames elided|goroutine running on other thread|\s+\S+:\d+ \+0x"
     )
-    _heading = re.compile(
+    _heading = compiled_on_use(
         _BEGINS + r"(?:goroutine \d+ (?:[\w=. ]{1,99} )?\[[^\[\]]*\]:|runtime stack:"
         # of the race detector
         r"|(?:Previous )?(?:[Rr]ead|[Ww]rite) at 0x[0-9a-f]+ by (?:main )?goroutine.*:"
         r"|Goroutine \d+ \(.*\) created at:)$"
     )
-    _creator = re.compile(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
-    _function = re.compile(r" {0,2}(?P<function>[^\s(]\S*)$")
+    _creator = compiled_on_use(r"created by (?P<function>\S+)(?: in goroutine \d+)?$")
+    _function = compiled_on_use(r" {0,2}(?P<function>[^\s(]\S*)$")
 
     def piece(self, number: int, line: str, *, inside: bool) -> Piece | None:
         """The heading of a goroutine, or the function of a frame."""
@@ -97,15 +98,15 @@ class RustPairs(_Pairs):
     is_seldom = True
     remembers = ("_margin", "_waits", "_panicked", "_was_placed")
     triggers = ("panicked at ", "tack backtrace:", " BACKTRACE ━")
-    place = re.compile(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
-    remark = re.compile(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
-    _panic = re.compile(
+    place = compiled_on_use(r"\s+at (?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+    remark = compiled_on_use(r"\s*(?:note: |⋮ |stack backtrace:$|\[\.\.\. omitted )|\s+at ")
+    _panic = compiled_on_use(
         _BEGINS + r"thread '[^']*' (?:\(\d+\) )?panicked at (?:'.*', )?"
         r"(?P<path>(?:[A-Za-z]:)?[^\s:'][^:']*):(?P<line>\d{1,9}):(?P<column>\d{1,9}):?$"
     )
-    _heading = re.compile(_BEGINS + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
-    _numbered = re.compile(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
-    _inlined = re.compile(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
+    _heading = compiled_on_use(_BEGINS + r"[Ss]tack backtrace:$|(?<!━)━{4,} BACKTRACE ━+$")
+    _numbered = compiled_on_use(r"\s*(?P<number>\d{1,6}):\s+(?:(?P<address>0x[0-9a-f]{1,16}) - )?(?P<function>\S.*)$")
+    _inlined = compiled_on_use(r" {6,}(?!at |⋮)(?P<function>\S.*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,9 +148,9 @@ class JuliaPairs(_Pairs):
     is_seldom = True
     remembers = ("_margin", "_waits", "_is_of_signal")
     triggers = ("Stacktrace:", "] signal ")
-    place = re.compile(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
-    remark = re.compile(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
-    _heading = re.compile(_BEGINS + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
+    place = compiled_on_use(r"\s+@ (?:(?P<scope>[\w.#]+) )?(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?$")
+    remark = compiled_on_use(r"\s*(?:in expression starting at |\.\.\.|--- the above |@ |[⋮╰│┌└])")
+    _heading = compiled_on_use(_BEGINS + r"(?:Stacktrace:|\[\d+\] signal (?:\(\d+(?:\.\d+)?\)|\d+ \(\d+\)): .*)$")
 
     def __init__(self) -> None:
         super().__init__()
@@ -178,10 +179,10 @@ class EuStackPairs(_Pairs):
     is_seldom = True
     remembers = ("_margin", "_waits")
     triggers = ("TID ",)
-    place = re.compile(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
-    remark = re.compile(r"\s+\[[0-9a-f]{8,}\]")
-    _heading = re.compile(_BEGINS + r"TID \d+(?: \S.*)?:$")
-    _frame = re.compile(
+    place = compiled_on_use(r"\s+(?P<path>\S.*?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9}))?$")
+    remark = compiled_on_use(r"\s+\[[0-9a-f]{8,}\]")
+    _heading = compiled_on_use(_BEGINS + r"TID \d+(?: \S.*)?:$")
+    _frame = compiled_on_use(
         r"#(?P<number>\d{1,6})\s+(?P<address>0x[0-9a-f]{1,16})(?:     - 1)?"
         r"(?: (?P<function>(?!- )\S.*?))?(?: - (?P<module>/.*|\[\w+\]))?$"
     )
@@ -201,10 +202,12 @@ class EuStackPairs(_Pairs):
         return Piece(Format.ELFUTILS, (replace(frame, is_return_address=match["number"] != "0"),))
 
 
-_NUMBERED = re.compile(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
-_ON_THE_LINE = re.compile(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
-_OF_SIGNAL = re.compile(r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$")
-_NAMELESS = re.compile(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
+_NUMBERED = compiled_on_use(r"\s*\[(?P<number>\d{1,6})\] (?P<function>\S.*)$")
+_ON_THE_LINE = compiled_on_use(r" (?:at|@)(?: [\w.#]+)? (?P<path>\S+):(?P<line>\d{1,9})(?: \[inlined\])?$")
+_OF_SIGNAL = compiled_on_use(
+    r" at (?:(?P<path>\S.*):(?P<line>\d{1,9})(?: \[inlined\])?|(?P<module>\S.*) \(unknown line\))$"
+)
+_NAMELESS = compiled_on_use(r"unknown function \(ip: (?P<address>0x[0-9a-f]{1,16})\)(?: at (?P<module>\S.*))?$")
 _NATIVE_FILES = (".c", ".cc", ".cpp", ".h", ".hpp", ".inc", ".S")
 
 

@@ -6,18 +6,17 @@ function that was called there, which is not the one that the place is in; Dart'
 
 from __future__ import annotations
 
-import re
-
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.spans import matched
+from framedex.patterns import compiled_on_use
 
 _BEGINS = r"(?:^|(?<=[\s\]|>):]))"
-_RUBY = re.compile(
+_RUBY = compiled_on_use(
     _BEGINS + r"(?:from )?(?P<path>(?:[A-Za-z]:)?[^\s:\[\]|>()]+|<internal:[^\s<>]{1,99}>):(?P<line>\d{1,9})"
     r":in [`'](?P<function>[^`']+)'(?=$|:)"
 )
-_PERL = re.compile(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
-_DART = re.compile(
+_PERL = compiled_on_use(r" at (?P<path>[^\s:,;()\"']+\.(?:pl|pm|t)) line (?P<line>\d{1,9})(?=\.?$|, <)")
+_DART = compiled_on_use(
     r"(?:^|(?<=[\s\]|>:]))#(?P<number>\d{1,6}) +(?P<function>[^\s(][^(]*(?<=\S)) "
     r"\((?P<path>(?:package:|dart:|file:|[./])[^\s:()]*)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?\)$"
 )

@@ -17,12 +17,13 @@ from framedex.interchange.model import Format, Part, PartKind, Piece, TextFrame
 from framedex.interchange.readers.native.frames import native_frame, source_spans
 from framedex.interchange.text.spans import bounds, parts
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_FRAME = re.compile(
+_FRAME = compiled_on_use(
     r"(?P<pc>PC: )?@ +(?P<address>0x[0-9a-fA-F]{1,16}|[0-9a-f]{16})(?=\s|$)"
     r"(?: +(?P<size>\d+|\(unknown\))(?= |$))?(?: +(?P<function>\S.*))?$"
 )
-_HEADING = re.compile(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
+_HEADING = compiled_on_use(r"\*\*\* (?:SIG\w+ |Signal \d+ |Check failure stack trace|Aborted at ).*")
 _UNKNOWN = "(unknown)"
 _LEAST_INDENTATION = 8  # of folly's places
 LINK = "symbolizer link"
@@ -30,10 +31,10 @@ LINK = "symbolizer link"
 
 # `https://symbolize.stripped_domain/r/?trace=7f01,7f02&map=<build-id>:7f00-7fff`, above and below the frames of a TPU
 # crash: the addresses of the calls themselves, and where the binary lay whose symbols are kept elsewhere.
-_LINK = re.compile(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
-_MAP = re.compile(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
+_LINK = compiled_on_use(r"https?://\S*[?&]trace=(?P<trace>[0-9a-f,]+)&map=(?P<map>[0-9a-f:,-]*)")
+_MAP = compiled_on_use(r"([0-9a-f]{8,64}):([0-9a-f]{1,16})-([0-9a-f]{1,16})")
 _MOST_MAPS = 64
-_HEX = re.compile(r"[0-9a-f]{1,16}")
+_HEX = compiled_on_use(r"[0-9a-f]{1,16}")
 
 
 class _Map(NamedTuple):

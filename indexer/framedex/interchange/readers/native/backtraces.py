@@ -19,24 +19,25 @@ from framedex.interchange.readers.native.frames import (
     source_spans,
     without_blanks,
 )
+from framedex.patterns import compiled_on_use
 
-_AT = re.compile(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
-_BARE = re.compile(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
-_MARK = re.compile(
+_AT = compiled_on_use(r"\) ?\[(?P<address>0x[0-9a-f]{1,16})\](?: (?P<function>\S.*))?$")
+_BARE = compiled_on_use(r"\s*(?P<module>\.{0,2}/[^()\[\]\s]{1,4096})\[(?P<address>0x[0-9a-f]{1,16})\]$")
+_MARK = compiled_on_use(
     r"\s*(?:\[ ?(?P<number>\d{1,4})\] +|\[bt\] \((?P<bt>\d{1,4})\) +|-+ +|(?:frame )?#(?P<hash>\d{1,4}):? +)?"
 )
-_IN_LIBRARY = re.compile(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
+_IN_LIBRARY = compiled_on_use(r"(?P<function>[^+]*)\+(?P<offset>0x[0-9a-f]{1,16})$")
 _MOST_AFTER = 4096  # characters of a demangled name behind the address
 
-_COUNTED = re.compile(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
-_APPLE_ADDRESS = re.compile(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
-_PLUS = re.compile(r" \+ (?P<offset>\d{1,12})$")
-_LOADED = re.compile(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
-_ALONE = re.compile(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
+_COUNTED = compiled_on_use(r"\s*(?P<number>\d{1,4})\s+(?=\S)")
+_APPLE_ADDRESS = compiled_on_use(r"(?P<address>0x[0-9a-fA-F]{6,16})(?=\s|$)")
+_PLUS = compiled_on_use(r" \+ (?P<offset>\d{1,12})$")
+_LOADED = compiled_on_use(r"(?:0x[0-9a-fA-F]{1,16}|\d{1,20})$")
+_ALONE = compiled_on_use(r"\s*(?:\[ ?\d{1,4}\] +)?\[(?P<address>0x[0-9a-f]{4,16})\]$")
 _LONGEST_MODULE = 256
 
-_TREE = re.compile(r"[ \t+!:|*]*\d{1,9} (?=\S)")
-_IN_MODULE = re.compile(
+_TREE = compiled_on_use(r"[ \t+!:|*]*\d{1,9} (?=\S)")
+_IN_MODULE = compiled_on_use(
     r"  \(in (?P<module>[^()]{1,256})\)"
     r"(?: \+ [\d,.]{1,40}|  load address 0x[0-9a-f]{1,16} \+ (?P<offset>0x[0-9a-f]{1,16}))?"
     r"  \[(?P<address>0x[0-9a-f]{1,16})[^\[\]]{0,80}\](?:  (?P<path>[^\s:]+):(?P<line>\d{1,9}))?$"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Place, TextFrame
 from framedex.interchange.text.spans import source_at_end
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 Span = tuple[int, int]
 Spans = Mapping[PartKind, Span]
@@ -20,7 +20,7 @@ _NO_NAMES = frozenset(
     )
 )
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
+_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]+")
 
 
 def native_frame(

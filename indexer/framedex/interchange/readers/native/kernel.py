@@ -10,11 +10,12 @@ import re
 
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.spans import matched
+from framedex.patterns import compiled_on_use
 
 _NAME = r"(?P<function>[A-Za-z_][\w.$]*)\+0x[0-9a-f]{1,16}/0x[0-9a-f]{1,16}(?: \[(?P<module>\w+)(?: [0-9a-f]+)?\])?"
-_FRAME = re.compile(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
-_REGISTER = re.compile(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
-_BELONGS = re.compile(
+_FRAME = compiled_on_use(r"(?:^|(?<=[\s\]:|>)]))(?:(?P<label>\?) )?" + _NAME + "$")
+_REGISTER = compiled_on_use(r"(?:RIP: [0-9a-f]{4}:|\b(?:pc|lr) : |\bIP: )(?:\[<[0-9a-f]+>\] )?" + _NAME + "$")
+_BELONGS = compiled_on_use(
     r"</?(?:TASK|IRQ|NMI|SOFTIRQ|EOE)>$|\[ *\d+\.\d+\](?:\[ *[CT]\d+\])?\s*$|\bCode: |\bR[A-Z0-9]{2}: |\bRSP: "
 )
 

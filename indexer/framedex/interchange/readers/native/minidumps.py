@@ -5,19 +5,18 @@ Source: Breakpad's processor/stackwalk_common.cc, which rust-minidump follows.
 
 from __future__ import annotations
 
-import re
-
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_THREAD = re.compile(r"(?:^|(?<=[\s\]:>|)]))Thread \d+(?: \S.*)? \(crashed\).*$")
-_FRAME = re.compile(
+_THREAD = compiled_on_use(r"(?:^|(?<=[\s\]:>|)]))Thread \d+(?: \S.*)? \(crashed\).*$")
+_FRAME = compiled_on_use(
     r" ?(?P<number>\d{1,4})  (?P<module>[\w.+-]{1,255})"
     r"(?:!(?P<function>[^\s\[+][^\[]*?)(?: \[(?P<path>[^\[\]]+) : (?P<line>\d{1,9}))?)?(?: \+ 0x[0-9a-f]{1,16}\]?)?$"
 )
-_BELONGS = re.compile(r" {4}|Thread \d+\b")
+_BELONGS = compiled_on_use(r" {4}|Thread \d+\b")
 
 
 class MinidumpStacks:

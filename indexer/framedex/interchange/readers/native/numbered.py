@@ -15,22 +15,23 @@ from framedex.interchange.readers.native.frames import Span, native_frame, sourc
 from framedex.interchange.readers.native.symbolized import FORMS, Head, boost_frame, described_frame, frame_of_debugger
 from framedex.interchange.text.spans import argument_list, parts, source_at_end
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_FRAME = re.compile(
+_FRAME = compiled_on_use(
     r"(?:^|[\s\]|])#(?P<number>\d{1,6})\s+(?:(?P<address>0x[0-9a-fA-F]{1,16})(?=\s)\s+)?(?P<in>in )?(?=\S)"
 )
-_COLON = re.compile(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
-_PYTHON = re.compile(
+_COLON = compiled_on_use(r"(?:^|[\s\]|])(?P<mark>(?:\* )?frame )#(?P<number>\d{1,6}): (?=\S)")
+_PYTHON = compiled_on_use(
     r"#(?P<number>\d{1,6}) Frame 0x[0-9a-f]+, for file (?P<path>[^,]+), line (?P<line>\d{1,9}), "
     r"in (?P<function>[^\s(]+)"
 )
-_RUNTIME_ERROR = re.compile(
+_RUNTIME_ERROR = compiled_on_use(
     r"(?:^|(?<=:))\s*(?P<path>[^\s:][^:]*):(?P<line>\d{1,9}):(?P<column>\d{1,9}): runtime error: "
 )
-_REPORT = re.compile(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
-_FURTHER = re.compile(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
-_THREAD = re.compile(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
-_ACCESS = re.compile(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
+_REPORT = compiled_on_use(r"==\d+==\s?(?:ERROR|WARNING): \w+Sanitizer: .*|WARNING: ThreadSanitizer: .*")
+_FURTHER = compiled_on_use(r"(?:allocated|freed) by thread [TM]\d+.* here:$")
+_THREAD = compiled_on_use(r"Thread \d+ \((?:Thread|LWP) .*\):$|\*? *thread #\d+.*")
+_ACCESS = compiled_on_use(r" *(?:READ|WRITE|Read|Write|Atomic \w+) of size |\[Switching to |No (?:locals|symbol table)")
 _RAISED, _FRAMES_FOLLOW = "Exception raised from ", " (most recent call first):"
 _MOST_WRAPPED = 64
 

@@ -13,27 +13,28 @@ from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched, with_place
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_PERF = re.compile(
+_PERF = compiled_on_use(
     r"\t *(?P<address>[0-9a-f]{1,16}) (?P<function>\S.*?)(?:\+0x[0-9a-f]{1,16})? "
     r"\((?P<module>[/\[][^()]*|inlined)(?: \(deleted\))?\)$"
 )
 _PERF_WIDTH = 16  # of an address, with the blanks before it
-_PERF_SOURCE = re.compile(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
-_PERF_BINARY = re.compile(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
-_STRACE = re.compile(
+_PERF_SOURCE = compiled_on_use(r"\s+(?P<path>[^\s:]+\.\w{1,5}):(?P<line>\d{1,9})$")
+_PERF_BINARY = compiled_on_use(r"\s+(?:\[[\w.]+\]|\S+)\[[0-9a-f]+\]$")
+_STRACE = compiled_on_use(
     r"> (?P<module>/[^()]*|\[\w+\])\((?:(?P<function>[^()+\s].*)\+0x[0-9a-f]{1,16})?\) \[0x[0-9a-f]{1,16}\]"
     r"(?: (?P<path>\S+):(?P<line>\d{1,9}))?$"
 )
-_BPF_HEADING = re.compile(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
-_BPF = re.compile(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
-_MEMLEAK_HEADING = re.compile(r"\d+ bytes in \d+ allocations from stack$")
-_MEMLEAK = re.compile(
+_BPF_HEADING = compiled_on_use(r"(?:^|(?<=[\s\]:>|)]))@\w{0,99}\[[^\[\]]*$")
+_BPF = compiled_on_use(r"\s+(?:(?P<function>[^\s\d+,\]].*)\+\d{1,9}|(?P<address>0x[0-9a-f]{1,16}))$")
+_MEMLEAK_HEADING = compiled_on_use(r"\d+ bytes in \d+ allocations from stack$")
+_MEMLEAK = compiled_on_use(
     r"\s+(?:(?P<address>0x[0-9a-f]{1,16})\s+)?"
     r"(?P<function>\[unknown\]|[^\s+\[].*(?=\+0x))(?:\+0x[0-9a-f]{1,16})? \[(?P<module>[^\[\]]*)\]$"
 )
 _UNKNOWN = "[unknown]"
-_PERF_MAP = re.compile(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Python/perf_trampoline.c
+_PERF_MAP = compiled_on_use(r"py::(?P<function>[^:]+):(?P<path>.+)$")  # CPython's Python/perf_trampoline.c
 
 
 class PerfScript:
@@ -93,10 +94,11 @@ class BpfMaps:
         """The beginning of a key, or a frame."""
         text = line.rstrip()
         if "@" in text or text.endswith(" from stack"):
-            heading = _BPF_HEADING.search(text) or _MEMLEAK_HEADING.search(text)
+            of_bpf = _BPF_HEADING.search(text)
+            heading = of_bpf or _MEMLEAK_HEADING.search(text)
             if heading is not None:
                 self._margin = Margin(line[: heading.start()])
-                self._frame = _BPF if heading.re is _BPF_HEADING else _MEMLEAK
+                self._frame = _BPF if of_bpf else _MEMLEAK
                 return Piece(Format.BPF, begins=heading[0])
         start = self._margin.behind(text) if inside else None
         match = self._frame.match(text, start) if start is not None else None

@@ -16,13 +16,14 @@ from framedex.interchange.readers.native.backtraces import frame_of_glibc
 from framedex.interchange.readers.native.frames import native_frame, without_blanks
 from framedex.interchange.readers.native.symbolized import is_symbol
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 _BEGIN, _END = "*** Begin stack trace ***", "*** End stack trace ***"
-_DASHES = re.compile(r"\s*--- (?=\S)")
-_CALL = re.compile(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
-_FLAT = re.compile(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
-_CALLER = re.compile(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
-_SURE = re.compile(r"::|\w\(|^_\w*$")
+_DASHES = compiled_on_use(r"\s*--- (?=\S)")
+_CALL = compiled_on_use(r"\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)$")
+_FLAT = compiled_on_use(r"(?<!\S)(?P<path>[^\s()]+\.py|<\w+>)\((?P<line>\d{1,9})\): (?P<function>[\w.<>]+)")
+_CALLER = compiled_on_use(r"(?:pt-xla-profiler:)?\s+(?P<function>[\w.<>]+) \((?P<path>.{1,4096}):(?P<line>\d{1,9})\)$")
+_SURE = compiled_on_use(r"::|\w\(|^_\w*$")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -39,7 +40,7 @@ _HEADINGS = {
     "Python Frame Triggered Execution:": _List.CALLERS,
     "TensorsGraphInfo:": _List.CALLERS,
 }
-_HEADING = re.compile(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
+_HEADING = compiled_on_use(rf"(?:^|\s)({'|'.join(_HEADINGS)})$")
 
 
 class SymbolLists:

@@ -22,19 +22,20 @@ from framedex.interchange.readers.native.frames import (
     without_blanks,
 )
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_BUILD_ID = re.compile(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
-_OFFSET = re.compile(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
-_MODULE = re.compile(r"[^\s()+=,:]+\)$")
-_IN_LIBRARY = re.compile(r" \+ (?:0x)?[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
-_SOURCE_FILE = re.compile(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
-_PC = re.compile(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
-_PLUS = re.compile(r" \+ \d{1,12}$")
-_BOOST = re.compile(r"\s*(?P<number>\d{1,4})# (?=\S)")
-_OBJECT = re.compile(r'Object "(?P<module>[^"]*)", at (?P<address>0x[0-9a-f]{1,16})(?:, in (?P<function>\S.*))?$')
-_SOURCE = re.compile(r'(?:\| *)?Source "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in (?P<function>\S.*))?')
-_AT_END = re.compile(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
+_BUILD_ID = compiled_on_use(r" *\(BuildId: (?P<build_id>[0-9a-fA-F]{2,64})\)$")
+_OFFSET = compiled_on_use(r" ?\+ ?(?P<offset>0x[0-9a-fA-F]{1,16})\)")
+_MODULE = compiled_on_use(r"[^\s()+=,:]+\)$")
+_IN_LIBRARY = compiled_on_use(r" \+ (?:0x)?[0-9a-f]{1,16} \((?P<address>0x[0-9a-f]{1,16}) in (?P<module>.+)\)$")
+_ADDRESS = compiled_on_use(r"0x[0-9a-fA-F]{1,16}(?=\s|$)")
+_SOURCE_FILE = compiled_on_use(r"\.(?:c|cc|cpp|cxx|cu|h|hh|hpp|inc|S|rs|swift|m|mm)$")
+_PC = compiled_on_use(r"pc (?P<offset>[0-9a-f]{8,16})\s+")
+_PLUS = compiled_on_use(r" \+ \d{1,12}$")
+_BOOST = compiled_on_use(r"\s*(?P<number>\d{1,4})# (?=\S)")
+_OBJECT = compiled_on_use(r'Object "(?P<module>[^"]*)", at (?P<address>0x[0-9a-f]{1,16})(?:, in (?P<function>\S.*))?$')
+_SOURCE = compiled_on_use(r'(?:\| *)?Source "(?P<path>[^"]+)", line (?P<line>\d{1,9})(?:, in (?P<function>\S.*))?')
+_AT_END = compiled_on_use(r" \[(?P<address>0x[0-9a-f]{1,16})\]$")
 _SUFFIXES = (" [opt]", " [artificial]", " [inlined]")
 _INLINED = " [inlined] "
 _BRACKETS = {"(": ")", "<": ">", "[": "]", "{": "}"}

@@ -6,9 +6,10 @@ import re
 
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.readers.native.frames import native_frame, opening, source_spans, without_blanks
+from framedex.patterns import compiled_on_use
 
-_LINE = re.compile(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
-_FRAME = re.compile(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
+_LINE = compiled_on_use(r"(?:==|--|\*\*)(?:[\d:.]+ )?\d{1,10}(?:==|--|\*\*)(?: |$)")
+_FRAME = compiled_on_use(r" *(?:at|by) (?P<address>0x[0-9A-Fa-f]{1,16}): (?=\S)")
 
 
 class ValgrindLines:

@@ -13,19 +13,20 @@ from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.readers.native.symbolized import is_symbol
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
-_BINARY = re.compile(
+_BINARY = compiled_on_use(
     _BEGINS + r"(?P<module>[\w.+-]+\.(?:dll|exe|pyd|sys|ocx|drv))!(?P<function>[^\t]*[^\t ])(?:\t.*)?$", re.IGNORECASE
 )
 _ADDRESS = r"[0-9a-f]{8}(?:`?[0-9a-f]{8})?"
-_WINDBG = re.compile(
+_WINDBG = compiled_on_use(
     _BEGINS + rf"(?:(?P<position>[0-9a-f]{{2,4}}) )?(?:{_ADDRESS} {_ADDRESS}|\(Inline Function\) -{{8}}`-{{8}}) +"
     r"(?:: (?:[0-9a-f`]{8,17} ){1,8}: +)?(?P<module>\w[\w.+-]{0,99})!(?P<function>[^\[]*[^\[ ])"
     r"(?: +\[(?P<path>[^\[\]]+) @ (?P<line>\d{1,9})\])?$"
 )
-_HEADING = re.compile(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
-_BEHIND_NAME = re.compile(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
+_HEADING = compiled_on_use(r"(?:Child-SP|ChildEBP) +RetAddr\b.*$")
+_BEHIND_NAME = compiled_on_use(r"(?: +Line \d{1,9}(?: \+ 0x[0-9a-fA-F]+ bytes)?| ?\+ ?0x[0-9a-fA-F]{1,16})$")
 
 
 class WindowsStacks:

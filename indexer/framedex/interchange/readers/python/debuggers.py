@@ -5,19 +5,18 @@ Sources: CPython's Lib/bdb.py (format_stack_entry), Lib/pdb.py, Lib/trace.py; nu
 
 from __future__ import annotations
 
-import re
-
 from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = r"(?P<path>(?:[A-Za-z]:)?[^\s:()\[\]|<>\"']+\.pyx?|<\w+>)\((?P<line>\d{1,9})\)"
-_PDB = re.compile(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
-_TRACED = re.compile(_BEGINS + _PATH + r": ")
-_NUMBA = re.compile(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
-_MODULE = re.compile(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
-_BELONGS = re.compile(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
+_PDB = compiled_on_use(_BEGINS + r"(?:> +)?" + _PATH + r"(?P<function><\w+>|[\w.]+)\(\)(?:->.*)?$")
+_TRACED = compiled_on_use(_BEGINS + _PATH + r": ")
+_NUMBA = compiled_on_use(r" at (?P<path>(?:[/.<]|[A-Za-z]:\\).*) \((?P<line>\d{1,9})\)$")
+_MODULE = compiled_on_use(r"(?:^|\s)--- modulename: [\w.]+, funcname: [\w.<>]+$")
+_BELONGS = compiled_on_use(r"\s*(?:-> |\(\(?Pdb\)+ |ipdb> )|\s*(?:-+> ?)?\d+ ")
 
 
 class PythonDebuggers:

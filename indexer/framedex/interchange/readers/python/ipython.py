@@ -7,32 +7,32 @@ place.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Part, PartKind, Piece, Place, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_HEADING = re.compile(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
-_HEAD = re.compile(
+_HEADING = compiled_on_use(r"(?P<title>[A-Za-z_][\w.]*) +Traceback \(most recent call last\)$")
+_HEAD = compiled_on_use(
     r"(?:^|(?<=[\s\]:>|)]))"
     r"(?:Cell In ?\[|Input In ?\[|<ipython-input-|File (?=[^\s\"'])|(?=~|/|[A-Za-z]:\\|[\w-]+/\S+\.pyx in ))"
 )
 _FUNCTION = r"(?P<function><cell line: \d+>|<\w+>|[\w.][\w.<>]*)(?:\(.*)?"
-_CELL = re.compile(
+_CELL = compiled_on_use(
     r"(?P<label>Cell In ?\[\d*\], line \d{1,9}|Input In ?\[\d*\]|<ipython-input-[\w-]{1,99}>"
     r"|\S[^:]*\.ipynb Cell \d+(?: line \d+)?(?= in ))"
     rf"(?:,? in {_FUNCTION})?$"
 )
-_FILE = re.compile(
+_FILE = compiled_on_use(
     rf"File (?P<path>(?:[/~]|[A-Za-z]:[\\/]).*?|<[^<>]+>|[^\s:]+):(?P<line>\d{{1,9}})(?:, in {_FUNCTION})?$"
 )
-_OLD_FILE = re.compile(rf"(?P<path>(?:[/~]|[A-Za-z]:\\|[\w-]+/)\S*\.\w{{1,4}}) in {_FUNCTION}$")
-_ARROW = re.compile(r"-+> ?(?P<line>\d{1,9})(?!\d)")
-_SOURCE = re.compile(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
+_OLD_FILE = compiled_on_use(rf"(?P<path>(?:[/~]|[A-Za-z]:\\|[\w-]+/)\S*\.\w{{1,4}}) in {_FUNCTION}$")
+_ARROW = compiled_on_use(r"-+> ?(?P<line>\d{1,9})(?!\d)")
+_SOURCE = compiled_on_use(r"-+> ?\d|\s*\d{1,9}(?!\S)|\s*\(\.\.\.\)|\s{4}|-{20,}$")
+_EXCEPTION = compiled_on_use(r"[A-Za-z_][\w.]*(?::|$)")
 
 
 class IPythonText:

@@ -10,10 +10,11 @@ from framedex.interchange.model import Format, Part, PartKind, Piece, Place, Tex
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import bounds, parts, place
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_THREAD = re.compile(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
-_FRAME = re.compile(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
-_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
+_THREAD = compiled_on_use(r'Thread (?:0x)?[\da-fA-F]+ \([\w+ -]+\)(?:: ".*")?$')
+_FRAME = compiled_on_use(r" {4}(?P<function>\S.*?) \((?P<path>[^()]+?)(?::(?P<line>\d{1,9}))?\)$")
+_ADDRESS = compiled_on_use(r"0x[0-9a-f]{1,16}")
 _PYTHON = (".py", ".pyx", ".pyi", ">")
 
 
@@ -78,7 +79,9 @@ def _named(number: int, match: re.Match[str], is_python: bool) -> TextFrame:
     )
 
 
-_FIELD = re.compile(r'(?P<indent> *)"(?P<key>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|\d{1,18}|null|true|false)?,?(?:\[)?$')
+_FIELD = compiled_on_use(
+    r'(?P<indent> *)"(?P<key>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|\d{1,18}|null|true|false)?,?(?:\[)?$'
+)
 
 
 class PySpyJson:

@@ -6,7 +6,6 @@ Source: _pytest/_code/code.py (ReprFileLocation, ReprEntry, ReprFuncArgs). `--tb
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from framedex.interchange.model import Format, Piece, TextFrame
@@ -14,14 +13,15 @@ from framedex.interchange.readers.places import PlacesInLines
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_HEADING = re.compile(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
+_HEADING = compiled_on_use(r"(?<!_)_+ (?P<title>[^_\s].*\S|_\w.*) _+$")
 _BEGINS = r"(?:^|(?<=[\s\]:>|)]))"
 _PATH = _BEGINS + r"(?P<path>(?:[A-Za-z]:)?[^\s:\[\]()|\"'<>]+|<[^<>:]+>):(?P<line>\d{1,9}):"
-_SHORT = re.compile(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
-_LONG = re.compile(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
-_DEFINITION = re.compile(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
-_RULE = re.compile(r"(?:=+ .* =+|-+ Captured .* -+)$")
+_SHORT = compiled_on_use(_PATH + r" in (?P<function><\w+>|[\w.]+)$")
+_LONG = compiled_on_use(_PATH + r"(?: (?:[A-Za-z_][\w.]*\.)?[A-Z]\w*)?$")
+_DEFINITION = compiled_on_use(r"(?:>  )? +(?:async )?def (?P<function>\w+)\b")
+_RULE = compiled_on_use(r"(?:=+ .* =+|-+ Captured .* -+)$")
 
 
 class PytestText:

@@ -6,7 +6,6 @@ too narrow wraps it, within the path or behind it. Groups of exceptions are boxe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,14 +13,15 @@ from framedex.interchange.model import Format, Piece, TextFrame
 from framedex.interchange.text.margins import Margin
 from framedex.interchange.text.spans import matched
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_HEADING = re.compile(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
-_ROW = re.compile(r"[│|] (?=\S)")
-_FRAME = re.compile(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
-_NO_FILE = re.compile(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
-_CUT_BEFORE_NAME = re.compile(r":\d{1,9} in$")
-_BEGUN = re.compile(r"[/~]|[A-Za-z]:[\\/]")
-_EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(?::|$)")
+_HEADING = compiled_on_use(r"[╭┌+][─-]{2,} (?P<title>Traceback \(most recent call last\)) [─-]{2,}[╮┐+]")
+_ROW = compiled_on_use(r"[│|] (?=\S)")
+_FRAME = compiled_on_use(r"(?P<path>(?:[/~]|[A-Za-z]:[\\/]).*):(?P<line>\d{1,9}) in (?P<function>\S.*)$")
+_NO_FILE = compiled_on_use(r"in (?P<function>\S.*):(?P<line>\d{1,9})$")
+_CUT_BEFORE_NAME = compiled_on_use(r":\d{1,9} in$")
+_BEGUN = compiled_on_use(r"[/~]|[A-Za-z]:[\\/]")
+_EXCEPTION = compiled_on_use(r"[A-Za-z_][\w.]*(?::|$)")
 _BORDERS = " \t│|"
 _MOST_WRAPPED = 16
 

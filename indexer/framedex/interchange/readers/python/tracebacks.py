@@ -11,24 +11,25 @@ from dataclasses import replace
 from framedex.interchange.model import Format, PartKind, Piece, TextFrame
 from framedex.interchange.text.spans import matched, parts, place
 from framedex.model import Language
+from framedex.patterns import compiled_on_use
 
-_FRAME = re.compile(
+_FRAME = compiled_on_use(
     r'(?:\((?P<kind>Python|C)\) )?File "(?P<path>[^"]+)", line(?:no)? (?:(?P<line>\d{1,9})|\?{3})'
     r"(?:(?P<comma>,)? in (?P<function>.*)|:)?$"
 )
-_C_FRAME = re.compile(
+_C_FRAME = compiled_on_use(
     r"""Binary file (?P<quote>["'])(?P<module>[^"]+?)(?P=quote)"""
     r"(?:, at (?P<function>[^+\s]*)\+?(?:0x[0-9a-f]+)?)? \[(?P<address>0x[0-9a-f]{1,16})\]"
 )
 # A traceback in a string, as logs in JSON and `repr` write it: every line of it is on one.
-_IN_STRING = re.compile(
+_IN_STRING = compiled_on_use(
     r'File (?P<escape>\\{0,8})"(?P<path>[^"\\]+)(?P=escape)", line (?P<line>\d{1,9})'
     r"(?:, in (?P<function>[^\\\"]+))?(?=\\{1,8}n)"
 )
-_NEW_LINE = re.compile(r"\\{1,8}n")
-_LIBRARY = re.compile(r" \((?P<module>/[^()]*|\[\w+\])\)$")
+_NEW_LINE = compiled_on_use(r"\\{1,8}n")
+_LIBRARY = compiled_on_use(r" \((?P<module>/[^()]*|\[\w+\])\)$")
 _INLINED = " (inlined)"
-_EXCEPTION = re.compile(r"[\w.]+(?::|$)")
+_EXCEPTION = compiled_on_use(r"[\w.]+(?::|$)")
 
 
 class FileLines:

@@ -1,0 +1,44 @@
+"""The places in Python that FFI targets are called from, and which of them a run is of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.read.installed import is_installed
+from framedex.index.read.rows import Reader, chain, frames_by_id
+from framedex.model import FfiSite, FrameRow, Join, Origin, PythonLine
+
+
+def origin(reader: Reader, call_id: int) -> Origin | None:
+    """The site, or the candidates, that a call is a run of; None for a call that is no run or has no known site."""
+    rows = reader.rows(
+        "SELECT j.how, k.site FROM ffi_runs r JOIN ffi_joins j ON j.id = r.join_id"
+        " JOIN ffi_candidates k ON k.join_id = j.id WHERE r.call = ?",
+        call_id,
+    )
+    sites = sites_by_id(reader, {site for _, site in rows})
+    return Origin(Join(rows[0][0]), tuple(sites[site] for _, site in rows)) if rows else None
+
+
+def sites_by_id(reader: Reader, ids: Iterable[int]) -> dict[int, FfiSite]:
+    """The sites with these ids, by id."""
+    rows = reader.rows(
+        "SELECT s.id, s.key, s.target, s.leaf, n.depth, s.from_metadata FROM ffi_sites s"
+        f" LEFT JOIN nodes n ON n.id = s.user_node WHERE s.id {IN_JSON}",
+        json_list(sorted(ids)),
+    )
+    chains = {row[0]: chain(reader, row[3]) for row in rows if row[3]}
+    frames = frames_by_id(reader, {frame for frames in chains.values() for frame in frames})
+    return {row[0]: _site(row, [frames[frame] for frame in chains.get(row[0], ())]) for row in rows}
+
+
+def _site(row: Row, frames: Sequence[FrameRow]) -> FfiSite:
+    identifier, key, target, _, user_depth, from_metadata = row
+    within = frames[: user_depth + 1][::-1] if user_depth is not None else []
+    lines = [
+        PythonLine(frame.function.name, frame.location)
+        for place, frame in enumerate(within)
+        if frame.location is not None and (place == 0 or not is_installed(frame.location.path))
+    ]
+    return FfiSite(identifier, key, target, tuple(lines), tuple(frames), bool(from_metadata))

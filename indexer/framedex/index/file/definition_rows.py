@@ -1,0 +1,20 @@
+"""Rows of definitions, which writers and readers of the tables both read."""
+
+from __future__ import annotations
+
+from framedex.model import Definition
+
+DEFINITIONS_NAMED = (
+    "SELECT f.path, d.name, d.kind, d.parameters, d.line, d.end_line, d.is_const"
+    " FROM definitions d JOIN files f ON f.id = d.file JOIN source_files s ON s.file = d.file"
+    " WHERE d.short_name = ?1 AND s.language = ?2 AND NOT (s.map IS NOT NULL AND EXISTS ("
+    "  SELECT 1 FROM source_roots r JOIN files here ON here.path ="
+    "  r.path || '/' || substr(f.path, instr(f.path, ':') + 1) JOIN source_files l ON l.file = here.id))"
+    " ORDER BY f.path, d.line"
+)
+"""Rows for `definition`, by short name and language; of a file that a source tree and a map have, the tree's."""
+
+
+def definition(name: str, kind: str, parameters: str | None, line: int, end_line: int, is_const: int) -> Definition:
+    """A definition from its columns, without its calls."""
+    return Definition(name, kind, parameters, line, end_line, bool(is_const))

@@ -1,0 +1,28 @@
+"""What is said beside a place: how its line is known, and what became of it since it was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from framedex.model import How, Stale
+
+if TYPE_CHECKING:
+    from framedex.model import Location
+
+
+def location_labels(location: Location) -> list[str]:
+    """The labels of a line: how it is known unless exactly, and what became of it where its file has changed."""
+    return [location.how.value] * (location.how is not How.EXACT) + stale_labels(location)
+
+
+def stale_labels(location: Location) -> list[str]:
+    """What has become of a line whose file has changed since it was recorded or indexed."""
+    if location.stale is None:
+        return []
+    if location.stale is Stale.UNKNOWN:
+        return ["file changed since"]
+    return [
+        f"moved from {location.moved_from}"
+        if location.stale is Stale.MOVED
+        else f"was {location.moved_from} and changed"
+    ]

@@ -1,0 +1,101 @@
+"""What verbs that read must not import: a start is nearly all of what they take, and most of a start are imports."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from framedex.commands.main import _VERBS, cli
+from tests.indexer.recorded import Project, build_project
+
+# What belongs to recording, indexing and serving, and what of the standard library takes milliseconds to import.
+NEVER = {
+    *("jax", "elftools", "symbolic", "tree_sitter", "sqlite_utils", "lsprotocol", "pygls", "iced_x86"),
+    *("framedex.ingest", "framedex.index.write", "framedex.captures", "framedex.dispatch", "framedex.model.capture"),
+    *("asyncio", "email", "importlib.metadata", "importlib.resources", "tempfile", "tomllib", "zipfile"),
+}
+# What some verbs need, and the others must not pay for.
+OF_SOME = {
+    *("numpy", "socket", "subprocess", "framedex_native", "framedex.binaries", "framedex.ffi", "framedex.interchange"),
+    *("framedex.releases", "framedex.sources", "framedex.model.lines", "framedex.model.sources"),
+    *("framedex.model.source_trees", "framedex.model.traces"),
+}
+FRAMES_OF_TEXTS = {
+    *("framedex_native", "framedex.binaries", "framedex.interchange", "framedex.releases", "framedex.sources"),
+    *("framedex.model.sources", "framedex.model.source_trees", "framedex.model.traces"),
+}
+NEEDS: dict[str, set[str]] = {
+    "--version": set(),
+    "--help": set(),
+    "captures": set(),
+    "calls": set(),
+    "calls --group": set(),
+    "calls --json": set(),
+    "calls --stack line": set(),
+    "summary": {"numpy"},
+    "check": set(),
+    "trace 1": {"framedex.model.traces"},
+    "trace 1 --json": {"framedex.model.traces"},
+    "where demo.py": {"framedex.model.lines"},
+    "where demo.py:5": {"framedex.model.lines"},
+    "find transfer": {"framedex.model.sources"},
+    "callers transfer": set(),
+    "callees transfer": set(),
+    "open demo.py:1": {"socket", "subprocess"},
+    "ffi": {"framedex.ffi", "framedex.model.traces"},
+    "explain log.txt": FRAMES_OF_TEXTS,
+    "resolve log.txt": FRAMES_OF_TEXTS,
+    "sources": {"subprocess", "framedex.releases", "framedex.model.source_trees"},
+    "doctor": {"framedex.releases", "framedex.sources", "framedex.model.source_trees"},
+}
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
+    """A project that is indexed, and a log beside it."""
+    project = build_project(tmp_path_factory.mktemp("project"), library)
+    project.ingest(library.parent).close()
+    (project.folder / "log.txt").write_text(f'  File "{project.program}", line 1, in <module>\n')
+    return project
+
+
+@pytest.mark.parametrize("verb", NEEDS)
+def test_a_verb_imports_nothing_that_it_has_no_use_for(indexed: Project, verb: str) -> None:
+    imported = _imported_by(indexed, *verb.split())
+
+    assert NEVER & imported == set()
+    assert OF_SOME & imported <= NEEDS[verb]
+
+
+@pytest.mark.parametrize("verb", _VERBS)
+def test_the_list_of_verbs_says_of_each_what_its_own_help_says_first(verb: str) -> None:
+    group, _, below = verb.partition(" ")
+    command = cli.get_command(click.Context(cli), group)
+    if below:
+        assert isinstance(command, click.Group)
+        command = command.commands[below]
+
+    assert command is not None and command.help is not None
+    assert _VERBS[verb].summary == " ".join(command.help.split("\n\n")[0].split())
+
+
+def _imported_by(project: Project, *arguments: str) -> set[str]:
+    """The modules that a verb has imported by its end, and the packages that they are in."""
+    script = (
+        "import sys; from framedex.commands.main import cli; cli(sys.argv[1:], standalone_mode=False);"
+        " print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        cwd=project.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"FRAMEDEX_EDITOR": "true {file}"},
+    )
+    return set(done.stderr.splitlines()[-1].split())
