@@ -77,7 +77,7 @@ class CallBatch:
     (kind, first, last): of each 256 rows, counted from row 0, the first and last of a kind in this batch. `durations`
     are rows (function, thread, bucket, calls) of the calls that returned. `changed` are rows (row, kind, duration,
     argument, duration before) of calls of earlier batches that have returned since; neither `totals` nor `durations`
-    nor `spans` count them. Of the kinds of FFI runs, totals, spans and samples are made anew, as one may become several.
+    nor `spans` count them. Of kinds of FFI runs totals, spans and samples are made anew, as one may become several.
 
     `types` are those that `objects` of this batch have. `violations` are rows (place in `ViolationKind`, place of the
     object, call, earlier call or -1); `links` rows (call, thread, chain, place in `LinkHow`), with `chains` those met
