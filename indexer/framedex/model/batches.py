@@ -72,12 +72,21 @@ class CallBatch:
     `first` is the row of the first call. `kinds` and `arguments` are those that are met for the first time, numbered
     on from those of earlier batches; `kind` and `argument` are such numbers for each call. `inside` is how many rows
     before it the call is in which it was made, 0 outside all. `start` and `duration` are as in `Calls`.
+
     `samples` are pairs (kind, argument): the smallest few arguments of kinds that are new among them. `spans` are rows
-    (kind, first, last) as the table `call_spans` has them, in rows of the capture's calls. `durations` are rows
-    (function, thread, bucket, calls). `changed` are rows (row, kind, duration, argument) of calls
-    of earlier batches that have returned since. `numbers` are rows (object, number): the runtime's own ids, once they
-    are known to tell all objects of a type apart. `violations` are rows (kind of violation, object, call, earlier call
-    or -1); `links` rows (call, thread, chain, how), with `chains` those met for the first time.
+    (kind, first, last): of each 256 rows, counted from row 0, the first and last of a kind in this batch. `durations`
+    are rows (function, thread, bucket, calls) of the calls that returned. `changed` are rows (row, kind, duration,
+    argument) of calls of earlier batches that have returned since: only their own time is counted in `totals`, neither
+    `durations` nor `spans` count them. Of kinds of FFI runs totals, spans and samples are made anew, as one may become
+    several.
+
+    `types` are those that `objects` have. `numbers` are rows (object, number): the runtime's own ids, once they are
+    known to tell all objects of a type apart. `violations` are rows (place in `ViolationKind`, place of the object,
+    call, earlier call or less than 0); `links` rows (call, thread, chain, place in `LinkHow`), with `chains` those met
+    for the first time, numbered on. Threads are places in the capture's threads.
+
+    Of a capture that is continued, batches that end by `CaptureWriter.rows` need no more than `first`, `kind` (for its
+    length), `kinds` and `chains`; one has to end there.
     """
 
     first: int

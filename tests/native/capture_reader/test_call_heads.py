@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from framedex_native import _native
+from framedex.captures.object_table import object_table
+from framedex_native._call_stream import CallStream
 from tests.fuzz.capture_folder import unpack
 
 CALL, RETURN, BASE = 7, 8, 15
@@ -42,10 +43,19 @@ def short_return(time: int, call: int) -> bytes:
 def calls_of(folder: Path, *records: bytes) -> tuple[dict[str, Any], list[str]]:
     """The calls of a thread with these records, by column, and what is said of the capture."""
     unpack(THREAD + b"".join(records), folder)
-    decoded: Any = _native.read_capture(os.fsencode(folder))
-    names = [name for _, name in decoded["functions"]]
-    calls = {name: list(column) for name, column in decoded["calls"].items()}
-    return calls | {"function": [names[number] for number in calls["function"]]}, decoded["problems"]
+    stream = CallStream(os.fsencode(folder), 0, object_table(), lacks_calls=False)
+    tables = stream.definitions()
+    batch = stream.next(stream.calls)
+    kinds = [batch["kinds"][kind] for kind in batch["kind"]]
+    names = [tables["functions"][function][1] for function, _, _, _ in kinds]
+    calls = {
+        "function": names,
+        "error": [error for _, _, _, error in kinds],
+        "start": batch["start"].tolist(),
+        "duration": batch["duration"].tolist(),
+        "arguments": [batch["arguments"][argument] for argument in batch["argument"]],
+    }
+    return calls, tables["problems"] + ["damaged"] * stream.damaged
 
 
 @pytest.mark.parametrize("time", [0, 2**32 - 1, 2**32, 2**35 - 1, 2**35, 2**39 - 1])

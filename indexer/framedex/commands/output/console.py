@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import islice
+from textwrap import indent
 from typing import Any
 
 import click
@@ -15,6 +17,8 @@ from framedex.commands.output.layout import fit_line
 from framedex.commands.output.terminal import Line, Span, Terminal, paint, standard_output
 from framedex.errors import FramedexError
 from framedex.plaintext import visible
+
+_AT_ONCE = 4_096  # lines
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document, for programs.")
 
@@ -42,12 +46,24 @@ def _say(text: str) -> None:
 def print_lines(lines: Iterable[Line]) -> None:
     """Print result lines, fitted to the terminal, with colours and links where it has them."""
     terminal = Terminal.of_stdout()
-    text = "".join(f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
     # A stdout of a poorer encoding gets escapes for what it cannot show, not a traceback.
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    click.echo(text.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
+    rows = (f"{paint(row, terminal)}\n" for line in lines for row in fit_line(line, terminal))
+    while piece := "".join(islice(rows, _AT_ONCE)):
+        click.echo(piece.encode(encoding, "backslashreplace").decode(encoding), nl=False, color=True)
 
 
 def print_json(document: Any) -> None:
     """Print one JSON document."""
     click.echo(json.dumps(document, indent=2), standard_output())
+
+
+def print_json_list(document: dict[str, Any], name: str, items: Iterable[Any]) -> None:
+    """Print one JSON document that ends with a list, whose items are printed as they come."""
+    text = json.dumps(document | {name: []}, indent=2)
+    click.echo(text.removesuffix("]\n}"), standard_output(), nl=False)
+    separator, end = "\n", "]\n}"
+    for item in items:
+        click.echo(separator + indent(json.dumps(item, indent=2), " " * 4), standard_output(), nl=False)
+        separator, end = ",\n", "\n  ]\n}"
+    click.echo(end, standard_output())

@@ -39,7 +39,7 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,14 +85,14 @@ def captures_document(captures: Sequence[CaptureRow]) -> Document:
     return {"captures": [capture_document(capture) for capture in captures]}
 
 
-def calls_document(calls: Sequence[CallRow], total: int, lines: Mapping[int, PythonLine] | None) -> Document:
-    """The calls shown, and how many there are in all; `lines` by call where they were asked for."""
-    documents = [_call(call) for call in calls]
-    for call, document in zip(calls, documents, strict=True):
+def call_documents(calls: Iterable[CallRow], lines: Mapping[int, PythonLine] | None) -> Iterator[Document]:
+    """Calls that are shown; `lines` by call where they were asked for."""
+    for call in calls:
+        document = _call(call)
         if lines is not None:
             line = lines.get(call.id)
             document["line"] = None if line is None else asdict(line)
-    return {"total": total, "calls": documents}
+        yield document
 
 
 def summary_document(capture: CaptureRow, totals: Sequence[FunctionTotals]) -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -16,44 +17,62 @@ if TYPE_CHECKING:
     from framedex.commands.output.repetition import Run
     from framedex.model import CaptureRow, FunctionTotals, PythonLine
 
-Below = Callable[[CallRow], Iterable[Line]]
+Below = Callable[[Sequence[CallRow]], Callable[[CallRow], Iterable[Line]]]
+"""Given the calls of a page, gives the lines to print below each."""
+
+_PAGE = 20_000  # runs
 
 _NARROWEST = 24  # columns that are left to what was called
 _WIDEST_THREAD = 16
 
 
 def call_lines(
-    runs: Sequence[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
+    runs: Iterable[Run], captures: Sequence[CaptureRow], width: int | None = None, below: Below | None = None
 ) -> Iterator[Line]:
     """Calls by time under a line for each capture, nested ones indented; `below` gives lines to print below a call.
 
-    Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out.
+    Where the log has to fit a width in columns, what was called is cut, and a thread that all share is left out. The
+    log of very many calls is made in pages, so that no more than two of them are in memory: columns may grow with each.
     """
     names = {capture.id: capture for capture in captures}
-    shown = [call for run in runs for call in run.calls]
-    depth = _depths(shown)
     heads: tuple[str, ...] = ("id", "seconds", "duration", "thread")
-    rows = [_cells(call, run, place) for run in runs for place, call in enumerate(run.calls)]
-    marks = [mark for run in runs for mark in _marks(run)]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    if width is not None and len({(call.capture, call.thread) for call in shown}) == 1:
-        heads, widths = heads[:3], widths[:3]
-    mark_width = max(map(len, marks), default=0)
+    widths = [len(head) for head in heads]
+    mark_width = 0
+    depth: dict[int, int] = {}
     current = None
-    for call, cells, mark in zip(shown, rows, marks, strict=True):
-        if call.capture != current:
-            if current is not None:
-                yield ()
-            current = call.capture
-            yield capture_heading(names.get(current))
-            head = _row(heads, widths) + (" " * (mark_width + 2) if mark_width else "") + "  call"
-            yield (Span(head, "dim"),)
-        left = _row(cells, widths) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
-        text = "  " * depth[call.id] + call_text(call)
-        if width is not None:
-            text = cut(text, max(width - len(left), _NARROWEST))
-        yield (Span(left, "dim"), Span(text, "error" if call.error > 0 else ""))
-        yield from below(call) if below is not None else ()
+    pages = _pages(runs)
+    page, following = next(pages, []), next(pages, [])
+    if width is not None and not following and len({(c.capture, c.thread) for run in page for c in run.calls}) == 1:
+        heads, widths = heads[:3], widths[:3]
+    while page:
+        shown = [call for run in page for call in run.calls]
+        depth = _depths(shown, depth)
+        rows = [_cells(call, run, place)[: len(heads)] for run in page for place, call in enumerate(run.calls)]
+        marks = [mark for run in page for mark in _marks(run)]
+        widths = [max(wide, *map(len, column)) for wide, column in zip(widths, zip(*rows, strict=True), strict=True)]
+        mark_width = max(mark_width, *map(len, marks))
+        of_call = below(shown) if below is not None else None
+        for call, cells, mark in zip(shown, rows, marks, strict=True):
+            if call.capture != current:
+                if current is not None:
+                    yield ()
+                current = call.capture
+                yield capture_heading(names.get(current))
+                head = _row(heads, widths) + (" " * (mark_width + 2) if mark_width else "") + "  call"
+                yield (Span(head, "dim"),)
+            left = _row(cells, widths) + (f"  {mark.ljust(mark_width)}" if mark_width else "") + "  "
+            text = "  " * depth[call.id] + call_text(call)
+            if width is not None:
+                text = cut(text, max(width - len(left), _NARROWEST))
+            yield (Span(left, "dim"), Span(text, "error" if call.error > 0 else ""))
+            yield from of_call(call) if of_call is not None else ()
+        page, following = following, next(pages, [])
+
+
+def _pages(runs: Iterable[Run]) -> Iterator[list[Run]]:
+    coming = iter(runs)
+    while page := list(islice(coming, _PAGE)):
+        yield page
 
 
 def python_line(line: PythonLine | None, indent: int) -> Line:
@@ -94,11 +113,12 @@ def capture_heading(capture: CaptureRow | None) -> Line:
     return (Span(f"capture {capture.id}", "head"), Span(f"  {words.clock(capture.started)}{command}"))
 
 
-def _depths(calls: Iterable[CallRow]) -> Mapping[int, int]:
-    """How deep each call is nested in those that are shown."""
+def _depths(calls: Iterable[CallRow], before: Mapping[int, int]) -> dict[int, int]:
+    """How deep each call is nested in those that are shown; `before` are those of the page before."""
     depth: dict[int, int] = {}
     for call in calls:
-        depth[call.id] = 0 if call.parent is None else depth.get(call.parent, -1) + 1
+        outer = -1 if call.parent is None else depth.get(call.parent, before.get(call.parent, -1))
+        depth[call.id] = outer + 1
     return depth
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from framedex.commands.output.console import json_option, note, print_json, print_lines
-from framedex.commands.output.documents import calls_document
+from framedex.commands.output.console import json_option, note, print_json_list, print_lines
+from framedex.commands.output.documents import call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
 from framedex.commands.output.repetition import runs, singly
 from framedex.commands.output.terminal import Terminal
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import CallRow
 
+_AT_ONCE = 5_000  # calls or runs whose objects are named at once
 _INDENT = 8
 
 
@@ -55,34 +56,53 @@ def calls(
     with open_index(index_path) as index:
         captures = index.captures()
         check_capture_id(captures, wanted.capture)
-        found = index.calls.find(wanted, limit or None)
+        shown = _Shown()
         total = index.calls.count(wanted)
+        found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
         if as_json:
-            lines = index.calls.python_lines(found) if stack else None
-            print_json(calls_document(index.calls.named(found), total, lines))
+            print_json_list({"total": total}, "calls", _documents(index, found, with_lines=bool(stack)))
             return
-        shown = _named(index, list(runs(found)) if group else singly(found))
-        width = Terminal.of_stdout().width
-        below = _stacks(index, shown, stack, width) if stack else None
-        print_lines(call_lines(shown, captures, width, below))
-    of_shown = {call.capture for call in found}
-    note_what_is_missing(*(capture for capture in captures if capture.id in of_shown))
-    if not found:
+        grouped = _named(index, runs(found) if group else singly(found))
+        below = _stacks(index, stack, Terminal.of_stdout().width) if stack else None
+        print_lines(call_lines(grouped, captures, Terminal.of_stdout().width, below))
+    note_what_is_missing(*(capture for capture in captures if capture.id in shown.captures))
+    if not shown.count:
         note("No call passes the filter." if wanted != CallFilter() else "The index holds no calls.")
-    elif total > len(found):
-        note(f"The latest {len(found):,} of {total:,} calls; --limit 0 shows all.")
+    elif total > shown.count:
+        note(f"The latest {shown.count:,} of {total:,} calls; --limit 0 shows all.")
 
 
-def _named(index: Index, shown: Sequence[Run]) -> list[Run]:
-    named = iter(index.calls.named([call for run in shown for call in run.calls]))
-    return [replace(run, calls=tuple(islice(named, len(run.calls)))) for run in shown]
+@dataclass(slots=True)
+class _Shown:
+    """What has been shown: how many calls, and of which captures."""
+
+    count: int = 0
+    captures: set[int] = field(default_factory=set)
+
+    def noted(self, calls: Iterable[CallRow]) -> Iterator[CallRow]:
+        """The calls, each noted as it passes."""
+        for call in calls:
+            self.count += 1
+            self.captures.add(call.capture)
+            yield call
 
 
-def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -> Below:
+def _documents(index: Index, calls: Iterator[CallRow], *, with_lines: bool) -> Iterator[dict[str, Any]]:
+    while some := list(islice(calls, _AT_ONCE)):
+        lines = index.calls.python_lines(some) if with_lines else None
+        yield from call_documents(index.calls.named(some), lines)
+
+
+def _named(index: Index, grouped: Iterator[Run]) -> Iterator[Run]:
+    while some := list(islice(grouped, _AT_ONCE)):
+        named = iter(index.calls.named([call for run in some for call in run.calls]))
+        yield from (replace(run, calls=tuple(islice(named, len(run.calls)))) for run in some)
+
+
+def _stacks(index: Index, stack: str, width: int | None) -> Below:
     """What to print below a call: a line of Python, or every frame of the stack."""
     if stack == "line":
-        lines = index.calls.python_lines(call for run in shown for call in run.calls)
-        return lambda call: (python_line(lines.get(call.id), _INDENT),)
+        return lambda calls: _lines_below(index, calls)
 
     from framedex.commands.output.render_trace import dispatch_lines, folded_frames  # a log shows no stacks
 
@@ -94,4 +114,9 @@ def _stacks(index: Index, shown: Sequence[Run], stack: str, width: int | None) -
         yield from dispatch_lines(trace, folded_frames, width)
         yield ()
 
-    return frames
+    return lambda _calls: frames
+
+
+def _lines_below(index: Index, calls: Sequence[CallRow]) -> Callable[[CallRow], Iterable[Line]]:
+    lines = index.calls.python_lines(calls)
+    return lambda call: (python_line(lines.get(call.id), _INDENT),)

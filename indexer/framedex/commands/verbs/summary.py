@@ -41,7 +41,8 @@ _ORDERS: dict[str, Callable[[FunctionTotals], Any]] = {
 def summary(index_path: Path | None, wanted: CallFilter, sort: str, by_thread: bool, as_json: bool) -> None:
     """Sum up calls by function: count, errors, and how long they took.
 
-    `self` is the time without that of boundary functions called inside. Without --capture, of the latest capture.
+    `self` is the time without that of boundary functions called inside. Without --capture, of the latest capture. Of
+    more than 100,000 calls median, p90 and p99 are within 0.8 percent; all else is exact.
     """
     with open_index(index_path) as index:
         capture = chosen_capture(index, wanted.capture)

@@ -22,6 +22,8 @@ from framedex.index.write.stacks import StackRow, StackRows
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, CallKind
 
+_LOW = 0xFFFFFFFF
+
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
@@ -141,8 +143,13 @@ class CallWriter:
 
     def _add_runs(self, batch: CallBatch, runs: Integers, kind: Integers) -> None:
         """Join the runs of a batch to their sites, and set their kinds in `kind`."""
-        pairs, of_run = np.unique((batch.kind[runs] << 32) | batch.argument[runs], return_inverse=True)
-        found = [self._run(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs]
+        key = (batch.kind[runs] << 32) | batch.argument[runs]
+        pairs, first_run, of_run = np.unique(key, return_index=True, return_inverse=True)
+        # As they come, so that what is made of them does not depend on where batches end.
+        in_order = {
+            place: self._run(int(pairs[place]) >> 32, int(pairs[place]) & _LOW) for place in np.argsort(first_run)
+        }
+        found = [in_order[place] for place in range(len(pairs))]
         kind[runs] = np.array([row.id for row, _ in found], np.int64)[of_run]
         joined = ((row, found[place][1]) for row, place in zip(runs.tolist(), of_run.tolist(), strict=True))
         first = self._first + batch.first

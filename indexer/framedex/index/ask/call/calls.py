@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -47,6 +47,14 @@ class Calls:
             if limit is not None and len(found) >= limit:
                 break
         return [call_row(row) for row in reversed(found)]
+
+    def each(self, wanted: CallFilter) -> Iterator[CallRow]:
+        """All calls that pass the filter, by start time, as they are read: there may be more than memory holds.
+
+        Their objects have no names yet.
+        """
+        for some in reversed(list(passing(self.reader, wanted))):
+            yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def with_stacks(self, stacks: Iterable[int], limit: int, capture: int | None = None) -> list[CallRow]:
         """The latest `limit` calls with one of the stacks, latest first, in a capture or in all.

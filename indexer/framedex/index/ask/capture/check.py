@@ -117,7 +117,8 @@ def _violations(reader: Reader, capture: CaptureRow) -> Iterator[_Group]:
         " FROM object_ranges r CROSS JOIN violations v ON v.object BETWEEN r.first_object AND r.last_object"
         " CROSS JOIN objects o ON o.id = v.object CROSS JOIN calls c ON c.id = v.call"
         " CROSS JOIN boundaries b ON b.id = c.boundary LEFT JOIN call_rows d ON d.id = v.earlier_call"
-        " LEFT JOIN call_kinds f ON f.id = d.kind LEFT JOIN boundaries e ON e.id = f.boundary WHERE r.capture = ? ORDER BY v.call, v.id",
+        " LEFT JOIN call_kinds f ON f.id = d.kind LEFT JOIN boundaries e ON e.id = f.boundary"
+        " WHERE r.capture = ? ORDER BY v.call, v.id",
         capture.id,
     )
     for kind, function, noun, number, call, earlier_call, earlier, stack, error in rows:

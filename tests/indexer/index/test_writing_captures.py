@@ -1,0 +1,209 @@
+"""Captures written batch by batch: the same index however they come, and one that goes on where it was interrupted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from framedex.index import Store
+from framedex.index.write.capture import CaptureTakenError
+from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
+from tests.indexer.index.busy import CALLS, busy_capture, record_of, rows_of
+from tests.indexer.recorded import Project
+from tests.whole_captures import add_whole, capture_batches
+
+# Of a kind those arguments are shown that came with its first batch.
+SAMPLES = ("stack_samples", "line_samples")
+
+
+def written(project: Project, index: Path, calls_at_once: int) -> dict[str, list[tuple[object, ...]]]:
+    with Store(index) as store:
+        assert add_whole(store, record_of(busy_capture(project)), calls_at_once)
+        return rows_of(store, without=SAMPLES)
+
+
+@pytest.mark.parametrize("calls_at_once", [1_000, 777, 256, 61])
+def test_batches_of_any_size_make_the_same_index(project: Project, tmp_path: Path, calls_at_once: int) -> None:
+    whole = written(project, tmp_path / "whole.db", CALLS)
+
+    assert written(project, tmp_path / "parts.db", calls_at_once) == whole
+
+    assert len(whole["call_rows"]) == CALLS
+    assert len(whole["object_rows"]) > 100
+    assert len(whole["ffi_runs"]) > 100
+    assert {row[3] for row in whole["stacks"]} > {0}, "runs that are surely of the site lead there"
+
+
+def test_totals_of_kinds_are_those_of_their_calls(project: Project, tmp_path: Path) -> None:
+    with Store(tmp_path / "index.db") as store:
+        add_whole(store, record_of(busy_capture(project)), 500)
+        connection = store._connection
+        counted = connection.execute(
+            "SELECT c.kind, count(*), sum(max(c.duration, 0)), sum(max(c.duration, 0)) - (SELECT"
+            " coalesce(sum(max(n.duration, 0)), 0) FROM call_rows n JOIN call_rows o ON o.id = n.id - n.inside"
+            " WHERE o.kind = c.kind), max(max(c.duration, 0)), min(c.id), max(c.id) FROM call_rows c GROUP BY c.kind"
+        ).fetchall()
+        kept = connection.execute(
+            "SELECT id, calls, duration, own_duration, longest, first_call, latest_call FROM call_kinds"
+        ).fetchall()
+        assert sorted(kept) == sorted(counted)
+        wrong = (
+            "SELECT count(*) FROM call_kinds k JOIN call_rows c ON c.id = k.longest_call WHERE c.duration <> k.longest"
+        )
+        assert connection.execute(f"{wrong} AND k.error >= 0").fetchone() == (0,)
+
+
+def test_what_is_committed_before_an_interruption_is_kept_and_gone_on_from(project: Project, tmp_path: Path) -> None:
+    """Given a reading that ends after any batch, when the capture is read again, then the index is the same."""
+    whole = written(project, tmp_path / "whole.db", CALLS)
+    record = record_of(busy_capture(project))
+    for ended_after in (1, 3, 5):
+        index = tmp_path / f"{ended_after}.db"
+        with Store(index) as store:
+            writer = store.begin_capture(record, CALLS)
+            assert writer is not None
+            for batch, _ in zip(capture_batches(record.capture, 500), range(ended_after), strict=False):
+                writer.add(batch)
+        with Store(index) as store:
+            assert store._connection.execute("SELECT sum(calls) FROM call_kinds").fetchone() == (500 * ended_after,)
+            assert store._connection.execute("SELECT sum(calls) FROM stack_calls").fetchone() == (500 * ended_after,)
+            again = store.begin_capture(record, CALLS)
+            assert again is not None
+            assert again.rows == 500 * ended_after
+            for batch in capture_batches(record.capture, 500):
+                again.add(batch)
+            again.finish()
+            assert store.begin_capture(record, CALLS) is None, "all of it is there"
+            assert rows_of(store, without=SAMPLES) == whole
+
+
+def test_another_capture_between_two_batches_changes_neither(project: Project, tmp_path: Path) -> None:
+    first, second = (record_of(busy_capture(project, name)) for name in ("first", "second"))
+    index = tmp_path / "index.db"
+    with Store(index) as store, Store(index) as other:
+        writer = store.begin_capture(first, CALLS)
+        assert writer is not None
+        for place, batch in enumerate(capture_batches(first.capture, 500)):
+            writer.add(batch)
+            if place == 2:
+                add_whole(other, second, 700)
+        writer.finish()
+        calls = (
+            "SELECT boundary, start, duration, error, c.id - parent, json"
+            " FROM calls c JOIN arguments a ON a.id = c.arguments WHERE c.capture"
+        )
+        objects = "SELECT type, number, address, born, uses, size FROM objects WHERE capture"
+        one, two = (
+            [
+                store._connection.execute(f"{query} = ? ORDER BY 1, 2, 3", (capture,)).fetchall()
+                for query in (calls, objects)
+            ]
+            for capture in (1, 2)
+        )
+        assert one == two
+        ranges = store._connection.execute("SELECT count(*) FROM object_ranges WHERE capture = 1").fetchone()
+        assert ranges == (2,)
+        ids = "SELECT min(id), max(id), count(*) FROM calls WHERE capture = ?"
+        for capture in (1, 2):
+            low, high, count = store._connection.execute(ids, (capture,)).fetchone()
+            assert high - low + 1 == count == CALLS
+
+
+def test_a_capture_that_another_process_writes_is_left_to_it(project: Project, tmp_path: Path) -> None:
+    record = record_of(busy_capture(project))
+    index = tmp_path / "index.db"
+    with Store(index) as store, Store(index) as other:
+        writer = store.begin_capture(record, CALLS)
+        assert writer is not None
+        batches = list(capture_batches(record.capture, 500))
+        writer.add(batches[0])
+        theirs = other.begin_capture(record, CALLS)
+        assert theirs is not None
+        for batch in batches[:2]:
+            theirs.add(batch)
+        with pytest.raises(CaptureTakenError):
+            writer.add(batches[1])
+        for batch in batches[2:]:
+            theirs.add(batch)
+        theirs.finish()
+        assert other._connection.execute("SELECT count(*) FROM call_rows").fetchone() == (CALLS,)
+
+
+def test_a_grown_capture_replaces_its_older_state_and_leaves_the_others(project: Project, tmp_path: Path) -> None:
+    shorter = busy_capture(project, "grown", calls=900)
+    longer = record_of(busy_capture(project, "grown"), "grown")
+    other = record_of(busy_capture(project, "other", calls=600))
+    with Store(tmp_path / "index.db") as store:
+        for record in (record_of(shorter), other, longer):
+            add_whole(store, record, 500)
+        grown = rows_of(store, without=("captures",))
+    with Store(tmp_path / "fresh.db") as store:
+        for record in (other, longer):
+            add_whole(store, record, 500)
+        fresh = rows_of(store, without=("captures",))
+    for table in ("steps", "code_edges", "readable_steps"):
+        assert grown[table] == fresh[table], table
+    for table in ("stack_calls", "line_calls"):  # ids of stacks follow the order in which these came
+        assert sorted(row[1:-1] for row in grown[table]) == sorted(row[1:-1] for row in fresh[table]), table
+    assert len(grown["call_rows"]) == CALLS + 600
+    assert {len(grown[table]) - len(fresh[table]) for table in ("call_kinds", "call_spans", "object_rows")} == {0}
+
+
+def test_a_call_that_has_returned_since_moves_to_another_kind(project: Project, tmp_path: Path) -> None:
+    capture = busy_capture(project)
+    calls = capture.calls
+    place = CALLS // 3
+    duration, error = calls.duration.copy(), calls.error.copy()
+    duration[place], error[place] = 4_321, 0
+    whole = replace(capture, calls=replace(calls, duration=duration, error=error))
+    with Store(tmp_path / "index.db") as store:
+        writer = store.begin_capture(record_of(capture), CALLS)
+        assert writer is not None
+        known = 0
+        for batch in capture_batches(capture, 500):
+            writer.add(batch)
+            known += len(batch.kinds)
+        kind = CallKind(int(calls.function[place]), int(calls.thread[place]), int(calls.stack[place]), 0)
+        writer.add(returned(batch, kind, known, place, 4_321))
+        writer.finish()
+        kinds = "SELECT boundary, thread, error, calls, duration, longest, first_call, latest_call FROM call_kinds"
+        found = sorted(store._connection.execute(kinds))
+        durations = sorted(store._connection.execute("SELECT * FROM call_durations"))
+        spans = store._connection.execute(
+            "SELECT count(*) FROM call_rows c WHERE NOT EXISTS (SELECT 1 FROM call_spans s"
+            " WHERE s.kind = c.kind AND c.id BETWEEN s.first_call AND s.last_call)"
+        ).fetchone()
+    with Store(tmp_path / "whole.db") as store:
+        add_whole(store, record_of(whole))
+        assert sorted(store._connection.execute(kinds)) == found
+        assert sorted(store._connection.execute("SELECT * FROM call_durations")) == durations
+    assert spans == (0,)
+
+
+def returned(last: CallBatch, kind: CallKind, known: int, row: int, duration: int) -> CallBatch:
+    """A batch without calls after the last one, that tells of a call of an earlier batch that it has returned."""
+    none = np.zeros(0, np.int64)
+    return CallBatch(
+        first=last.first + len(last),
+        kinds=(kind,),
+        arguments=(),
+        kind=none,
+        inside=none,
+        start=none,
+        duration=none,
+        argument=none,
+        totals=KindTotals(*[none] * 8),
+        samples=none,
+        spans=none,
+        durations=none,
+        changed=np.array([(row, known, duration, 0)], np.int64),
+        types=(),
+        objects=ObjectColumns(*[none] * 14),
+        numbers=np.zeros((0, 2), np.int64),
+        violations=none,
+        chains=(),
+        links=none,
+    )
