@@ -23,11 +23,11 @@ sys.path.insert(0, str(REPOSITORY))
 
 from framedex.captures import read_capture  # noqa: E402
 from framedex.captures.object_table import object_table  # noqa: E402
-from framedex.dispatch import find_causal_links  # noqa: E402
-from framedex.objects import follow_objects  # noqa: E402
 from framedex_native import _call_stream  # noqa: E402
 from tests.native.call_stream.encoded import encoded  # noqa: E402
 from tests.native.call_stream.linked import stack_tables, threads_with_python  # noqa: E402
+from tests.oracle.causal_links import find_causal_links  # noqa: E402
+from tests.oracle.lifetimes import follow_objects  # noqa: E402
 
 BATCH = 100_000
 

@@ -82,7 +82,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     lifetimes_.finish();
     links_.finish();
   }
-  batch.kinds.assign(kinds_.all().begin() + static_cast<std::ptrdiff_t>(known_kinds), kinds_.all().end());
+  batch.kinds.assign(kinds_.all().begin() + static_cast<ptrdiff_t>(known_kinds), kinds_.all().end());
   batch.arguments = arguments_.take();
   batch.totals = totals_.take();
   batch.samples = samples_.take();
@@ -93,7 +93,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   if (!batch.objects.object.empty()) known_objects_ = std::max(known_objects_, batch.objects.object.back() + 1);
   batch.violations = lifetimes_.take_violations();
   batch.numbers = lifetimes_.take_numbers();
-  batch.chains.assign(links_.chains().begin() + static_cast<std::ptrdiff_t>(known_chains), links_.chains().end());
+  batch.chains.assign(links_.chains().begin() + static_cast<ptrdiff_t>(known_chains), links_.chains().end());
   batch.links = links_.take_links();
   return batch;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture_reader/stops.h"
 #include "recorder/format/capture_format.h"
 
 namespace framedex::capture {
@@ -54,13 +55,6 @@ struct Stack {
 struct Thread {
   uint64_t id;
   std::string name;
-};
-
-// Why something is missing from a capture, over all its streams.
-struct Stops {
-  uint32_t reasons = 0;        // StopReason bits
-  uint64_t missing_calls = 0;  // that threads with a stream made and did not find room for
-  uint64_t threads = 0;        // whose streams stop early
 };
 
 struct Capture {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "capture_reader/stops.h"
 #include "capture_reader/thread_files.h"
 
 namespace framedex::capture {

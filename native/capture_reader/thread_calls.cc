@@ -83,7 +83,7 @@ bool ThreadCalls::read() {
 
 void ThreadCalls::begin(const CallStart& start) {
   if (count_ == ring_.size()) {
-    std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
+    std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_), ring_.end());
     first_ = 0;
     ring_.resize(ring_.size() * 2);
   }
@@ -132,9 +132,9 @@ void ThreadCalls::sort() {
   while (read()) {
   }
   has_ended_ = true;
-  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(first_), ring_.end());
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_), ring_.end());
   first_ = 0;
-  std::stable_sort(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(count_),
+  std::stable_sort(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(count_),
                    [](const ThreadCall& a, const ThreadCall& b) { return a.start < b.start; });
 }
 

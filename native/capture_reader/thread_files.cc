@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "recorder/format/capture_format.h"
+
 namespace framedex::capture {
 
 namespace fs = std::filesystem;
@@ -26,17 +28,6 @@ std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code
   std::vector<ThreadFiles> files;
   for (auto& [number, thread] : found) files.push_back(std::move(thread));
   return files;
-}
-
-void add_process(const StreamHeader& header, Stops* stops) {
-  stops->reasons |= static_cast<uint32_t>(header.stop_reasons);
-}
-
-void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stops* stops) {
-  auto reasons = static_cast<uint32_t>(definitions.stop_reasons | calls.stop_reasons);
-  stops->reasons |= reasons;
-  stops->threads += reasons != 0;
-  stops->missing_calls += calls.missing_calls;
 }
 
 }  // namespace framedex::capture

@@ -6,8 +6,6 @@
 #include <system_error>
 #include <vector>
 
-#include "capture_reader/capture_reader.h"
-
 namespace framedex::capture {
 
 struct ThreadFiles {
@@ -18,9 +16,5 @@ struct ThreadFiles {
 
 // In the order in which the threads began.
 std::vector<ThreadFiles> thread_files(const std::string& folder, std::error_code* error);
-
-// What the headers of the process's and a thread's streams say of what is missing.
-void add_process(const StreamHeader& header, Stops* stops);
-void add_thread(const StreamHeader& definitions, const StreamHeader& calls, Stops* stops);
 
 }  // namespace framedex::capture

@@ -28,13 +28,14 @@ NATIVE_NEEDS = {
     "line_scanner": set[str](),
     "capture_reader": {"recorder/base", "recorder/format"},
     "call_stream": {"capture_reader", "recorder/format"},
+    "sqlite_image": set[str](),
     "pjrt": {"abi", "recorder", "recorder/base"},
     "pjrt/mock": {"abi", "recorder", "recorder/base", "pjrt"},
     "ffi": {"abi", "recorder", "recorder/base"},
     "tpu_legacy": {"recorder", "recorder/base", "pjrt/mock/base", "pjrt/mock/machine", "pjrt/mock/devices"},
     "bindings": {
         *("call_stream", "capture_reader", "extractor", "extractor/preprocessing", "line_scanner"),
-        *("recorder", "recorder/process"),
+        *("recorder", "recorder/process", "sqlite_image"),
     },
     "examples": set[str](),
     "fuzz": {

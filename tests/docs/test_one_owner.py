@@ -35,7 +35,7 @@ ELSEWHERE = {
         "ingest/placing.py": "source folders",
         "ingest/rebuild.py": "captures",
         "ingest/recorded.py": "binaries",
-        "ingest/run.py": "captures",
+        "ingest/captures.py": "captures",
         "ingest/trees.py": "source folders",
         "projects/includes.py": "folders of headers",
         "projects/tree.py": "links to folders",

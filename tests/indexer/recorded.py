@@ -31,7 +31,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 LIBRARY_SOURCE = """\
 #include <cstddef>

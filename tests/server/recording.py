@@ -38,7 +38,7 @@ from framedex.model import (
     Stack,
     Thread,
 )
-from tests.whole_captures import add_whole
+from tests.oracle.whole_captures import add_whole
 
 DEMO = '''\
 import library

@@ -15,7 +15,7 @@ from framedex.commands.main import cli
 from framedex.index import Store
 from framedex.ingest import Namer
 from tests.indexer.recorded import Project
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

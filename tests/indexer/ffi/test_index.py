@@ -14,7 +14,7 @@ from framedex.ingest import Namer
 from framedex.model import Capture, Join
 from tests.ffi_running import CPU, EXAMPLES, FfiRun, run_ffi
 from tests.indexed_ffi import IndexedRun, indexed, line_of, make_index, places
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 EXAMPLE = EXAMPLES / "ffi_examples.py"
 RMS_NORM = EXAMPLES / "rms_norm.cc"

@@ -12,7 +12,7 @@ from framedex.index import Store
 from framedex.ingest import Namer
 from framedex.model import Calls, Capture, Function, Metadata, Thread
 from tests.indexer.recorded import Project
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 RUN = Metadata(started_unix_ns=1_700_000_000_000_000_000, pid=100, host="here", argv=("python", "demo.py"))
 TOTALS = ("nodes", "functions", "stack_calls", "steps", "code_steps", "readable_steps", "edges", "code_edges")

@@ -15,7 +15,7 @@ from framedex.index.read.asked import AskedCapture
 from framedex.model import CallFilter, CallRow
 from tests.indexer.index.busy import CALLS, busy_capture, record_of
 from tests.indexer.recorded import Project
-from tests.whole_captures import add_whole
+from tests.oracle.whole_captures import add_whole
 
 FILTERS = [
     CallFilter(),

@@ -15,8 +15,8 @@ from framedex.model import CallFilter, How, Language, MergeOutcome, Metadata, Na
 from framedex.plaintext import restore
 from framedex.tracetext import format_trace
 from tests.indexer.recorded import Project
+from tests.oracle.whole_captures import add_whole
 from tests.trace_lines import parse_trace
-from tests.whole_captures import add_whole
 
 BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
 

@@ -12,7 +12,7 @@ from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, TreeReport, find_sources
 from framedex.model import How, Location
 from tests.indexer.recorded import STRIPPED_SOURCE, Project
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 
 @pytest.fixture

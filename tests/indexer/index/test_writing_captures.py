@@ -13,7 +13,7 @@ from framedex.index.write.capture import CaptureTakenError
 from framedex.model import CallBatch, CallKind, KindTotals, ObjectColumns
 from tests.indexer.index.busy import CALLS, busy_capture, record_of, rows_of
 from tests.indexer.recorded import Project
-from tests.whole_captures import add_whole, capture_batches
+from tests.oracle.whole_captures import add_whole, capture_batches
 
 # Of a kind those arguments are shown that came with its first batch.
 SAMPLES = ("stack_samples", "line_samples")

@@ -15,7 +15,7 @@ from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import CodeObject, FrameRow, How, PythonFrame, Stack
 from framedex.whereabouts.rules import PathMap, PathRule
 from tests.indexer.recorded import LIBRARY_SOURCE, Project, build_elsewhere, build_project
-from tests.whole_captures import add_capture
+from tests.oracle.whole_captures import add_capture
 
 BUILD = "/proc/self/cwd/external/demo+/runtime/core"
 ALLOCATE = 11  # a line of LIBRARY_SOURCE

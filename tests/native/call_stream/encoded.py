@@ -13,11 +13,11 @@ import numpy as np
 from framedex.captures import CaptureStream
 from framedex.captures.object_table import object_table
 from framedex.model import Capture, ObjectColumns
-from framedex.objects import Lifetimes, RecordedObject, ViolationKind
-from framedex.objects.lifetimes import Violation
+from framedex.objects import ViolationKind
 from framedex.objects.table import BoundaryFunction, functions_of_the_c_api
 from framedex_native import _call_stream
 from framedex_native._call_stream import CallColumns
+from tests.oracle.lifetimes import Lifetimes, RecordedObject, Violation
 
 # ValueKind of native/recorder/format/capture_format.h.
 _INTEGER, _REAL, _ADDRESS, _TEXT, _INTEGERS, _ADDRESSES, _SMALL, _MORE, _TRUTH, _LISTS = 1, 2, 4, 5, 6, 7, 10, 9, 11, 12

@@ -6,11 +6,11 @@ import numpy as np
 
 from framedex.captures import CaptureStream
 from framedex.captures.object_table import object_table
-from framedex.dispatch import CausalLink
 from framedex.model import Capture, LinkHow, PythonFrame
 from framedex_native import _call_stream
 from framedex_native._call_stream import StackTables
 from tests.native.call_stream.encoded import Encoded
+from tests.oracle.causal_links import CausalLink
 
 
 def linking(capture: Capture, encoded: Encoded) -> _call_stream.CausalLinks:

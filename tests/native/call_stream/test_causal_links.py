@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from framedex.captures import CaptureStream, read_capture
-from framedex.dispatch import find_causal_links
 from framedex.model import Capture, CodeObject, LinkHow, MergeOutcome, Metadata, Module, NativeFrame, PythonFrame, Stack
 from tests.native.call_stream.encoded import encoded
 from tests.native.call_stream.linked import linked, linking, streamed_links, taken
 from tests.native.call_stream.test_lifetimes import Row, any_values, calls_of
+from tests.oracle.causal_links import find_causal_links
 from tests.running import run
 
 # Those by which work is followed: what makes programs and arrays, what uses and what destroys them.

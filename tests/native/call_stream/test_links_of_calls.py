@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from framedex.dispatch import find_causal_links
 from framedex.model import (
     Calls,
     Capture,
@@ -22,6 +21,8 @@ from framedex.model import (
     Stack,
     Thread,
 )
+from tests.native.call_stream.encoded import encoded
+from tests.native.call_stream.linked import linked
 
 MAIN, OTHER, POOL = 0, 1, 2
 STATS, COMPILE, PRINT = "PJRT_Device_MemoryStats", "PJRT_Client_Compile", "PJRT_Executable_Fingerprint"
@@ -85,7 +86,7 @@ def links_of(capture: Capture) -> list[tuple[int, int, Frames, LinkHow]]:
         found = capture.frames[frame]
         return capture.codes[found.code].qualname if isinstance(found, PythonFrame) else found.offset
 
-    found = find_causal_links(capture)
+    found = linked(capture, encoded(capture))
     return [(link.call, link.thread, tuple(map(named, reversed(link.frames))), link.how) for link in found]
 
 

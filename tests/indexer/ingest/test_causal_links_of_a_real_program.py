@@ -16,9 +16,9 @@ from framedex.index import Index, Store
 from framedex.ingest import Namer, Silence, ingest_captures
 from framedex.model import CallFilter, CallRow, Language, LinkHow, Trace
 from framedex.tracetext import format_trace
+from tests.oracle.whole_captures import add_capture
 from tests.running import PROGRAMS, run
 from tests.trace_lines import parse_trace
-from tests.whole_captures import add_capture
 
 COMPILE = "PJRT_Client_Compile"
 FUNCTIONS = ("here", "first", "second", "third", "fourth")
