@@ -1,6 +1,7 @@
 #include "call_stream/argument_texts.h"
 
 #include <cstring>
+#include <utility>
 
 #include "capture_reader/arguments_json.h"
 
@@ -60,8 +61,13 @@ ArgumentTexts::Known ArgumentTexts::add(uint32_t function, const capture::Body& 
   for (const capture::Body& encoded : {values, results}) {
     damaged += !capture::add_values(encoded, (*names_)[function], &object);
   }
-  new_.push_back(object.finish());
-  return {count_++, damaged};
+  std::string text = object.finish();
+  TwoHashes hashes;
+  hashes.add(text);
+  auto [entry, is_new] =
+      numbers_.try_emplace({hashes.first(), hashes.second()}, static_cast<uint32_t>(numbers_.size()));
+  if (is_new) new_.push_back(std::move(text));
+  return {entry->second, damaged};
 }
 
 std::vector<std::string> ArgumentTexts::take() {

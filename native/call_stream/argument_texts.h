@@ -43,9 +43,9 @@ class ArgumentTexts {
   Known add(uint32_t function, const capture::Body& values, const capture::Body& results);
 
   const std::vector<std::vector<std::string>>* names_;
-  std::unordered_map<Key, Known, Hash> known_;
+  std::unordered_map<Key, Known, Hash> known_;       // by function and values
+  std::unordered_map<Key, uint32_t, Hash> numbers_;  // by text: several functions may have the same values
   std::vector<std::string> new_;
-  uint32_t count_ = 0;
   uint64_t damaged_ = 0;
 };
 

@@ -20,7 +20,8 @@ KILLED_INGEST = """
 import os, signal, sys
 from pathlib import Path
 from framedex.index import Store
-from framedex.ingest import Namer, Silence, add_capture, find_sources
+from framedex.ingest import Namer, Silence, find_sources
+from tests.oracle.whole_captures import add_capture
 from tests.indexer.recorded import build_project
 
 folder, library, statements = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])

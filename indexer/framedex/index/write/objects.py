@@ -41,7 +41,9 @@ class ObjectWriter:
         objects = batch.objects
         if len(objects.place):
             self._make_room(int(objects.place.max()) + 1 - self._count)
-            types = np.array([self._type(name) for name in batch.types], np.int64)
+            types = np.zeros(len(batch.types), np.int64)
+            for place in dict.fromkeys(objects.type.tolist()):
+                types[place] = self._type(batch.types[place])
             self._write(objects, types[objects.type])
             self._count_created(objects, types[objects.type], calls)
         self._connection.executemany(
