@@ -95,12 +95,13 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
 def test_of_two_readers_of_one_capture_the_later_one_goes_on(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 100)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = Reading(first, CaptureStream(capture), Namer(), "as it is")
         one.add_batch()
         other = Reading(second, CaptureStream(capture), Namer(), "as it is")
+        other.add_batch()  # what is there
         other.add_batch()
         with pytest.raises(CaptureTakenError):
             one.add_batch()
