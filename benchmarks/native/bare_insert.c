@@ -55,6 +55,8 @@ int main(int count, char** arguments) {
                               row + 7, 3,     1,     24};
     insert(object, values, 13);
   }
+  sqlite3_finalize(call);
+  sqlite3_finalize(object);
   run(database, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
   return sqlite3_close(database) == SQLITE_OK ? 0 : 1;
 }
