@@ -83,7 +83,9 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     add_calls(place, end, until, &batch);
     if (row_ == before) break;  // the call that comes first began too late
   }
-  if (is_followed_) add_late_returns(&batch);
+  for (size_t place = 0; is_followed_ && place < threads_.size(); ++place) {
+    if (threads_[place]) add_late_returns(threads_[place].get(), definitions_.threads()[place]->thread, &batch);
+  }
   if (next_.empty() && until == kAlways) {
     nesting_.finish();
     lifetimes_.finish();
@@ -118,6 +120,8 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
       std::push_heap(next_.begin(), next_.end());
       break;
     }
+    // What has returned by then encloses the call no more.
+    add_late_returns(calls.get(), streams->thread, batch);
     add(*call, streams->thread, calls->is_last(), batch);
     calls->pop(row_ - 1);
   }
@@ -148,12 +152,9 @@ void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_l
   ++row_;
 }
 
-void CallStream::add_late_returns(Batch* batch) {
-  for (size_t place = 0; place < threads_.size(); ++place) {
-    if (!threads_[place]) continue;
-    uint32_t thread = definitions_.threads()[place]->thread;
-    for (const capture::LateReturn& late : threads_[place]->take_late_returns()) change(late, thread, batch);
-  }
+void CallStream::add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch) {
+  if (!calls->has_late_returns()) return;
+  for (const capture::LateReturn& late : calls->take_late_returns()) change(late, thread, batch);
 }
 
 void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch* batch) {

@@ -77,7 +77,7 @@ class CallStream {
   // Adds calls of a thread until another's is due, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);
-  void add_late_returns(Batch* batch);
+  void add_late_returns(capture::ThreadCalls* calls, uint32_t thread, Batch* batch);
   void change(const capture::LateReturn& late, uint32_t thread, Batch* batch);
 
   capture::Definitions definitions_;

@@ -51,6 +51,7 @@ class ThreadCalls {
   void drain();
   // Goes on with what the definitions have found since.
   void extend();
+  bool has_late_returns() const { return !late_.empty(); }
   std::vector<LateReturn> take_late_returns();
 
  private:

@@ -1,0 +1,179 @@
+"""Captures come into the index as a stream of calls: with the rows that the oracle makes of the whole of them, however
+the stream is cut, interrupted, or followed while its program runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import CaptureStream, capture_folders, read_capture
+from framedex.index import Store
+from framedex.index.write.capture import CaptureTakenError
+from framedex.ingest import Namer, captures
+from framedex.ingest.captures import Reading
+from framedex.ingest.follow import Follower
+from tests.indexer.index.busy import rows_of
+from tests.oracle.whole_captures import add_capture
+from tests.running import PROGRAMS, mock_environment, run
+
+PROGRAMS_OF_ALL_KINDS = ["arrays.py", "compiling.py", "misuse.py", "threads.py"]
+# Which few arguments are shown of a stack, and what changes with every write.
+LEFT_OUT = ("stack_samples", "line_samples", "captures")
+Rows = dict[str, list[tuple[object, ...]]]
+
+
+@pytest.fixture(scope="module", params=PROGRAMS_OF_ALL_KINDS)
+def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp(Path(request.param).stem)
+    return run(request.param, folder=folder).capture
+
+
+def read_in(store: Store, capture: Path) -> None:
+    reading = Reading(store, CaptureStream(capture), Namer())
+    while not reading.is_done:
+        reading.add_batch()
+
+
+def expected(capture: Path, index: Path) -> Rows:
+    with Store(index) as store:
+        add_capture(store, read_capture(capture), Namer())
+        return rows_of(store, without=LEFT_OUT)
+
+
+@pytest.mark.parametrize("at_once", [1 << 18, 256, 100])
+def test_a_stream_gives_the_rows_that_the_oracle_makes_of_the_whole(
+    capture: Path, at_once: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", at_once)
+    with Store(tmp_path / "index.db") as store:
+        read_in(store, capture)
+        found = rows_of(store, without=LEFT_OUT)
+
+    wanted = expected(capture, tmp_path / "expected.db")
+
+    assert found.keys() == wanted.keys()
+    for table, rows in wanted.items():
+        assert comparable(table, found[table]) == comparable(table, rows), table
+
+
+def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """The rows without ids that say nothing but in which order they were written."""
+    return sorted((row[1:] for row in rows), key=repr) if table == "violations" else rows
+
+
+def test_an_interrupted_capture_goes_on_where_it_stopped(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    index = tmp_path / "index.db"
+    with Store(index) as store:
+        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        for _ in range(2):
+            reading.add_batch()
+        read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
+        assert read == (40, 40)
+    written = []
+    with Store(index) as store:
+        store._connection.set_trace_callback(
+            lambda statement: written.append(statement) if statement.startswith("INSERT INTO call_rows") else None
+        )
+        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        while not reading.is_done:
+            reading.add_batch()
+        found = rows_of(store, without=LEFT_OUT)
+        calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
+
+    assert len(written) == -(-(calls - 40) // 20), "the calls that are there are not written again"
+    wanted = expected(capture, tmp_path / "expected.db")
+    for table, rows in wanted.items():
+        assert comparable(table, found[table]) == comparable(table, rows), table
+
+
+def test_of_two_readers_of_one_capture_the_later_one_goes_on(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    index = tmp_path / "index.db"
+    with Store(index) as first, Store(index) as second:
+        one = Reading(first, CaptureStream(capture), Namer(), "as it is")
+        one.add_batch()
+        other = Reading(second, CaptureStream(capture), Namer(), "as it is")
+        other.add_batch()  # what is there
+        other.add_batch()
+        with pytest.raises(CaptureTakenError):
+            one.add_batch()
+        while not other.is_done:
+            other.add_batch()
+        found = rows_of(second, without=LEFT_OUT)
+    wanted = expected(capture, tmp_path / "expected.db")
+    for table, rows in wanted.items():
+        assert comparable(table, found[table]) == comparable(table, rows), table
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path: Path, is_killed: bool) -> None:
+    """But for the times of its last moments, by some nanoseconds: the clock was tied to others' later."""
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=mock_environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        assert program.stdin is not None and program.stdout is not None
+        with Store(tmp_path / "index.db") as store:
+            follower = Follower(store, lambda: None)
+            capture, new = None, []
+            for line, answer in [("put", "done"), ("put", "done"), ("wait", "waiting"), ("", "done"), ("put", "done")]:
+                print(line, file=program.stdin, flush=True)
+                assert program.stdout.readline().strip() == answer
+                (capture,) = capture_folders(tmp_path / "captures")
+                new.append(follower.look([capture]))
+            assert capture is not None and new[0] > 0
+            if is_killed:
+                print("wait", file=program.stdin, flush=True)
+                program.stdout.readline()
+                follower.look([capture])
+                program.kill()
+            program.stdin.close()
+            program.wait()
+            follower.look([capture])
+            assert not follower.paths
+            found = calls_of(store)
+            (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
+    with Store(tmp_path / "expected.db") as store:
+        add_capture(store, read_capture(capture), Namer())
+        wanted = calls_of(store)
+
+    assert state == (len(wanted["calls"]), 1, None)
+    for what, rows in wanted.items():
+        for x, y in zip(found[what], rows):
+            if x != y:
+                print("DIFF", what, [(a, b) for a, b in zip(x, y) if a != b])
+        assert found[what] == rows, what
+
+
+def calls_of(store: Store) -> Rows:
+    """The calls and objects of an index, with what does not hang on a clock, nor on which stack was seen first."""
+    ask = store._connection.execute
+    stacks: dict[int, list[tuple[object, ...]]] = {}
+    for stack, *frame in ask("SELECT stack, chain, depth, function, path, line FROM stacks_readable"):
+        stacks.setdefault(stack, []).append(tuple(frame))
+    named = {stack: tuple(sorted(frames, key=repr)) for stack, frames in stacks.items()}
+    calls = ask(
+        "SELECT c.stack, c.id, b.name, t.label, c.parent, c.duration < 0, c.error, a.json FROM calls c"
+        " JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
+        " JOIN arguments a ON a.id = c.arguments ORDER BY c.id"
+    )
+    kinds = ask("SELECT stack, boundary, thread, error, calls, first_call, latest_call FROM call_kinds")
+    objects = (
+        "SELECT type, number, address, created_call, first_call, last_call, deleted_call, destroyed_call, uses, size"
+    )
+    return {
+        "calls": [(named[stack], *call) for stack, *call in calls],
+        "kinds": sorted(((named[stack], *kind) for stack, *kind in kinds), key=repr),
+        "objects": sorted(ask(f"{objects} FROM objects"), key=repr),
+        "links": sorted(ask("SELECT call, function, thread, how, from_function, line FROM links_readable"), key=repr),
+        "totals": sorted(ask("SELECT path, line, function, calls FROM lines_readable"), key=repr),
+        "spans": sorted(ask("SELECT first_call, last_call FROM call_spans")),
+    }
