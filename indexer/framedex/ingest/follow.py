@@ -123,9 +123,12 @@ class _Followed:
 
     def _add_batch(self, writer: CaptureWriter, until: int | None) -> bool:
         """Write the next calls; False if there are no more as yet."""
-        batch = self._stream.next(CALLS_AT_ONCE) if until is None else self._stream.next(CALLS_AT_ONCE, until)
-        if not len(batch) and not len(batch.changed) and not len(batch.objects.place):
-            return False
+        if until is None:  # the last batch may have no calls, but what those before came to
+            batch = self._stream.next(CALLS_AT_ONCE)
+        else:
+            batch = self._stream.next(CALLS_AT_ONCE, until)
+            if not len(batch) and not len(batch.changed):
+                return False
         with self._store.transaction():
             writer.add(batch)
         return len(batch) == CALLS_AT_ONCE

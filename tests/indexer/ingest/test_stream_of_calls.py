@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -67,14 +68,14 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_an_interrupted_capture_goes_on_where_it_stopped(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as store:
         reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (60, 60)
+        assert read == (30, 30)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
@@ -86,7 +87,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 60) // 20), "the calls that are there are not written again"
+    assert len(written) == -(-(calls - 30) // 10), "the calls that are there are not written again"
     wanted = expected(capture, tmp_path / "expected.db")
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
@@ -95,7 +96,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
 def test_of_two_readers_of_one_capture_the_later_one_goes_on(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = Reading(first, CaptureStream(capture), Namer(), "as it is")
@@ -150,6 +151,45 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path
         assert found[what] == rows, what
 
 
+def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(tmp_path: Path) -> None:
+    """Also where a program is quiet for so long before its end that nothing but the end is new."""
+    environment = mock_environment(tmp_path)
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with ExitStack() as stack, Store(tmp_path / "index.db") as store:
+        programs = [
+            stack.enter_context(subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes)) for _ in range(2)
+        ]
+        follower = Follower(store, lambda: None)
+        for _ in range(3):
+            for program in programs:
+                print("put", file=program.stdin, flush=True)
+                assert program.stdout.readline() == "done\n"
+            follower.look(capture_folders(tmp_path / "captures"))
+            assert totals_kept(store) == totals_counted(store)
+        for program in programs:
+            program.stdin.close()
+            program.wait()
+        follower.look(capture_folders(tmp_path / "captures"))
+
+        assert not follower.paths
+        assert totals_kept(store) == totals_counted(store)
+        own = "SELECT sum(own_duration) FROM call_kinds"
+        outermost = "SELECT sum(duration) FROM call_rows WHERE inside IS NULL"
+        assert store._connection.execute(own).fetchall() == store._connection.execute(outermost).fetchall()
+
+
+def totals_kept(store: Store) -> list[tuple[object, ...]]:
+    return store._connection.execute("SELECT stack, boundary, calls, duration FROM stack_calls").fetchall()
+
+
+def totals_counted(store: Store) -> list[tuple[object, ...]]:
+    return store._connection.execute(
+        "SELECT k.stack, k.boundary, count(*), sum(max(c.duration, 0)) FROM call_rows c JOIN call_kinds k"
+        " ON k.id = c.kind GROUP BY k.stack, k.boundary"
+    ).fetchall()
+
+
 def calls_of(store: Store) -> Rows:
     """The calls and objects of an index, with what does not hang on a clock, nor on which stack was seen first."""
     ask = store._connection.execute
@@ -162,7 +202,9 @@ def calls_of(store: Store) -> Rows:
         " JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
         " JOIN arguments a ON a.id = c.arguments ORDER BY c.id"
     )
-    kinds = ask("SELECT stack, boundary, thread, error, calls, first_call, latest_call FROM call_kinds")
+    kinds = ask(
+        "SELECT stack, boundary, thread, error, calls, own_duration = duration, first_call, latest_call FROM call_kinds"
+    )
     objects = (
         "SELECT type, number, address, created_call, first_call, last_call, deleted_call, destroyed_call, uses, size"
     )
