@@ -48,14 +48,19 @@ void CallStream::find_next() {
   std::make_heap(next_.begin(), next_.end());
 }
 
+capture::ThreadCalls& CallStream::calls_of(size_t place) {
+  auto& calls = threads_[place];
+  if (!calls) {
+    calls = std::make_unique<capture::ThreadCalls>(&definitions_, definitions_.threads()[place].get(), is_followed_);
+  }
+  return *calls;
+}
+
 bool CallStream::extend() {
-  for (auto& calls : threads_) {
-    if (calls) calls->drain();
-  }
+  // Also of threads that were not come to: their streams are gone through again from the last look on only.
+  for (size_t place = 0; place < threads_.size(); ++place) calls_of(place).drain();
   if (!definitions_.extend()) return false;
-  for (auto& calls : threads_) {
-    if (calls) calls->extend();
-  }
+  for (auto& calls : threads_) calls->extend();
   add_functions();
   add_python_threads();
   find_next();
@@ -99,11 +104,10 @@ Batch CallStream::next(uint64_t most, int64_t until) {
 }
 
 void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* batch) {
-  capture::ThreadStreams* streams = definitions_.threads()[place].get();
-  auto& calls = threads_[place];
-  if (!calls) calls = std::make_unique<capture::ThreadCalls>(&definitions_, streams, is_followed_);
-  const capture::ThreadCall* call = calls->front();
-  for (; call != nullptr; call = calls->front()) {
+  uint32_t thread = definitions_.threads()[place]->thread;
+  capture::ThreadCalls& calls = calls_of(place);
+  const capture::ThreadCall* call = calls.front();
+  for (; call != nullptr; call = calls.front()) {
     Next due{call->start, place};
     bool is_late = until != kAlways && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
@@ -111,10 +115,10 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
       std::push_heap(next_.begin(), next_.end());
       break;
     }
-    add(*call, streams->thread, calls->is_last(), batch);
-    calls->pop(row_ - 1);
+    add(*call, thread, calls.is_last(), batch);
+    calls.pop(row_ - 1);
   }
-  if (call == nullptr && !is_followed_) calls.reset();
+  if (call == nullptr && !is_followed_) threads_[place].reset();
 }
 
 void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch) {

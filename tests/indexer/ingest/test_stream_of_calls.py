@@ -13,7 +13,7 @@ import pytest
 from framedex.captures import CaptureStream, capture_folders, read_capture
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
-from framedex.ingest import Namer, captures
+from framedex.ingest import Namer, captures, follow
 from framedex.ingest.captures import Reading
 from framedex.ingest.follow import Follower
 from tests.indexer.index.busy import rows_of
@@ -155,21 +155,25 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
     """Also where a program is quiet for so long before its end that nothing but the end is new."""
     environment = mock_environment(tmp_path)
     command = [sys.executable, str(PROGRAMS / "on_request.py")]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with ExitStack() as stack, Store(tmp_path / "index.db") as store:
         programs = [
-            stack.enter_context(subprocess.Popen(command, cwd=tmp_path, env=environment, **pipes)) for _ in range(2)
+            stack.enter_context(
+                subprocess.Popen(
+                    command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for _ in range(2)
         ]
         follower = Follower(store, lambda: None)
         for _ in range(3):
             for program in programs:
+                assert program.stdin is not None and program.stdout is not None
                 print("put", file=program.stdin, flush=True)
                 assert program.stdout.readline() == "done\n"
             follower.look(capture_folders(tmp_path / "captures"))
             assert totals_kept(store) == totals_counted(store)
         for program in programs:
-            program.stdin.close()
-            program.wait()
+            program.communicate()
         follower.look(capture_folders(tmp_path / "captures"))
 
         assert not follower.paths
@@ -177,6 +181,40 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
         own = "SELECT sum(own_duration) FROM call_kinds"
         outermost = "SELECT sum(duration) FROM call_rows WHERE inside IS NULL"
         assert store._connection.execute(own).fetchall() == store._connection.execute(outermost).fetchall()
+
+
+def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with (
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=mock_environment(tmp_path),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program,
+        Store(tmp_path / "index.db") as store,
+    ):
+        assert program.stdin is not None and program.stdout is not None
+        follower = Follower(store, lambda: None)
+        for line in ("wait", ""):  # which has calls made on threads of its own
+            print(line, file=program.stdin, flush=True)
+            program.stdout.readline()
+        (capture,) = capture_folders(tmp_path / "captures")
+        with monkeypatch.context() as patch:
+            patch.setattr(follow, "_SETTLED_NS", 1 << 60)
+            assert follower.look([capture]) == 0
+        print("put", file=program.stdin, flush=True)
+        program.stdout.readline()
+        program.stdin.close()
+        program.wait()
+
+        new = follower.look([capture])
+
+    assert new == len(read_capture(capture).calls)
 
 
 def totals_kept(store: Store) -> list[tuple[object, ...]]:
