@@ -61,11 +61,11 @@ def read_captures(
     """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
     namer = Namer(binaries)
     added: list[CaptureReport] = []
-    pending = [state for state in states if _is_due(store, state)]
+    pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
         for state in pending:
             # Meanwhile another process may have done it.
-            if _is_due(store, state):
+            if is_due(store, state):
                 try:
                     added.append(_read_capture(store, state, namer, advance))
                 except FramedexError as error:
@@ -152,7 +152,7 @@ def _weight(state: CaptureState) -> int:
         return 0
 
 
-def _is_due(store: Store, state: CaptureState) -> bool:
+def is_due(store: Store, state: CaptureState) -> bool:
     """Whether a capture is not in the index, or not in this state, unless another process follows it.
 
     Of one that was copied, the first place counts.

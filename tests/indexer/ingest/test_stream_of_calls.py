@@ -3,6 +3,7 @@ the stream is cut, interrupted, or followed while its program runs."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -215,6 +216,55 @@ def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
         new = follower.look([capture])
 
     assert new == len(read_capture(capture).calls)
+
+
+def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
+    """Also where a program was over before anybody looked: it is read as it is."""
+    for folder in ("gone", "there"):
+        (tmp_path / folder).mkdir()
+    gone = run("arrays.py", folder=tmp_path / "gone").capture
+    there = run("arrays.py", folder=tmp_path / "there").capture
+    shutil.rmtree(gone)
+    with Store(tmp_path / "index.db") as store:
+        follower = Follower(store, lambda: None)
+
+        new = follower.look([gone, there])
+
+        assert list(follower.refused) == [gone]
+        assert new == len(read_capture(there).calls)
+        assert follower.look([gone, there]) == 0
+        with Store(tmp_path / "index.db") as other:
+            assert Follower(other, lambda: None).look([there]) == 0, "it is there"
+
+
+def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with (
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=mock_environment(tmp_path),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program,
+        Store(tmp_path / "index.db") as store,
+        Store(tmp_path / "index.db") as other,
+    ):
+        assert program.stdin is not None and program.stdout is not None
+        print("put", file=program.stdin, flush=True)
+        program.stdout.readline()
+        captures = capture_folders(tmp_path / "captures")
+        first, second = Follower(store, lambda: None), Follower(other, lambda: None)
+        first.look(captures)
+        second.look(captures)
+        assert first.paths and not second.paths
+        program.communicate()
+        first.look(captures)
+
+        assert not first.paths
+        assert second.look(captures) == 0
+        assert first.calls == len(read_capture(captures[0]).calls)
 
 
 def totals_kept(store: Store) -> list[tuple[object, ...]]:
