@@ -111,8 +111,10 @@ class Reading:
                 self.is_done = True
                 return
             left = self._writer.rows - self._stream.row
-            self._writer.add(self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE))
-            if self._stream.row >= self._stream.calls:
+            batch = self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE)
+            self._writer.add(batch)
+            # Without a call there is none any more, also where the file was cut off meanwhile.
+            if self._stream.row >= self._stream.calls or not len(batch):
                 self._writer.finish(problems=self._problems())
                 self.is_done = True
 
@@ -120,10 +122,12 @@ class Reading:
         """What was read."""
         capture = self._stream.capture
         told = all_problems(capture.stops, self._problems())
-        return CaptureReport(capture.path, self._stream.calls, len(capture.stacks), told, self._has_grown)
+        return CaptureReport(capture.path, self._stream.row, len(capture.stacks), told, self._has_grown)
 
     def _problems(self) -> tuple[str, ...]:
-        return (*self._stream.problems, *self._naming_problems)
+        missing = self._stream.calls - self._stream.row
+        cut = (f"{missing:,} calls were cut off while the capture was read.",) if missing else ()
+        return (*self._stream.problems, *cut, *self._naming_problems)
 
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:

@@ -3,6 +3,7 @@ the stream is cut, interrupted, or followed while its program runs."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,23 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
     wanted = expected(capture, tmp_path / "expected.db")
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
+
+
+def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 1000)
+    capture = run("many_puts.py", "3000", folder=tmp_path).capture
+    with Store(tmp_path / "index.db") as store:
+        reading = Reading(store, CaptureStream(capture), Namer())
+        reading.add_batch()
+        os.truncate(capture / "thread-0.fdx", 1 << 19)
+        while not reading.is_done:
+            reading.add_batch()
+
+        assert 1000 < reading.report().calls < 27_000
+        assert any("calls were cut off" in problem for problem in reading.report().problems)
+        assert totals_kept(store) == totals_counted(store)
 
 
 def test_of_two_readers_of_one_capture_the_later_one_goes_on(
