@@ -37,9 +37,7 @@ void CallStream::find_next() {
   next_.clear();
   threads_.resize(definitions_.threads().size());
   for (size_t place = 0; place < threads_.size(); ++place) {
-    capture::ThreadStreams& streams = *definitions_.threads()[place];
-    // Where more is to come, what was found must be taken before the next look.
-    if (is_followed_ && !threads_[place] && streams.calls != 0) begin_thread(place);
+    const capture::ThreadStreams& streams = *definitions_.threads()[place];
     if (threads_[place]) {
       const capture::ThreadCall* call = threads_[place]->front();
       if (call != nullptr) next_.push_back({call->start, place});
@@ -50,19 +48,19 @@ void CallStream::find_next() {
   std::make_heap(next_.begin(), next_.end());
 }
 
-void CallStream::begin_thread(size_t place) {
-  capture::ThreadStreams* streams = definitions_.threads()[place].get();
-  threads_[place] = std::make_unique<capture::ThreadCalls>(&definitions_, streams, is_followed_);
+capture::ThreadCalls& CallStream::calls_of(size_t place) {
+  auto& calls = threads_[place];
+  if (!calls) {
+    calls = std::make_unique<capture::ThreadCalls>(&definitions_, definitions_.threads()[place].get(), is_followed_);
+  }
+  return *calls;
 }
 
 bool CallStream::extend() {
-  for (auto& calls : threads_) {
-    if (calls) calls->drain();
-  }
+  // Also of threads that were not come to: their streams are gone through again from the last look on only.
+  for (size_t place = 0; place < threads_.size(); ++place) calls_of(place).drain();
   if (!definitions_.extend()) return false;
-  for (auto& calls : threads_) {
-    if (calls) calls->extend();
-  }
+  for (auto& calls : threads_) calls->extend();
   add_functions();
   add_python_threads();
   find_next();
@@ -108,11 +106,10 @@ Batch CallStream::next(uint64_t most, int64_t until) {
 }
 
 void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* batch) {
-  capture::ThreadStreams* streams = definitions_.threads()[place].get();
-  auto& calls = threads_[place];
-  if (!calls) begin_thread(place);
-  const capture::ThreadCall* call = calls->front();
-  for (; call != nullptr; call = calls->front()) {
+  uint32_t thread = definitions_.threads()[place]->thread;
+  capture::ThreadCalls& calls = calls_of(place);
+  const capture::ThreadCall* call = calls.front();
+  for (; call != nullptr; call = calls.front()) {
     Next due{call->start, place};
     bool is_late = until != kAlways && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
@@ -121,11 +118,11 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
       break;
     }
     // What has returned by then encloses the call no more.
-    add_late_returns(calls.get(), streams->thread, batch);
-    add(*call, streams->thread, calls->is_last(), batch);
-    calls->pop(row_ - 1);
+    add_late_returns(&calls, thread, batch);
+    add(*call, thread, calls.is_last(), batch);
+    calls.pop(row_ - 1);
   }
-  if (call == nullptr && !is_followed_) calls.reset();
+  if (call == nullptr && !is_followed_) threads_[place].reset();
 }
 
 void CallStream::add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch) {

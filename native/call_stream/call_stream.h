@@ -71,9 +71,9 @@ class CallStream {
 
   Times times_of(const capture::ThreadCall& call) const;
   void find_next();
-  void begin_thread(size_t place);
   void add_functions();
   void add_python_threads();
+  capture::ThreadCalls& calls_of(size_t place);
   // Adds calls of a thread until another's is due, up to the row `end`.
   void add_calls(size_t place, uint64_t end, int64_t until, Batch* batch);
   void add(const capture::ThreadCall& call, uint32_t thread, bool is_last, Batch* batch);

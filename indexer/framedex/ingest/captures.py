@@ -61,11 +61,11 @@ def read_captures(
     """Add the captures that are new, have grown, or were left half read; those that cannot be read go to `refused`."""
     namer = Namer(binaries)
     added: list[CaptureReport] = []
-    pending = [state for state in states if _is_due(store, state)]
+    pending = [state for state in states if is_due(store, state)]
     with progress.task("Reading captures", sum(_weight(state) for state in pending)) as advance:
         for state in pending:
             # Meanwhile another process may have done it.
-            if _is_due(store, state):
+            if is_due(store, state):
                 try:
                     added.append(_read_capture(store, state, namer, advance))
                 except FramedexError as error:
@@ -111,8 +111,10 @@ class Reading:
                 self.is_done = True
                 return
             left = self._writer.rows - self._stream.row
-            self._writer.add(self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE))
-            if self._stream.row >= self._stream.calls:
+            batch = self._stream.next(min(CALLS_AT_ONCE, left) if left > 0 else CALLS_AT_ONCE)
+            self._writer.add(batch)
+            # Without a call there is none any more, also where the file was cut off meanwhile.
+            if self._stream.row >= self._stream.calls or not len(batch):
                 self._writer.finish(problems=self._problems())
                 self.is_done = True
 
@@ -120,10 +122,12 @@ class Reading:
         """What was read."""
         capture = self._stream.capture
         told = all_problems(capture.stops, self._problems())
-        return CaptureReport(capture.path, self._stream.calls, len(capture.stacks), told, self._has_grown)
+        return CaptureReport(capture.path, self._stream.row, len(capture.stacks), told, self._has_grown)
 
     def _problems(self) -> tuple[str, ...]:
-        return (*self._stream.problems, *self._naming_problems)
+        missing = self._stream.calls - self._stream.row
+        cut = (f"{missing:,} calls were cut off while the capture was read.",) if missing else ()
+        return (*self._stream.problems, *cut, *self._naming_problems)
 
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
@@ -152,7 +156,7 @@ def _weight(state: CaptureState) -> int:
         return 0
 
 
-def _is_due(store: Store, state: CaptureState) -> bool:
+def is_due(store: Store, state: CaptureState) -> bool:
     """Whether a capture is not in the index, or not in this state, unless another process follows it.
 
     Of one that was copied, the first place counts.

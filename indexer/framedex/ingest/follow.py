@@ -5,14 +5,16 @@ What a capture's calls refer to, and which objects live, stays in memory from on
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from framedex.captures import CaptureState, CaptureStream, capture_state, is_over
+from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
-from framedex.ingest.captures import CALLS_AT_ONCE, record_of
+from framedex.ingest.captures import CALLS_AT_ONCE, is_due, record_of
 from framedex.ingest.following import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
@@ -37,6 +39,7 @@ class Follower:
         self._namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
         self._place = place
         self.calls = 0  # that were new
+        self.refused: dict[Path, FramedexError] = {}
         self._followed: dict[Path, _Followed] = {}
         self._left: set[Path] = set()  # over, or another process's
 
@@ -46,29 +49,50 @@ class Follower:
         return list(self._followed)
 
     def look(self, captures: Sequence[Path]) -> int:
-        """Bring the captures that are being written up to date; returns how many calls are new."""
-        for path in captures:
-            if path not in self._followed and path not in self._left:
-                if is_over(path):
-                    self._left.add(path)
-                else:
-                    self._followed[path] = _Followed(self._store, path, self._namer)
+        """Bring the captures up to date that are new or being written; returns how many calls are new.
+
+        Those that cannot be read any more go to `refused`, and nobody looks at them again.
+        """
         calls = 0
         is_more_known = False
-        for path, followed in list(self._followed.items()):
+        for path in dict.fromkeys(Path(os.path.realpath(path)) for path in (*self._followed, *captures)):
+            if path in self._left:
+                continue
             try:
                 is_ended = is_over(path)
-                calls += followed.look(is_ended)
-                is_more_known |= followed.has_more_frames
+                followed = self._followed.get(path) or self._begin(path)
+                if followed is not None:
+                    calls += followed.look(is_ended)
+                    is_more_known |= followed.has_more_frames
             except CaptureTakenError:
                 is_ended = True
+            except FramedexError as error:
+                if _can_be_read(path):  # it is the index that is in trouble
+                    raise
+                self.refused[path] = error
+                is_ended = True
             if is_ended:
-                del self._followed[path]
+                self._followed.pop(path, None)
                 self._left.add(path)
         if is_more_known:
             self._place()
         self.calls += calls
         return calls
+
+    def _begin(self, path: Path) -> _Followed | None:
+        """Follow a capture from now on; None where it is there as it is, or another process follows it."""
+        if not is_due(self._store, capture_state(path)):
+            return None
+        self._followed[path] = _Followed(self._store, path, self._namer)
+        return self._followed[path]
+
+
+def _can_be_read(path: Path) -> bool:
+    try:
+        capture_state(path)
+    except FramedexError:
+        return False
+    return True
 
 
 class _Followed:
@@ -123,9 +147,12 @@ class _Followed:
 
     def _add_batch(self, writer: CaptureWriter, until: int | None) -> bool:
         """Write the next calls; False if there are no more as yet."""
-        batch = self._stream.next(CALLS_AT_ONCE) if until is None else self._stream.next(CALLS_AT_ONCE, until)
-        if not len(batch) and not len(batch.changed) and not len(batch.objects.place):
-            return False
+        if until is None:  # the last batch may have no calls, but what those before came to
+            batch = self._stream.next(CALLS_AT_ONCE)
+        else:
+            batch = self._stream.next(CALLS_AT_ONCE, until)
+            if not len(batch) and not len(batch.changed):
+                return False
         with self._store.transaction():
             writer.add(batch)
         return len(batch) == CALLS_AT_ONCE

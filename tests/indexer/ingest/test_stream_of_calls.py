@@ -3,8 +3,11 @@ the stream is cut, interrupted, or followed while its program runs."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ import pytest
 from framedex.captures import CaptureStream, capture_folders, read_capture
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
-from framedex.ingest import Namer, captures
+from framedex.ingest import Namer, captures, follow
 from framedex.ingest.captures import Reading
 from framedex.ingest.follow import Follower
 from tests.indexer.index.busy import rows_of
@@ -67,14 +70,14 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_an_interrupted_capture_goes_on_where_it_stopped(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as store:
         reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
-        for _ in range(2):
+        for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (40, 40)
+        assert read == (30, 30)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
@@ -86,16 +89,33 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 40) // 20), "the calls that are there are not written again"
+    assert len(written) == -(-(calls - 30) // 10), "the calls that are there are not written again"
     wanted = expected(capture, tmp_path / "expected.db")
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
 
 
+def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 1000)
+    capture = run("many_puts.py", "3000", folder=tmp_path).capture
+    with Store(tmp_path / "index.db") as store:
+        reading = Reading(store, CaptureStream(capture), Namer())
+        reading.add_batch()
+        os.truncate(capture / "thread-0.fdx", 1 << 19)
+        while not reading.is_done:
+            reading.add_batch()
+
+        assert 1000 < reading.report().calls < 27_000
+        assert any("calls were cut off" in problem for problem in reading.report().problems)
+        assert totals_kept(store) == totals_counted(store)
+
+
 def test_of_two_readers_of_one_capture_the_later_one_goes_on(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
         one = Reading(first, CaptureStream(capture), Namer(), "as it is")
@@ -150,6 +170,132 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path
         assert found[what] == rows, what
 
 
+def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(tmp_path: Path) -> None:
+    """Also where a program is quiet for so long before its end that nothing but the end is new."""
+    environment = mock_environment(tmp_path)
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with ExitStack() as stack, Store(tmp_path / "index.db") as store:
+        programs = [
+            stack.enter_context(
+                subprocess.Popen(
+                    command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                )
+            )
+            for _ in range(2)
+        ]
+        follower = Follower(store, lambda: None)
+        for _ in range(3):
+            for program in programs:
+                assert program.stdin is not None and program.stdout is not None
+                print("put", file=program.stdin, flush=True)
+                assert program.stdout.readline() == "done\n"
+            follower.look(capture_folders(tmp_path / "captures"))
+            assert totals_kept(store) == totals_counted(store)
+        for program in programs:
+            program.communicate()
+        follower.look(capture_folders(tmp_path / "captures"))
+
+        assert not follower.paths
+        assert totals_kept(store) == totals_counted(store)
+        own = "SELECT sum(own_duration) FROM call_kinds"
+        outermost = "SELECT sum(duration) FROM call_rows WHERE inside IS NULL"
+        assert store._connection.execute(own).fetchall() == store._connection.execute(outermost).fetchall()
+
+
+def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with (
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=mock_environment(tmp_path),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program,
+        Store(tmp_path / "index.db") as store,
+    ):
+        assert program.stdin is not None and program.stdout is not None
+        follower = Follower(store, lambda: None)
+        for line in ("wait", ""):  # which has calls made on threads of its own
+            print(line, file=program.stdin, flush=True)
+            program.stdout.readline()
+        (capture,) = capture_folders(tmp_path / "captures")
+        with monkeypatch.context() as patch:
+            patch.setattr(follow, "_SETTLED_NS", 1 << 60)
+            assert follower.look([capture]) == 0
+        print("put", file=program.stdin, flush=True)
+        program.stdout.readline()
+        program.stdin.close()
+        program.wait()
+
+        new = follower.look([capture])
+
+    assert new == len(read_capture(capture).calls)
+
+
+def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
+    """Also where a program was over before anybody looked: it is read as it is."""
+    for folder in ("gone", "there"):
+        (tmp_path / folder).mkdir()
+    gone = run("arrays.py", folder=tmp_path / "gone").capture
+    there = run("arrays.py", folder=tmp_path / "there").capture
+    shutil.rmtree(gone)
+    with Store(tmp_path / "index.db") as store:
+        follower = Follower(store, lambda: None)
+
+        new = follower.look([gone, there])
+
+        assert list(follower.refused) == [gone]
+        assert new == len(read_capture(there).calls)
+        assert follower.look([gone, there]) == 0
+        with Store(tmp_path / "index.db") as other:
+            assert Follower(other, lambda: None).look([there]) == 0, "it is there"
+
+
+def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> None:
+    command = [sys.executable, str(PROGRAMS / "on_request.py")]
+    with (
+        subprocess.Popen(
+            command,
+            cwd=tmp_path,
+            env=mock_environment(tmp_path),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as program,
+        Store(tmp_path / "index.db") as store,
+        Store(tmp_path / "index.db") as other,
+    ):
+        assert program.stdin is not None and program.stdout is not None
+        print("put", file=program.stdin, flush=True)
+        program.stdout.readline()
+        captures = capture_folders(tmp_path / "captures")
+        first, second = Follower(store, lambda: None), Follower(other, lambda: None)
+        first.look(captures)
+        second.look(captures)
+        assert first.paths and not second.paths
+        program.communicate()
+        first.look(captures)
+
+        assert not first.paths
+        assert second.look(captures) == 0
+        assert first.calls == len(read_capture(captures[0]).calls)
+
+
+def totals_kept(store: Store) -> list[tuple[object, ...]]:
+    return store._connection.execute("SELECT stack, boundary, calls, duration FROM stack_calls").fetchall()
+
+
+def totals_counted(store: Store) -> list[tuple[object, ...]]:
+    return store._connection.execute(
+        "SELECT k.stack, k.boundary, count(*), sum(max(c.duration, 0)) FROM call_rows c JOIN call_kinds k"
+        " ON k.id = c.kind GROUP BY k.stack, k.boundary"
+    ).fetchall()
+
+
 def calls_of(store: Store) -> Rows:
     """The calls and objects of an index, with what does not hang on a clock, nor on which stack was seen first."""
     ask = store._connection.execute
@@ -162,7 +308,9 @@ def calls_of(store: Store) -> Rows:
         " JOIN boundaries b ON b.id = c.boundary JOIN threads t ON t.id = c.thread"
         " JOIN arguments a ON a.id = c.arguments ORDER BY c.id"
     )
-    kinds = ask("SELECT stack, boundary, thread, error, calls, first_call, latest_call FROM call_kinds")
+    kinds = ask(
+        "SELECT stack, boundary, thread, error, calls, own_duration = duration, first_call, latest_call FROM call_kinds"
+    )
     objects = (
         "SELECT type, number, address, created_call, first_call, last_call, deleted_call, destroyed_call, uses, size"
     )

@@ -128,7 +128,6 @@ def _update(
 
 def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], settings: Settings) -> None:
     """Index what is there, then what comes to the captures that are being written, until it is interrupted."""
-    from framedex.captures import is_over
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, ingest_captures
@@ -136,20 +135,34 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
     from framedex.ingest.progress import Silence
 
     captures, unusable = _wanted_captures(path, named)
-    for capture, error in unusable.items():
-        print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
     with Store(path, patience()) as store, progress_on_terminal() as progress:
-        over = [capture for capture in captures if is_over(capture)]
-        ingest_captures(store, over, [*sources, *settings.sources], progress, find_needed_sources, settings.path_map)
+        over = [capture for capture in captures if _is_over(capture)]
+        roots = [*sources, *settings.sources]
+        report = ingest_captures(store, over, roots, progress, find_needed_sources, settings.path_map)
+        for capture, error in (*unusable.items(), *report.refused):
+            print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
         follower = Follower(store, lambda: find_needed_sources(store, Silence()))
         with suppress(KeyboardInterrupt):
             note("Following the captures that are being written. Ctrl-C ends it; nothing is lost.")
             with progress.task("Following", None) as advance:
                 while True:
                     advance(1, calls=follower.look([each for each in captures if each not in over]))
+                    while follower.refused:
+                        capture, error = follower.refused.popitem()
+                        print_error(FramedexError(f"{capture} is not followed: {error.message}", error.remedy))
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
     note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+
+
+def _is_over(capture: Path) -> bool:
+    """Whether nothing more comes to a capture, as nothing does to one that cannot be read."""
+    from framedex.captures import is_over
+
+    try:
+        return is_over(capture)
+    except FramedexError:
+        return True
 
 
 def _project_of(path: Path) -> Path:

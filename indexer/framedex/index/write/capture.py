@@ -95,6 +95,7 @@ class CaptureWriter:
                 "UPDATE captures SET calls = ?, first_call = ?, last_call = ? WHERE id = ?",
                 (rows, self._first, self._first + rows - 1, self.id),
             )
+            self._settle(writers)
             self.rows = rows
 
     def extend(self, record: CaptureRecord) -> bool:
@@ -120,19 +121,6 @@ class CaptureWriter:
                 "UPDATE captures SET stacks = ? WHERE id = ?", (len(record.capture.stacks), self.id)
             )
         return True
-
-    def settle(self) -> None:
-        """Bring the totals of stacks and lines up to what was added: at the end of every transaction."""
-        if self._parts is None:
-            return
-        items, samples = self._parts.calls.taken_items()
-        if len(items.stack):
-            aggregates.add_stack_calls(self._connection, self.id, items, samples)
-            aggregates.add_totals(self._connection, items, self._tree.nodes)
-            aggregates.add_lines(self._connection, items, self._tree.nodes, self.id)
-        links = self._parts.links.taken()
-        if links is not None:
-            aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
 
     def finish(
         self,
@@ -250,6 +238,17 @@ class CaptureWriter:
             raise CaptureTakenError(
                 f"{self._record.capture.path} is being read by another process.", "Let it finish: nothing is lost."
             )
+
+    def _settle(self, writers: _Writers) -> None:
+        """Bring the totals of stacks and lines up to what was added."""
+        items, samples = writers.calls.taken_items()
+        if len(items.stack):
+            aggregates.add_stack_calls(self._connection, self.id, items, samples)
+            aggregates.add_totals(self._connection, items, self._tree.nodes)
+            aggregates.add_lines(self._connection, items, self._tree.nodes, self.id)
+        links = writers.links.taken()
+        if links is not None:
+            aggregates.add_linked_lines(self._connection, self._tree.nodes, links, self.id)
 
     def _writers(self) -> _Writers:
         """The writers of its calls; made with the first of them, as a capture without calls has no threads."""

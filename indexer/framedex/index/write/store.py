@@ -84,7 +84,6 @@ class Store:
         self._depth = 0
         self._tree: Tree | None = None
         self._state: int | None = None  # SQLite's number of what others have written
-        self._writer: CaptureWriter | None = None
         self._is_new = False
         self._opened = file_identity(path)
         self.sources = sources.SourceTables(self._connection, path)
@@ -177,12 +176,10 @@ class Store:
                     self._notice_others()
                 yield
                 if self._depth == 1:
-                    if self._writer is not None:
-                        self._writer.settle()
                     check_room(self._connection, self.path)
                 self._connection.execute(end)
             except BaseException:
-                self._writer, self._state = None, None  # what they know is undone
+                self._state = None  # what the tree knows is undone
                 if self._connection.in_transaction:
                     self._connection.execute(undo)
                 if self._depth == 1:
@@ -204,7 +201,7 @@ class Store:
             roots, captures = self._remembered()
             drop_everything(self._connection)
             create(self._connection)
-            self._tree = self._writer = None
+            self._tree = None
         return roots, captures
 
     def map_files(self) -> list[Path]:
@@ -253,13 +250,12 @@ class Store:
     def begin_capture(self, record: CaptureRecord, reserve: int) -> CaptureWriter | None:
         """Begin to write a capture of at most `reserve` calls, in place of an older state of it.
 
-        None where it is there with the same signature. One whose writing was interrupted is continued. There is one
-        writer at a time.
+        None where it is there with the same signature. One whose writing was interrupted is continued. Several may be
+        written in turns.
         """
         with self.transaction():
             known = self.known_capture(record.identity or str(record.capture.path))
             if known is not None and known.signature == record.signature != "":
                 return None
             self._tree = self._tree or Tree(self._connection)
-            self._writer = CaptureWriter(self._connection, self.transaction, self._tree, record, reserve)
-            return self._writer
+            return CaptureWriter(self._connection, self.transaction, self._tree, record, reserve)
