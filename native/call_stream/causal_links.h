@@ -20,7 +20,7 @@ namespace framedex::call_stream {
 // As framedex.model.LinkHow has it.
 enum class LinkHow : uint8_t { kHandedOver, kBetween, kCandidates };
 
-// A column for each member of framedex.dispatch.CausalLink; `chain` is a place in CausalLinks::chains().
+// Calls by their rows, each with a thread that had it made: `chain` is a place in CausalLinks::chains().
 struct LinkRows {
   std::vector<uint64_t> call;
   std::vector<uint32_t> thread;
