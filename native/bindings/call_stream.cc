@@ -169,7 +169,7 @@ void define_call_stream(py::module_& module) {
                                return found.frames.size() + found.stacks.size() + found.functions.size() +
                                       found.threads.size() + found.descriptions.size() + found.modules.size();
                              })
-      .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kAlways)
+      .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kForever)
       .def("extend", &call_stream::CallStream::extend, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("calls",
                              [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })

@@ -7,7 +7,7 @@ namespace framedex::call_stream {
 CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls,
                        bool is_followed)
     : definitions_(folder),
-      began_(began),
+      began_(std::clamp(began, -capture::kLatest, capture::kLatest)),
       is_followed_(is_followed),
       nesting_(&totals_),
       arguments_(&definitions_.value_names()),
@@ -77,7 +77,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
     if (row_ == before) break;  // the call that comes first began too late
   }
   if (is_followed_) add_late_returns(&batch);
-  if (next_.empty() && until == kAlways) {
+  if (next_.empty() && until == kForever) {
     nesting_.finish();
     lifetimes_.finish();
     links_.finish();
@@ -105,7 +105,7 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
   const capture::ThreadCall* call = calls->front();
   for (; call != nullptr; call = calls->front()) {
     Next due{call->start, place};
-    bool is_late = until != kAlways && definitions_.timeline().nanoseconds(call->start) >= until;
+    bool is_late = until != kForever && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
       next_.push_back(due);
       std::push_heap(next_.begin(), next_.end());

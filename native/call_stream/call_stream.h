@@ -12,13 +12,11 @@
 #include "call_stream/lifetimes.h"
 #include "call_stream/nesting.h"
 #include "call_stream/recorded_call.h"
+#include "call_stream/times.h"
 #include "capture_reader/definitions.h"
 #include "capture_reader/thread_calls.h"
 
 namespace framedex::call_stream {
-
-// A time that is later than all.
-inline constexpr int64_t kAlways = INT64_MAX;
 
 // Columns as framedex.model.CallBatch has them.
 struct Batch {
@@ -47,7 +45,7 @@ class CallStream {
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
   // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the
-  // end, after which nothing comes if all were asked for (kAlways).
+  // end, after which nothing comes if all were asked for (kForever).
   Batch next(uint64_t most, int64_t until);
   // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
   bool extend();
