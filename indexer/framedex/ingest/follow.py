@@ -13,7 +13,7 @@ from framedex.captures import CaptureState, CaptureStream, capture_state, is_ove
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
 from framedex.ingest.captures import CALLS_AT_ONCE, record_of
-from framedex.ingest.following import mark_of_this_process
+from framedex.ingest.marks import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.whereabouts.rules import PathMap

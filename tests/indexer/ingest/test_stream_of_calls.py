@@ -13,7 +13,7 @@ from framedex.captures import CaptureStream, capture_folders, read_capture
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
 from framedex.ingest import Namer, captures
-from framedex.ingest.captures import Reading
+from framedex.ingest.captures import CaptureReading
 from framedex.ingest.follow import Follower
 from tests.indexer.index.busy import rows_of
 from tests.oracle.whole_captures import add_capture
@@ -32,7 +32,7 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def read_in(store: Store, capture: Path) -> None:
-    reading = Reading(store, CaptureStream(capture), Namer())
+    reading = CaptureReading(store, CaptureStream(capture), Namer())
     while not reading.is_done:
         reading.add_batch()
 
@@ -67,26 +67,26 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_an_interrupted_capture_goes_on_where_it_stopped(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as store:
-        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (60, 60)
+        assert read == (30, 30)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
             lambda statement: written.append(statement) if statement.startswith("INSERT INTO call_rows") else None
         )
-        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
         while not reading.is_done:
             reading.add_batch()
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 60) // 20), "the calls that are there are not written again"
+    assert len(written) == -(-(calls - 30) // 10), "the calls that are there are not written again"
     wanted = expected(capture, tmp_path / "expected.db")
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
@@ -98,9 +98,9 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
-        one = Reading(first, CaptureStream(capture), Namer(), "as it is")
+        one = CaptureReading(first, CaptureStream(capture), Namer(), "as it is")
         one.add_batch()
-        other = Reading(second, CaptureStream(capture), Namer(), "as it is")
+        other = CaptureReading(second, CaptureStream(capture), Namer(), "as it is")
         other.add_batch()  # what is there
         other.add_batch()
         with pytest.raises(CaptureTakenError):
