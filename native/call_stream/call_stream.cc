@@ -37,7 +37,9 @@ void CallStream::find_next() {
   next_.clear();
   threads_.resize(definitions_.threads().size());
   for (size_t place = 0; place < threads_.size(); ++place) {
-    const capture::ThreadStreams& streams = *definitions_.threads()[place];
+    capture::ThreadStreams& streams = *definitions_.threads()[place];
+    // Where more is to come, what was found must be taken before the next look.
+    if (is_followed_ && !threads_[place] && streams.calls != 0) begin_thread(place);
     if (threads_[place]) {
       const capture::ThreadCall* call = threads_[place]->front();
       if (call != nullptr) next_.push_back({call->start, place});
@@ -46,6 +48,11 @@ void CallStream::find_next() {
     }
   }
   std::make_heap(next_.begin(), next_.end());
+}
+
+void CallStream::begin_thread(size_t place) {
+  capture::ThreadStreams* streams = definitions_.threads()[place].get();
+  threads_[place] = std::make_unique<capture::ThreadCalls>(&definitions_, streams, is_followed_);
 }
 
 bool CallStream::extend() {
@@ -101,7 +108,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
 void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* batch) {
   capture::ThreadStreams* streams = definitions_.threads()[place].get();
   auto& calls = threads_[place];
-  if (!calls) calls = std::make_unique<capture::ThreadCalls>(&definitions_, streams, is_followed_);
+  if (!calls) begin_thread(place);
   const capture::ThreadCall* call = calls->front();
   for (; call != nullptr; call = calls->front()) {
     Next due{call->start, place};

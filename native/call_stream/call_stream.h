@@ -69,6 +69,7 @@ class CallStream {
 
   Times times_of(const capture::ThreadCall& call) const;
   void find_next();
+  void begin_thread(size_t place);
   void add_functions();
   void add_python_threads();
   // Adds calls of a thread until another's is due, up to the row `end`.

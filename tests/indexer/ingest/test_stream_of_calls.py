@@ -67,14 +67,14 @@ def comparable(table: str, rows: list[tuple[object, ...]]) -> list[tuple[object,
 def test_an_interrupted_capture_goes_on_where_it_stopped(
     capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
+    monkeypatch.setattr(captures, "CALLS_AT_ONCE", 20)
     index = tmp_path / "index.db"
     with Store(index) as store:
         reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
-        for _ in range(3):
+        for _ in range(2):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
-        assert read == (30, 30)
+        assert read == (40, 40)
     written = []
     with Store(index) as store:
         store._connection.set_trace_callback(
@@ -86,7 +86,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         found = rows_of(store, without=LEFT_OUT)
         calls = store._connection.execute("SELECT calls FROM captures").fetchone()[0]
 
-    assert len(written) == -(-(calls - 30) // 10), "the calls that are there are not written again"
+    assert len(written) == -(-(calls - 40) // 20), "the calls that are there are not written again"
     wanted = expected(capture, tmp_path / "expected.db")
     for table, rows in wanted.items():
         assert comparable(table, found[table]) == comparable(table, rows), table
