@@ -170,12 +170,14 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});
 }
 
-CallStream::Times CallStream::times_of(const capture::ThreadCall& call) const {
+CallStream::Times CallStream::times_of(const capture::ThreadCall& call) {
   const capture::Timeline& timeline = definitions_.timeline();
   int64_t start = timeline.nanoseconds(call.start);
   if (!call.has_returned) return {start - began_, -1};
   // An end can be before its start in a damaged capture, or where clocks differ between processors.
-  return {start - began_, std::max<int64_t>(timeline.nanoseconds(call.end) - start, 0)};
+  int64_t duration = std::clamp<int64_t>(timeline.nanoseconds(call.end) - start, 0, time_left_);
+  time_left_ -= duration;
+  return {start - began_, duration};
 }
 
 }  // namespace framedex::call_stream

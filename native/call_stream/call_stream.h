@@ -35,6 +35,10 @@ struct Batch {
   LinkRows links;
 };
 
+// What the durations of a capture's calls add up to at most, in nanoseconds: 36 years. Those of a damaged one may be
+// any, and totals of several captures have to be numbers of 64 bits.
+inline constexpr int64_t kMostTime = int64_t{1} << 60;
+
 class CallStream {
  public:
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
@@ -67,7 +71,8 @@ class CallStream {
     int64_t duration;  // ns, -1: not returned
   };
 
-  Times times_of(const capture::ThreadCall& call) const;
+  // To be asked once when a call begins, and once when it has returned.
+  Times times_of(const capture::ThreadCall& call);
   void find_next();
   void begin_thread(size_t place);
   void add_functions();
@@ -94,6 +99,7 @@ class CallStream {
   CausalLinks links_;
   size_t functions_ = 0;  // that the lifetimes and the links know
   uint64_t known_objects_ = 0;
+  int64_t time_left_ = kMostTime;  // for the calls that are to come
   uint64_t row_ = 0;
 };
 

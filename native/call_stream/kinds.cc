@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "call_stream/times.h"
-
 namespace framedex::call_stream {
 namespace {
 
@@ -45,17 +43,14 @@ void Totals::add(uint32_t kind, uint64_t row, int64_t duration) {
   auto place = static_cast<int64_t>(row);
   if (total.calls == 0) total.first_call = place;
   ++total.calls;
-  total.duration = sum(total.duration, duration);
+  total.duration += duration;
   total.latest_call = place;
   if (duration < total.longest) return;
   total.longest = duration;
   total.longest_call = place;
 }
 
-void Totals::add_own(uint32_t kind, int64_t duration) {
-  Total& total = touch(kind);
-  total.own_duration = sum(total.own_duration, duration);
-}
+void Totals::add_own(uint32_t kind, int64_t duration) { touch(kind).own_duration += duration; }
 
 KindTotals Totals::take() {
   KindTotals taken;

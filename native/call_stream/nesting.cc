@@ -13,7 +13,7 @@ Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t sta
   Enclosing found{Enclosing::kNone, row};
   if (!open.empty()) {
     found = {open.back().row, open.back().outermost};
-    open.back().own = sum(open.back().own, -std::max<int64_t>(duration, 0));
+    open.back().own -= std::max<int64_t>(duration, 0);
   }
   if (is_open) open.push_back({kForever, row, found.outermost, kind, 0});
   if (duration >= 0) open.push_back({sum(start, duration), row, found.outermost, kind, duration});
@@ -27,8 +27,8 @@ void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, i
   if (ended == open.end()) return;
   ended->end = sum(start, duration);
   ended->kind = kind;
-  ended->own = sum(ended->own, duration);
-  if (ended != open.begin()) (ended - 1)->own = sum((ended - 1)->own, -duration);
+  ended->own += duration;
+  if (ended != open.begin()) (ended - 1)->own -= duration;
 }
 
 void Nesting::close(std::vector<Open>* open) {
