@@ -160,7 +160,7 @@ std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, 
 void define_call_stream(py::module_& module) {
   py::class_<call_stream::CallStream>(module, "CallStream")
       .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"), py::arg("lacks_calls"),
-           py::arg("is_followed") = false, py::keep_alive<1, 4>())
+           py::arg("is_followed") = false)
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
       .def_property_readonly("size_of_definitions",
