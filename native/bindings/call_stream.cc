@@ -160,7 +160,7 @@ std::unique_ptr<call_stream::CallStream> open_stream(const std::string& folder, 
 void define_call_stream(py::module_& module) {
   py::class_<call_stream::CallStream>(module, "CallStream")
       .def(py::init(&open_stream), py::arg("folder"), py::arg("began"), py::arg("table"), py::arg("lacks_calls"),
-           py::arg("is_followed") = false, py::keep_alive<1, 4>())
+           py::arg("is_followed") = false)
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
       .def_property_readonly("size_of_definitions",
@@ -169,7 +169,7 @@ void define_call_stream(py::module_& module) {
                                return found.frames.size() + found.stacks.size() + found.functions.size() +
                                       found.threads.size() + found.descriptions.size() + found.modules.size();
                              })
-      .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kAlways)
+      .def("next", &next_calls, py::arg("most"), py::arg("until") = call_stream::kForever)
       .def("extend", &call_stream::CallStream::extend, py::call_guard<py::gil_scoped_release>())
       .def_property_readonly("calls",
                              [](const call_stream::CallStream& stream) { return stream.definitions().calls(); })

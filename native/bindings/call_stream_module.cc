@@ -1,4 +1,7 @@
 // framedex_native._call_stream: what is found out of the calls of a capture as they stream by, for Python.
+//
+// Indexers use the stream (call_stream.cc). Its parts by themselves, which are given calls by hand, are for tests and
+// benchmarks.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

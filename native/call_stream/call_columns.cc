@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "call_stream/times.h"
+
 namespace framedex::call_stream {
 
 using capture::Body;
@@ -35,9 +37,7 @@ void CallColumns::finish() {
     std::vector<Open>& enclosing = open[call.thread];
     while (!enclosing.empty() && enclosing.back().end <= call.start) enclosing.pop_back();
     call.outermost = enclosing.empty() ? call.row : enclosing.back().outermost;
-    int64_t end;
-    if (__builtin_add_overflow(call.start, call.duration, &end)) end = INT64_MAX;
-    if (call.duration >= 0) enclosing.push_back({end, call.outermost});
+    if (call.duration >= 0) enclosing.push_back({sum(call.start, call.duration), call.outermost});
     call.is_last_of_thread = false;
     last[call.thread] = call.row;
   }

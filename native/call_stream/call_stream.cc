@@ -7,7 +7,7 @@ namespace framedex::call_stream {
 CallStream::CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls,
                        bool is_followed)
     : definitions_(folder),
-      began_(began),
+      began_(std::clamp(began, -capture::kLatest, capture::kLatest)),
       is_followed_(is_followed),
       nesting_(&totals_),
       arguments_(&definitions_.value_names()),
@@ -84,7 +84,7 @@ Batch CallStream::next(uint64_t most, int64_t until) {
   for (size_t place = 0; is_followed_ && place < threads_.size(); ++place) {
     if (threads_[place]) add_late_returns(threads_[place].get(), definitions_.threads()[place]->thread, &batch);
   }
-  if (next_.empty() && until == kAlways) {
+  if (next_.empty() && until == kForever) {
     nesting_.finish();
     lifetimes_.finish();
     links_.finish();
@@ -111,7 +111,7 @@ void CallStream::add_calls(size_t place, uint64_t end, int64_t until, Batch* bat
   const capture::ThreadCall* call = calls.front();
   for (; call != nullptr; call = calls.front()) {
     Next due{call->start, place};
-    bool is_late = until != kAlways && definitions_.timeline().nanoseconds(call->start) >= until;
+    bool is_late = until != kForever && definitions_.timeline().nanoseconds(call->start) >= until;
     if (row_ == end || is_late || (!next_.empty() && due < next_.front())) {
       next_.push_back(due);
       std::push_heap(next_.begin(), next_.end());
@@ -168,12 +168,14 @@ void CallStream::change(const capture::LateReturn& late, uint32_t thread, Batch*
   batch->changed.insert(batch->changed.end(), {static_cast<int64_t>(late.row), kind, times.duration, argument});
 }
 
-CallStream::Times CallStream::times_of(const capture::ThreadCall& call) const {
+CallStream::Times CallStream::times_of(const capture::ThreadCall& call) {
   const capture::Timeline& timeline = definitions_.timeline();
   int64_t start = timeline.nanoseconds(call.start);
   if (!call.has_returned) return {start - began_, -1};
   // An end can be before its start in a damaged capture, or where clocks differ between processors.
-  return {start - began_, std::max<int64_t>(timeline.nanoseconds(call.end) - start, 0)};
+  int64_t duration = std::clamp<int64_t>(timeline.nanoseconds(call.end) - start, 0, time_left_);
+  time_left_ -= duration;
+  return {start - began_, duration};
 }
 
 }  // namespace framedex::call_stream

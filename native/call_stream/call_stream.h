@@ -12,13 +12,11 @@
 #include "call_stream/lifetimes.h"
 #include "call_stream/nesting.h"
 #include "call_stream/recorded_call.h"
+#include "call_stream/times.h"
 #include "capture_reader/definitions.h"
 #include "capture_reader/thread_calls.h"
 
 namespace framedex::call_stream {
-
-// A time that is later than all.
-inline constexpr int64_t kAlways = INT64_MAX;
 
 // Columns as framedex.model.CallBatch has them.
 struct Batch {
@@ -37,6 +35,10 @@ struct Batch {
   LinkRows links;
 };
 
+// What the durations of a capture's calls add up to at most, in nanoseconds: 36 years. Those of a damaged one may be
+// any, and totals of several captures have to be numbers of 64 bits.
+inline constexpr int64_t kMostTime = int64_t{1} << 60;
+
 class CallStream {
  public:
   // Reads what the capture in `folder` refers to. `began` is the time, in nanoseconds of CLOCK_MONOTONIC, from which
@@ -47,7 +49,7 @@ class CallStream {
   const capture::Definitions& definitions() const { return definitions_; }
   uint64_t row() const { return row_; }
   // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the
-  // end, after which nothing comes if all were asked for (kAlways).
+  // end, after which nothing comes if all were asked for (kForever).
   Batch next(uint64_t most, int64_t until);
   // Finds what was written since, for next() to go on with. False where that cannot be: the capture is to be read anew.
   bool extend();
@@ -69,7 +71,8 @@ class CallStream {
     int64_t duration;  // ns, -1: not returned
   };
 
-  Times times_of(const capture::ThreadCall& call) const;
+  // To be asked once when a call begins, and once when it has returned.
+  Times times_of(const capture::ThreadCall& call);
   void find_next();
   void add_functions();
   void add_python_threads();
@@ -96,6 +99,7 @@ class CallStream {
   CausalLinks links_;
   size_t functions_ = 0;  // that the lifetimes and the links know
   uint64_t known_objects_ = 0;
+  int64_t time_left_ = kMostTime;  // for the calls that are to come
   uint64_t row_ = 0;
 };
 

@@ -1,7 +1,8 @@
 #include "call_stream/causal_links.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "call_stream/times.h"
 
 namespace framedex::call_stream {
 namespace {
@@ -11,13 +12,7 @@ constexpr size_t kMostCandidates = 8;  // more of them tell nothing
 // Calls without Python that are waited for in case they return; others have lost their ends.
 constexpr int64_t kMostUnreturned = 64;
 
-constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
-
-int64_t end_of(const RecordedCall& call) {
-  int64_t end;
-  if (call.duration < 0 || __builtin_add_overflow(call.start, call.duration, &end)) return kForever;
-  return end;
-}
+int64_t end_of(const RecordedCall& call) { return call.duration < 0 ? kForever : sum(call.start, call.duration); }
 
 }  // namespace
 

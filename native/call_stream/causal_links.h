@@ -20,7 +20,7 @@ namespace framedex::call_stream {
 // As framedex.model.LinkHow has it.
 enum class LinkHow : uint8_t { kHandedOver, kBetween, kCandidates };
 
-// A column for each member of framedex.dispatch.CausalLink; `chain` is a place in CausalLinks::chains().
+// Calls by their rows, each with a thread that had it made: `chain` is a place in CausalLinks::chains().
 struct LinkRows {
   std::vector<uint64_t> call;
   std::vector<uint32_t> thread;
@@ -39,8 +39,8 @@ class CausalLinks {
   void add_function(const std::string& name, const std::vector<std::string>& value_names) {
     work_.add_function(name, value_names);
   }
-  // Says that a thread runs Python: one of its calls has a stack with Python (has_python()). To be said before the
-  // first call of the capture where a link must not hang on which calls were there first.
+  // Says that a thread runs Python: one of its calls has a stack with Python. To be said before the first call of the
+  // capture where a link must not hang on which calls were there first.
   void add_python_thread(uint32_t thread) { python_.try_emplace(thread); }
   // Goes on to the next call, in the order of their starts.
   void add(const RecordedCall& call);

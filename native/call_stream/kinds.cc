@@ -97,10 +97,10 @@ std::vector<int64_t> Samples::take() {
 }
 
 void Spans::add(uint32_t kind, uint64_t row) {
-  uint64_t run = row >> kRunBits;
-  if (run != run_) {
+  uint64_t block = row >> kBlockBits;
+  if (block != block_) {
     close();
-    run_ = run;
+    block_ = block;
   }
   Span& span = grown(of_kind_, kind);
   if (!span.is_open) {

@@ -88,7 +88,7 @@ class Samples {
   std::vector<uint32_t> touched_;
 };
 
-// Where calls of each kind are: of each run of 256 rows the first and the last.
+// Where calls of each kind are: of each 256 rows, counted from row 0, the first and the last.
 class Spans {
  public:
   void add(uint32_t kind, uint64_t row);
@@ -96,7 +96,7 @@ class Spans {
   std::vector<int64_t> take();
 
  private:
-  static constexpr unsigned kRunBits = 8;
+  static constexpr unsigned kBlockBits = 8;
   struct Span {
     bool is_open = false;
     uint64_t first = 0;
@@ -104,7 +104,7 @@ class Spans {
   };
   void close();
 
-  uint64_t run_ = 0;
+  uint64_t block_ = 0;
   std::vector<Span> of_kind_;
   std::vector<uint32_t> open_;
   std::vector<int64_t> found_;

@@ -3,33 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "call_stream/times.h"
+
 namespace framedex::call_stream {
 namespace {
 
 // Nanoseconds by which the clocks of two threads may differ.
 constexpr int64_t kClockSlack = 10'000;
 
-constexpr int64_t kAlways = int64_t{1} << 62;
-
 constexpr char kCreatesClient[] = "PJRT_Client_Create";
-
-// Times of a damaged capture may be any.
-int64_t sum(int64_t time, int64_t passed) {
-  int64_t result;
-  return __builtin_add_overflow(time, passed, &result) ? std::numeric_limits<int64_t>::max() : result;
-}
 
 // When a call ended. One that never did ends after all others if it was its thread's last, else at once.
 int64_t end_of(const RecordedCall& call) {
   if (call.duration >= 0) return sum(call.start, call.duration);
-  return call.is_last_of_thread ? kAlways : -1;
+  return call.is_last_of_thread ? kForever : -1;
 }
 
 }  // namespace
 
 Lifetimes::Lifetimes(const ObjectTable& table)
     : reader_(table), numbers_(table), hidden_since_(table.types().size(), kNone) {
-  for (ObjectType type : table.unseen_types()) hidden_since_[type] = kAlways;
+  for (ObjectType type : table.unseen_types()) hidden_since_[type] = kForever;
 }
 
 void Lifetimes::add_function(const std::string& name, const std::vector<std::string>& value_names) {
@@ -67,7 +61,7 @@ void Lifetimes::returned(const RecordedCall& call) {
   if (!given_.empty()) living_.release(given_.front().life);
 }
 
-void Lifetimes::finish() { take_effects_until(std::numeric_limits<int64_t>::max()); }
+void Lifetimes::finish() { take_effects_until(kForever); }
 
 // Notes that a call is given an object.
 LifeId Lifetimes::meet(const RecordedCall& call, const Sighting& seen) {
@@ -161,7 +155,7 @@ void Lifetimes::withdraw(const RecordedCall& call, const BoundaryFunction& funct
   if (id == kNoLife) return;
   Life& life = living_[id];
   auto row = static_cast<int64_t>(call.row);
-  if (!function.takes_callback && life.busy_call == call.row && life.busy_until == kAlways) {
+  if (!function.takes_callback && life.busy_call == call.row && life.busy_until == kForever) {
     life.busy_until = end_of(call);
   }
   if (call.error <= 0) return;

@@ -2,18 +2,9 @@
 
 #include <algorithm>
 
+#include "call_stream/times.h"
+
 namespace framedex::call_stream {
-namespace {
-
-constexpr int64_t kForever = INT64_MAX;
-
-// Times of a damaged capture may be any.
-int64_t end_of(int64_t start, int64_t duration) {
-  int64_t end;
-  return __builtin_add_overflow(start, duration, &end) ? kForever : end;
-}
-
-}  // namespace
 
 Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, int64_t duration, bool is_open) {
   if (thread >= open_.size()) open_.resize(size_t{thread} + 1);
@@ -25,7 +16,7 @@ Enclosing Nesting::add(uint32_t thread, uint64_t row, uint32_t kind, int64_t sta
     open.back().own -= std::max<int64_t>(duration, 0);
   }
   if (is_open) open.push_back({kForever, row, found.outermost, kind, 0});
-  if (duration >= 0) open.push_back({end_of(start, duration), row, found.outermost, kind, duration});
+  if (duration >= 0) open.push_back({sum(start, duration), row, found.outermost, kind, duration});
   return found;
 }
 
@@ -34,7 +25,7 @@ void Nesting::end(uint32_t thread, uint64_t row, uint32_t kind, int64_t start, i
   std::vector<Open>& open = open_[thread];
   auto ended = std::find_if(open.begin(), open.end(), [row](const Open& each) { return each.row == row; });
   if (ended == open.end()) return;
-  ended->end = end_of(start, duration);
+  ended->end = sum(start, duration);
   ended->kind = kind;
   ended->own += duration;
   if (ended != open.begin()) (ended - 1)->own -= duration;

@@ -19,8 +19,8 @@ enum class ViolationKind : uint8_t {
   kUseAfterClient,
 };
 
-// A column for each member of framedex.objects.RecordedObject. Objects (`object`, `owner`) are counted by their birth,
-// from 0; calls are rows of the capture. kNone stands for what there is not.
+// Columns of equal length; framedex.model.ObjectColumns says what they are. Objects (`object`, `owner`) are counted by
+// their birth, from 0; calls are rows of the capture. kNone stands for what there is not.
 struct ObjectRows {
   std::vector<uint64_t> object;
   std::vector<ObjectType> type;

@@ -17,12 +17,6 @@ const std::vector<uint32_t>& comparable(const capture::Stack& stack) {
 
 }  // namespace
 
-bool has_python(const capture::Stack& stack, const std::vector<capture::Frame>& frames) {
-  const std::vector<uint32_t>& chain = stack.python.empty() ? stack.frames : stack.python;
-  return std::any_of(chain.begin(), chain.end(),
-                     [&](uint32_t frame) { return frames[frame].language == capture::FrameLanguage::kPython; });
-}
-
 SharedChains::Shared SharedChains::of(uint32_t first, uint32_t second) {
   if (known_.size() >= kMostPairs) known_.clear();
   auto [entry, is_new] = known_.try_emplace(uint64_t{first} << 32 | second);

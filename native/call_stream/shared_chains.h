@@ -11,9 +11,6 @@
 
 namespace framedex::call_stream {
 
-// Whether some frame of a stack is Python's.
-bool has_python(const capture::Stack& stack, const std::vector<capture::Frame>& frames);
-
 class SharedChains {
  public:
   struct Shared {

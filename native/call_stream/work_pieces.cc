@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "call_stream/times.h"
+
 namespace framedex::call_stream {
 
 std::vector<Piece> WorkPieces::taken_by(const RecordedCall& call) {
@@ -32,8 +34,7 @@ Piece WorkPieces::work_on(const RecordedCall& call) {
     Piece given = piece_at(seen, call.start);
     if (given != kNoPiece && (piece == kNoPiece || given < piece)) piece = given;
   }
-  int64_t end;
-  if (__builtin_add_overflow(call.start, call.duration, &end)) end = std::numeric_limits<int64_t>::max();
+  int64_t end = sum(call.start, call.duration);
   for (const Sighting& seen : objects_.results) {
     if (seen.role != Role::kCreates) continue;
     if (piece == kNoPiece) piece = static_cast<Piece>(call.row);

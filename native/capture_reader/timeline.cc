@@ -8,10 +8,6 @@ namespace {
 // Anchors closer than this say little about the speed of the clock.
 constexpr uint64_t kSpacing = 1000000;
 
-// Damaged records may state any time. This is far beyond any clock, and the difference of two such times is still a
-// number.
-constexpr int64_t kLatest = int64_t{1} << 62;
-
 int64_t clamped(double nanoseconds) {
   return static_cast<int64_t>(std::clamp(nanoseconds, -static_cast<double>(kLatest), static_cast<double>(kLatest)));
 }

@@ -9,6 +9,10 @@
 
 namespace framedex::capture {
 
+// Damaged captures may state any time. This is far beyond any clock, and the difference of two such times, or their
+// sum, is still a number.
+inline constexpr int64_t kLatest = int64_t{1} << 61;
+
 // Ticks of the streams' clock are tied to nanoseconds by clock records; between two of them time is linear. Without any
 // (every stream damaged before its first), or with a clock that counts nanoseconds, a tick is a nanosecond.
 class Timeline {
@@ -17,6 +21,7 @@ class Timeline {
   // To be called once all anchors are added.
   void finish();
   // Times that are asked for one after the other are mostly near each other, so the last stretch is looked at first.
+  // Between -kLatest and kLatest.
   int64_t nanoseconds(uint64_t time) const;
 
  private:

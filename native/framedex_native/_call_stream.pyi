@@ -11,36 +11,9 @@ NULL: int
 
 Integers = NDArray[np.int64]
 
-_Integers = NDArray[np.int64]
 _Naturals = NDArray[np.uint64]
 _Bytes = NDArray[np.uint8]
 _Field = tuple[str, str, str, bool]
-
-class ObjectColumns(TypedDict):
-    object: _Naturals
-    type: _Bytes
-    number: _Integers
-    address: _Naturals
-    born: _Integers
-    created_call: _Integers
-    first_call: _Naturals
-    last_call: _Naturals
-    uses: _Naturals
-    destroyed_call: _Integers
-    deleted_call: _Integers
-    owner: _Integers
-    size: _Integers
-    is_foreign: _Bytes
-
-class ViolationColumns(TypedDict):
-    kind: list[str]
-    object: _Naturals
-    call: _Naturals
-    earlier_call: _Integers
-
-class NumberColumns(TypedDict):
-    object: _Naturals
-    number: _Integers
 
 class ObjectTable:
     def __init__(self) -> None: ...
@@ -57,32 +30,6 @@ class ObjectTable:
     ) -> None: ...
     @property
     def types(self) -> list[str]: ...
-
-class CallColumns:
-    def __init__(self) -> None: ...
-    def __len__(self) -> int: ...
-    def add(
-        self,
-        thread: int,
-        function: int,
-        stack: int,
-        start: int,
-        duration: int,
-        error: int,
-        values: bytes,
-        results: bytes,
-    ) -> None: ...
-    def finish(self) -> None: ...
-
-class Lifetimes:
-    def __init__(self, table: ObjectTable) -> None: ...
-    def add_function(self, name: str, value_names: Sequence[str]) -> None: ...
-    def add(self, calls: CallColumns, begin: int, end: int) -> None: ...
-    def returned(self, calls: CallColumns, row: int) -> None: ...
-    def finish(self) -> None: ...
-    def take_objects(self) -> ObjectColumns: ...
-    def take_violations(self) -> ViolationColumns: ...
-    def take_numbers(self) -> NumberColumns: ...
 
 class Definitions(TypedDict):
     modules: list[Module]
@@ -154,6 +101,60 @@ class CallStream:
     def next(self, most: int, until: int = ...) -> Batch: ...
 
 def table_image(columns: Sequence[Integers]) -> bytes: ...
+
+# The parts of the stream by themselves, which are given calls by hand: for tests and benchmarks.
+
+class CallColumns:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        thread: int,
+        function: int,
+        stack: int,
+        start: int,
+        duration: int,
+        error: int,
+        values: bytes,
+        results: bytes,
+    ) -> None: ...
+    def finish(self) -> None: ...
+
+class ObjectColumns(TypedDict):
+    object: _Naturals
+    type: _Bytes
+    number: Integers
+    address: _Naturals
+    born: Integers
+    created_call: Integers
+    first_call: _Naturals
+    last_call: _Naturals
+    uses: _Naturals
+    destroyed_call: Integers
+    deleted_call: Integers
+    owner: Integers
+    size: Integers
+    is_foreign: _Bytes
+
+class ViolationColumns(TypedDict):
+    kind: list[str]
+    object: _Naturals
+    call: _Naturals
+    earlier_call: Integers
+
+class NumberColumns(TypedDict):
+    object: _Naturals
+    number: Integers
+
+class Lifetimes:
+    def __init__(self, table: ObjectTable) -> None: ...
+    def add_function(self, name: str, value_names: Sequence[str]) -> None: ...
+    def add(self, calls: CallColumns, begin: int, end: int) -> None: ...
+    def returned(self, calls: CallColumns, row: int) -> None: ...
+    def finish(self) -> None: ...
+    def take_objects(self) -> ObjectColumns: ...
+    def take_violations(self) -> ViolationColumns: ...
+    def take_numbers(self) -> NumberColumns: ...
 
 class LinkColumns(TypedDict):
     call: _Naturals

@@ -44,7 +44,7 @@ uint64_t check_calls(call_stream::CallStream* stream, uint64_t most) {
   int64_t arguments = 0;
   uint64_t calls = 0;
   for (;;) {
-    call_stream::Batch batch = stream->next(most, call_stream::kAlways);
+    call_stream::Batch batch = stream->next(most, call_stream::kForever);
     const capture::Capture& found = stream->definitions().capture();
     kinds.insert(kinds.end(), batch.kinds.begin(), batch.kinds.end());
     arguments += static_cast<int64_t>(batch.arguments.size());
@@ -77,6 +77,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   call_stream::CallStream followed(written.path(), 0, table, false, true);
   followed.next(2, 1000);
   if (followed.extend()) check_frames(followed.definitions().capture());
-  followed.next(UINT64_MAX, call_stream::kAlways);
+  followed.next(UINT64_MAX, call_stream::kForever);
   return 0;
 }

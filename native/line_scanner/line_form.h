@@ -1,3 +1,4 @@
+// What is alike in lines that differ in numbers and names only.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// What lines of a log were, kept so that those like them are followed and not read again.
 #pragma once
 
 #include <array>

@@ -76,6 +76,10 @@ def files_importing(module: str, *folders: Path) -> set[str]:
     [
         ("sqlite3", ("indexer/framedex/index/",)),
         ("framedex_native._native", ("indexer/framedex/captures/",)),
+        (
+            "framedex_native._call_stream",
+            ("indexer/framedex/captures/", "indexer/framedex/index/write/bulk.py"),
+        ),
         ("framedex_native._extractor", ("indexer/framedex/sources/",)),
         ("framedex_native._scanner", ("indexer/framedex/interchange/",)),
         (

@@ -14,6 +14,7 @@ import heapq
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from framedex.model import Capture
 from framedex.objects.table import (
@@ -21,10 +22,9 @@ from framedex.objects.table import (
     ObjectField,
     Role,
     address_of,
-    created_types,
-    destroyed_types,
     elements,
     function_named,
+    functions_of_the_c_api,
 )
 from framedex.objects.violations import ViolationKind
 
@@ -136,7 +136,7 @@ class _Follower:
         self._sees_beginning = False
         self._living: dict[tuple[str, int], _Life] = {}
         self._pending: list[_Effect] = []
-        self._hidden_since = dict.fromkeys(destroyed_types() - created_types(), _ALWAYS)
+        self._hidden_since = dict.fromkeys(_unseen_types(), _ALWAYS)
         self.objects: list[RecordedObject] = []
         self.ids: dict[int, int] = {}
         self.violations: list[Violation] = []
@@ -368,3 +368,12 @@ def _number(objects: list[RecordedObject], ids: dict[int, int]) -> None:
         known = {ids[place] for place in places if place in ids}
         for order, place in enumerate(places, 1):
             objects[place].number = ids[place] if len(known) == len(places) else order
+
+
+@cache
+def _unseen_types() -> frozenset[str]:
+    """The types of objects that some function destroys and none hands out (errors, callbacks): they come unseen."""
+    functions = functions_of_the_c_api().values()
+    handed_out = {field.type for function in functions for field in function.results}
+    destroyed = {field.type for function in functions for field in function.objects if field.role is Role.DESTROYS}
+    return frozenset(destroyed - handed_out)

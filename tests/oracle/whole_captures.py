@@ -10,10 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from framedex.index import Store
-from framedex.index.file.conventions import SAMPLES
+from framedex.index.file.conventions import SAMPLES, SPAN
 from framedex.index.file.durations import bucket_of
 from framedex.index.file.values import signed
-from framedex.index.write.kinds import SPAN
 from framedex.index.write.records import CaptureRecord
 from framedex.index.write.tree import Integers
 from framedex.ingest import Namer

@@ -15,7 +15,7 @@ from framedex.index.file.values import storable
 from framedex.index.write.capture import CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
-from framedex.ingest.following import is_followed
+from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
 from framedex.ingest.progress import Advance, Progress
 from framedex.ingest.recorded import RecordedBinaries
@@ -75,7 +75,7 @@ def read_captures(
 
 def _read_capture(store: Store, state: CaptureState, namer: Namer, advance: Advance) -> CaptureReport:
     stream = CaptureStream(state.path)
-    reading = Reading(store, stream, namer, state.signature)
+    reading = CaptureReading(store, stream, namer, state.signature)
     weight, told = _weight(state), 0
     while not reading.is_done:
         calls = stream.row
@@ -87,7 +87,7 @@ def _read_capture(store: Store, state: CaptureState, namer: Namer, advance: Adva
     return replace(reading.report(), still_written=_is_still_written(state, stream.capture))
 
 
-class Reading:
+class CaptureReading:
     """A capture on its way into the index. What its calls refer to is named when this is made.
 
     `signature` is the capture's when its reading began: whatever comes later makes another one.

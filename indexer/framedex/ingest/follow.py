@@ -15,7 +15,7 @@ from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError, CaptureWriter, NoRoomError
 from framedex.ingest.captures import CALLS_AT_ONCE, is_due, record_of
-from framedex.ingest.following import mark_of_this_process
+from framedex.ingest.marks import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.whereabouts.rules import PathMap

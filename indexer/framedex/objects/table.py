@@ -103,20 +103,6 @@ def functions_of_the_c_api() -> dict[str, BoundaryFunction]:
 
 
 @cache
-def destroyed_types() -> frozenset[str]:
-    """The types of objects that some function of the C API destroys."""
-    fields = (field for function in _functions().values() for field in function.objects)
-    return frozenset(field.type for field in fields if field.role is Role.DESTROYS)
-
-
-@cache
-def created_types() -> frozenset[str]:
-    """The types of objects that some function creates and hands out; others (errors, callbacks) come from elsewhere."""
-    fields = (field for function in _functions().values() for field in function.results)
-    return frozenset(field.type for field in fields)
-
-
-@cache
 def _functions() -> dict[str, BoundaryFunction]:
     text = Path(__file__).with_name("pjrt_objects.json").read_text("utf-8")
     return {name: _function(entry) for name, entry in json.loads(text)["functions"].items()}

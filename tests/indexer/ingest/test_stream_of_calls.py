@@ -16,7 +16,7 @@ from framedex.captures import CaptureStream, capture_folders, read_capture
 from framedex.index import Store
 from framedex.index.write.capture import CaptureTakenError
 from framedex.ingest import Namer, captures, follow
-from framedex.ingest.captures import Reading
+from framedex.ingest.captures import CaptureReading
 from framedex.ingest.follow import Follower
 from tests.indexer.index.busy import rows_of
 from tests.oracle.whole_captures import add_capture
@@ -35,7 +35,7 @@ def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def read_in(store: Store, capture: Path) -> None:
-    reading = Reading(store, CaptureStream(capture), Namer())
+    reading = CaptureReading(store, CaptureStream(capture), Namer())
     while not reading.is_done:
         reading.add_batch()
 
@@ -73,7 +73,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as store:
-        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
         for _ in range(3):
             reading.add_batch()
         read = store._connection.execute("SELECT count(*), max(id) FROM call_rows").fetchone()
@@ -83,7 +83,7 @@ def test_an_interrupted_capture_goes_on_where_it_stopped(
         store._connection.set_trace_callback(
             lambda statement: written.append(statement) if statement.startswith("INSERT INTO call_rows") else None
         )
-        reading = Reading(store, CaptureStream(capture), Namer(), "as it is")
+        reading = CaptureReading(store, CaptureStream(capture), Namer(), "as it is")
         while not reading.is_done:
             reading.add_batch()
         found = rows_of(store, without=LEFT_OUT)
@@ -118,9 +118,9 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", 10)
     index = tmp_path / "index.db"
     with Store(index) as first, Store(index) as second:
-        one = Reading(first, CaptureStream(capture), Namer(), "as it is")
+        one = CaptureReading(first, CaptureStream(capture), Namer(), "as it is")
         one.add_batch()
-        other = Reading(second, CaptureStream(capture), Namer(), "as it is")
+        other = CaptureReading(second, CaptureStream(capture), Namer(), "as it is")
         other.add_batch()  # what is there
         other.add_batch()
         with pytest.raises(CaptureTakenError):

@@ -11,9 +11,10 @@ import pytest
 
 from framedex.captures import CaptureStream, read_capture
 from framedex.model import Capture, CodeObject, LinkHow, MergeOutcome, Metadata, Module, NativeFrame, PythonFrame, Stack
+from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import encoded
 from tests.native.call_stream.linked import linked, linking, streamed_links, taken
-from tests.native.call_stream.test_lifetimes import Row, any_values, calls_of
+from tests.native.call_stream.test_lifetimes import any_values
 from tests.oracle.causal_links import find_causal_links
 from tests.running import run
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from framedex.captures import CaptureStream, read_capture
-from framedex.model import Calls, Capture, Function, Metadata, Thread
+from framedex.model import Capture
 from framedex.objects import Role
 from framedex.objects.table import BoundaryFunction, ObjectField, functions_of_the_c_api
+from tests.native.call_stream.by_hand import Row, calls_of
 from tests.native.call_stream.encoded import Following, encoded, followed, streamed
 from tests.oracle.lifetimes import Lifetimes, follow_objects
 from tests.running import run
-
-Row = tuple[int, str, int, int, int, dict[str, object]]  # thread, function, start, duration, error, arguments
 
 # Those with which the most can go wrong: creations, second names, deletions, lists, ids, callbacks, unseen errors.
 FUNCTIONS = (
@@ -126,31 +123,6 @@ def _returning_late(rows: list[Row], late: set[int], before: int) -> Lifetimes:
         following.returned(whole.calls, row)
     following.add(whole.calls, before, len(rows))
     return following.finish()
-
-
-def calls_of(rows: list[Row]) -> Capture:
-    """A capture of these calls, in the order of their starts."""
-    names = list(dict.fromkeys(row[1] for row in rows))
-    return Capture(
-        path=Path("/made/by/hand"),
-        metadata=Metadata(),
-        modules=(),
-        codes=(),
-        frames=(),
-        stacks=(),
-        functions=tuple(Function("pjrt", name) for name in names),
-        threads=tuple(Thread(100 + thread, "") for thread in range(1 + max(row[0] for row in rows))),
-        calls=Calls(
-            thread=np.array([row[0] for row in rows], np.uint32),
-            function=np.array([names.index(row[1]) for row in rows], np.uint32),
-            stack=np.zeros(len(rows), np.uint32),
-            start=np.array([row[2] for row in rows], np.int64),
-            duration=np.array([row[3] for row in rows], np.int64),
-            error=np.array([row[4] for row in rows], np.int32),
-            arguments=tuple(json.dumps(row[5]) for row in rows),
-        ),
-        problems=(),
-    )
 
 
 def any_calls(random: random.Random) -> Capture:

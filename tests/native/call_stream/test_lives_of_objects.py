@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from framedex.captures import read_capture
-from framedex.model import Calls, Capture, Function, Metadata, Thread
+from framedex.model import Capture
 from framedex.objects import ViolationKind
+from tests.native.call_stream.by_hand import calls_of
 from tests.native.call_stream.encoded import encoded, followed
 from tests.oracle.lifetimes import Lifetimes, RecordedObject
 from tests.running import run
 
-Row = tuple[int, str, int, int, Mapping[str, object]]  # thread, function, start, duration, arguments
+CallWithoutError = tuple[int, str, int, int, Mapping[str, object]]  # thread, function, start, duration, arguments
 
 CREATE, DESTROY, USE = "PJRT_Event_Create", "PJRT_Event_Destroy", "PJRT_Event_IsReady"
 CLIENT = (0, "PJRT_Client_Create", 0, 1, {"client": "0x1"})
@@ -26,30 +24,9 @@ def followed_natively(capture: Capture) -> Lifetimes:
     return followed(encoded(capture))
 
 
-def capture_of(*rows: Row, errors: dict[int, int] | None = None) -> Capture:
-    """A capture of these calls, in the order of their starts."""
-    names = list(dict.fromkeys(row[1] for row in rows))
-    threads = sorted({row[0] for row in rows})
-    return Capture(
-        path=Path("/made/by/hand"),
-        metadata=Metadata(),
-        modules=(),
-        codes=(),
-        frames=(),
-        stacks=(),
-        functions=tuple(Function("pjrt", name) for name in names),
-        threads=tuple(Thread(100 + thread, "") for thread in threads),
-        calls=Calls(
-            thread=np.array([threads.index(row[0]) for row in rows], np.uint32),
-            function=np.array([names.index(row[1]) for row in rows], np.uint32),
-            stack=np.zeros(len(rows), np.uint32),
-            start=np.array([row[2] for row in rows], np.int64),
-            duration=np.array([row[3] for row in rows], np.int64),
-            error=np.array([(errors or {}).get(place, 0) for place in range(len(rows))], np.int32),
-            arguments=tuple(json.dumps(row[4]) for row in rows),
-        ),
-        problems=(),
-    )
+def capture_of(*rows: CallWithoutError, errors: dict[int, int] | None = None) -> Capture:
+    """A capture of these calls, in the order of their starts; `errors` by their places."""
+    return calls_of([(*row[:4], (errors or {}).get(place, 0), row[4]) for place, row in enumerate(rows)])
 
 
 def of_type(lifetimes: Lifetimes, kind: str) -> list[RecordedObject]:
@@ -135,7 +112,7 @@ def test_one_pointer_handed_out_twice_has_to_be_destroyed_twice() -> None:
 def test_errors_are_created_unseen_so_their_addresses_say_little() -> None:
     """Given an error's address that comes back after another call failed, then it is taken for a new error."""
     use = "PJRT_Error_Message"
-    rows: list[Row] = [
+    rows: list[CallWithoutError] = [
         (0, CREATE, 10, 5, {}),
         (0, use, 20, 5, {"error": "0xe"}),
         (0, "PJRT_Error_Destroy", 30, 5, {"error": "0xe"}),
@@ -177,7 +154,7 @@ def test_a_recording_that_began_later_blames_nobody_for_what_was_there() -> None
 
 
 def test_what_answered_with_an_error_was_not_destroyed() -> None:
-    rows: list[Row] = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, DESTROY, 20, 5, {"event": "0xa"})]
+    rows: list[CallWithoutError] = [(0, CREATE, 10, 5, {"event": "0xa"}), (0, DESTROY, 20, 5, {"event": "0xa"})]
 
     lifetimes = followed_natively(capture_of(*rows, (0, USE, 30, 5, {"event": "0xa"}), errors={1: 12}))
 

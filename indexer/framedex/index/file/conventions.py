@@ -15,6 +15,9 @@ IN_JSON = "IN (SELECT value FROM json_each(?))"
 LATEST_FIRST = "p.started DESC, p.id DESC, c.id DESC"
 """Orders `calls c` of `captures p`. The ids of calls alone say in which order captures were read."""
 
+SPAN = 256
+"""Calls, counted from the first of a capture, that share a row of `call_spans` where they are of one kind."""
+
 SAMPLES = 4
 """Argument objects that are shown for a line; no more of them are kept, for a line or a stack."""
 

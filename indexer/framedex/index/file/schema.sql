@@ -34,15 +34,16 @@ CREATE TABLE captures(
     id INTEGER PRIMARY KEY,
     path TEXT,  -- where it was last seen
     identity TEXT,  -- what it is, wherever it lies
-    signature TEXT,  -- of its content when it was read: it may have grown since
+    signature TEXT,  -- of its content when it was read: it may have grown since; empty until all of it is here
     started REAL,  -- s since 1970
     command TEXT,
-    calls INTEGER,  -- how many
+    calls INTEGER,  -- how many are here
     stacks INTEGER,  -- how many
     first_call INTEGER,  -- the ids of a capture's calls are one range, in order of start
     last_call INTEGER,
     reserved_call INTEGER,  -- the last id that no other capture's calls may have
-    reading TEXT,  -- the signature of the content that is being read; NULL once all of it is here
+    -- the signature of the content that is being read, or which process follows it; NULL once all of it is here
+    reading TEXT,
     metadata TEXT,  -- JSON: what the recorder wrote of the run
     problems TEXT,  -- JSON: sentences
     stops TEXT  -- why it ends before its program did, as JSON of `model.Stops`; NULL where it does not

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from framedex.index.file.conventions import IN_JSON, Row, json_list
+from framedex.index.file.conventions import IN_JSON, SPAN, Row, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
 
 KIND_TABLES = (
@@ -16,7 +16,6 @@ KIND_TABLES = (
 )
 """All calls `c` of the kinds `k` that a WHERE clause chooses, in no order."""
 
-_SPAN = 256  # ids, counted from the first of a capture
 _SEPARATELY = 64  # kinds whose spans are read as they are wanted; those of more are sorted first
 _LONGEST = 1 << 11  # ids of a range
 _FIRST, _MOST = 1 << 9, 1 << 16  # ids that are looked at in one query: few at first, as a page needs few
@@ -51,7 +50,7 @@ def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool
 
 def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
     """The spans of all kinds as one range for each run of ids that may share a span."""
-    shared = groupby(_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // _SPAN)
+    shared = groupby(_spans(reader, kinds, ids, backwards=backwards), lambda span: (span[0] - ids.base) // SPAN)
     for _, spans in shared:
         found = list(spans)
         low = max(min(first for first, _ in found), ids.first)
@@ -62,7 +61,7 @@ def _joined_spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: 
 
 def _spans(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[Row]:
     within = f"first_call BETWEEN ? AND ? ORDER BY first_call {'DESC' if backwards else 'ASC'}"
-    bounds = ids.first - _SPAN, ids.last
+    bounds = ids.first - SPAN, ids.last
     if len(kinds) > _SEPARATELY:
         query = f"SELECT first_call, last_call FROM call_spans WHERE kind {IN_JSON} AND {within}"
         return reader.each(query, json_list(kinds), *bounds)

@@ -1,1 +1,1 @@
-"""Writing the index: captures and sources, each in one transaction."""
+"""Writing the index: captures batch by batch, and sources, each step in a transaction that leaves it whole."""

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from framedex.index.file.conventions import SPAN
 from framedex.index.file.durations import bucket_of
 from framedex.index.file.values import storable
 from framedex.index.write.aggregates import Items
 from framedex.index.write.bulk import NULL, copy_rows
 from framedex.index.write.ffi import FfiWriter
-from framedex.index.write.kinds import ADD_TO_KIND, LOOK_AGAIN, SPAN, kind_id
+from framedex.index.write.kinds import ADD_TO_KIND, LOOK_AGAIN, kind_id
 from framedex.index.write.stacks import StackRow, StackRows
 from framedex.index.write.tree import Integers
 from framedex.model import CallBatch, CallKind
@@ -312,7 +313,7 @@ class CallWriter:
 
 
 def _joined(spans: Integers) -> Integers:
-    """Spans of one kind within one run of SPAN calls, as one."""
+    """Spans of one kind within the same SPAN calls, as one."""
     order = np.lexsort((spans[:, 1], spans[:, 0]))
     spans = spans[order]
     block = spans[:, 1] // SPAN

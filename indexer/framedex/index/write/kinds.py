@@ -5,22 +5,22 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from framedex.index.file.conventions import IN_JSON, SAMPLES, json_list
-
-SPAN = 256
-"""Calls, counted from the first of a capture, that share a row of `call_spans` where they are of one kind."""
+from framedex.index.file.conventions import IN_JSON, SAMPLES, SPAN, json_list
 
 LOOK_AGAIN = (
     "UPDATE call_kinds SET (first_call, latest_call, longest, longest_call) = (SELECT min(c.id), max(c.id),"
     " coalesce(max(c.duration, 0), 0), NULL FROM call_spans s JOIN call_rows c"
     " ON c.id BETWEEN s.first_call AND s.last_call AND c.kind = s.kind WHERE s.kind = call_kinds.id) WHERE id = ?"
 )
+"""Makes anew, of the kind ?, what no call can be taken away from: first and latest call, and the longest duration."""
+
 ADD_TO_KIND = (
     "UPDATE call_kinds SET calls = calls + ?2, duration = duration + ?3, own_duration = own_duration + ?4,"
     " longest_call = CASE WHEN (?5, ?6) > (longest, coalesce(longest_call, 0)) THEN ?6 ELSE longest_call END,"
     " longest = max(longest, ?5), first_call = min(coalesce(first_call, ?7), ?7),"
     " latest_call = max(coalesce(latest_call, ?8), ?8) WHERE id = ?1"
 )
+"""Adds to the totals of the kind ?1: calls, duration and own duration, the longest with its call, first and latest."""
 
 
 def kind_id(connection: sqlite3.Connection, capture: int, stack: int, boundary: int, thread: int, error: int) -> int:

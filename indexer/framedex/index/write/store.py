@@ -1,4 +1,4 @@
-"""Writing the index: captures and sources, each in one transaction, so an interruption leaves what was there whole."""
+"""Writing the index: captures and sources, in transactions of which each leaves it whole."""
 
 from __future__ import annotations
 
