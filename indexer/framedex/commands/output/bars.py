@@ -14,8 +14,7 @@ from typing import Any
 import click
 
 from framedex.commands.output.layout import cut
-from framedex.ingest import Progress, Silence
-from framedex.ingest.progress import Advance
+from framedex.progress import Advance, Progress, Silence
 
 _BESIDE_LABEL = 40  # columns for the counts, the time that is left, and something of a bar
 _STEPS = 200  # in which a bar grows: drawing it costs more than reading a small file
