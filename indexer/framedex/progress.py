@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 
@@ -34,6 +35,35 @@ class Silence:
 
     def note(self, text: str) -> None:
         """Ignore the remark."""
+
+
+class Looking:
+    """Tells a listener how far a question is that looks at many calls, whichever part of it looks at them."""
+
+    def __init__(self) -> None:
+        self.listener: Progress = Silence()
+        self._advance: Advance = _ignore
+        self._looks = self._told = 0
+        self._calls_a_look = 1.0
+
+    @contextmanager
+    def through(self, calls: int, looks: int | None = None) -> Iterator[None]:
+        """Inside, so many calls are gone through, with so many looks: as many, or more where some take several."""
+        total = looks or calls
+        self._looks = self._told = 0
+        self._calls_a_look = calls / max(total, 1)
+        with self.listener.task("Reading calls", total) as self._advance:
+            try:
+                yield
+            finally:
+                self._advance = _ignore
+
+    def passed(self, looks: int) -> None:
+        """So many more looks are done."""
+        self._looks += looks
+        calls = int(self._looks * self._calls_a_look) - self._told
+        self._told += calls
+        self._advance(looks, calls)
 
 
 def _ignore(amount: int, /, calls: int = 0) -> None:
