@@ -33,8 +33,8 @@ from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
     from framedex.index.file.database import Patience
-    from framedex.ingest.progress import Advance
     from framedex.ingest.report import Report
+    from framedex.progress import Advance
     from framedex.whereabouts.rules import PathRule
 
 NICENESS = 10

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from framedex.index.ask.name.names import Names
     from framedex.index.ask.sources import Sources
     from framedex.model import CaptureRow, FrameRow, Location
+    from framedex.progress import Progress
 
 Kept = TypeVar("Kept")
 
@@ -98,6 +99,10 @@ class Index:
             self._attention.begin()
         with blaming_damage(self.path), translated(self.path), self._reader.memory.held(self._reader.connection):
             yield
+
+    def tell(self, listener: Progress) -> None:
+        """Tell this listener from now on how far a question is that looks at many calls."""
+        self._reader.looking.listener = listener
 
     def remembered(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What `make` finds out by asking this index and nothing else; inside `reading`, kept under the key.

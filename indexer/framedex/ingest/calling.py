@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from framedex.binaries import Binary
 from framedex.index.write.records import FramePlacement, OpenFrame, Placement
 from framedex.index.write.sources import SourceTables
-from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import How, Location
+from framedex.progress import Progress
 from framedex.sources.bodies import Bodies
 from framedex.sources.callline import Called, Caller, call_line, called
 from framedex.sources.calls import Span, WrittenCall

@@ -17,11 +17,11 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
 from framedex.ingest.naming import Namer
-from framedex.ingest.progress import Advance, Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
 from framedex.model import Capture
+from framedex.progress import Advance, Progress
 from framedex.releases import find_builds
 
 CALLS_AT_ONCE = 1 << 18

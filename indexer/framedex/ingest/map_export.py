@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import IO
 
 from framedex.index import Store
-from framedex.ingest.progress import Progress
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import read_files
 from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.progress import Progress
 from framedex.sourcemap import is_inside, write_map
 from framedex.sources import find_files
 

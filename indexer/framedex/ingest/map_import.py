@@ -10,9 +10,9 @@ from pathlib import Path
 
 from framedex.index import Store
 from framedex.ingest.placing import place_functions
-from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import SourceMapInfo
+from framedex.progress import Progress
 from framedex.sourcemap import ENDING, SourceMapError, read_map
 
 _BATCH = 100  # files in memory

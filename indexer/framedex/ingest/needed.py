@@ -11,10 +11,10 @@ from framedex.index import Store
 from framedex.index.write.records import UnplacedFunction
 from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.placing import place_functions
-from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import TreeReport
 from framedex.ingest.trees import Trees, read_files
+from framedex.progress import Progress
 from framedex.sources import likely_to_define
 from framedex.whereabouts.tails import TreeFiles
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from framedex.index.write.records import Placement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
-from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
+from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated
 
 Found = tuple[str, Definition]

@@ -11,9 +11,9 @@ from framedex.index.file.database import DamagedIndexError, Patience
 from framedex.index.file.soundness import blaming_damage
 from framedex.index.write.store import Store
 from framedex.ingest.map_import import import_map
-from framedex.ingest.progress import Progress
 from framedex.ingest.report import GoneCapture, Report
 from framedex.ingest.run import find_sources, ingest_captures
+from framedex.progress import Progress
 from framedex.whereabouts.rules import PathRule
 
 

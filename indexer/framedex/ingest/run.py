@@ -12,10 +12,10 @@ from framedex.ingest.map_import import import_shipped_maps
 from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
-from framedex.ingest.progress import Progress
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
+from framedex.progress import Progress
 from framedex.sources import language_of
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.rules import PathMap, PathRule

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from framedex.index import Store
 from framedex.index.file.values import storable
-from framedex.ingest.progress import Progress
 from framedex.ingest.report import TreeReport
 from framedex.model import ExtractedFile
+from framedex.progress import Progress
 from framedex.sources import extract_files, find_files, language_of, learn_macros
 from framedex.whereabouts.files import FoundFile, found_file
 

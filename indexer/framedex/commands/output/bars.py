@@ -4,38 +4,69 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
 from typing import Any
 
 import click
 
 from framedex.commands.output.layout import cut
-from framedex.ingest import Progress, Silence
-from framedex.ingest.progress import Advance
+from framedex.progress import Advance, Progress, Silence
 
 _BESIDE_LABEL = 40  # columns for the counts, the time that is left, and something of a bar
 _STEPS = 200  # in which a bar grows: drawing it costs more than reading a small file
 _UNCOUNTED_STEP = 100
+_AT_ONCE = 1.0  # seconds
+_BETWEEN = 0.1  # seconds between two drawings of one bar
 _UP_AND_ERASE = "\x1b[A\x1b[2K"
 
 
 @contextmanager
 def progress_on_terminal() -> Iterator[Progress]:
     """A listener that draws bars where stderr is a terminal, and is silent elsewhere."""
-    is_watched = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-    yield _Drawn() if is_watched else Silence()
+    yield _Drawn() if _is_watched() else Silence()
+
+
+def progress_of_questions() -> Progress:
+    """The same, for what is mostly over at once: a bar is drawn after a second."""
+    return _DrawnLate() if _is_watched() else Silence()
+
+
+def is_output_seen() -> bool:
+    """Whether rows that are printed as they are read are shown at once: here, or by what they are piped into.
+
+    A bar would stand between them.
+    """
+    try:
+        return sys.stdout.isatty() or stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # closed, or no file at all
+        return False
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class _Drawn:
     @contextmanager
     def task(self, description: str, total: int | None) -> Iterator[Advance]:
-        """Draw a bar for the length of the work; without the time that is left where it would not fit its line."""
+        """Draw a bar for the length of the work."""
+        steps = _UNCOUNTED_STEP if total is None else max(total // _STEPS, 1)
+        with self.bar(description, total, steps, time.monotonic()) as advance:
+            yield advance
+
+    @contextmanager
+    def bar(self, description: str, total: int | None, steps: int, began: float) -> Iterator[Advance]:
+        """A bar of work that began at this time, drawn anew after so many steps.
+
+        It is without the time that is left where that would not fit its line.
+        """
         columns = shutil.get_terminal_size().columns
-        counted = _Calls()
+        counted = _Calls(began)
         items: Iterator[Any] | None = count() if total is None else None  # texts are shown beside the bar
         with click.progressbar(
             items,
@@ -44,10 +75,11 @@ class _Drawn:
             show_pos=True,
             show_eta=columns >= _BESIDE_LABEL,
             width=0,
-            update_min_steps=_UNCOUNTED_STEP if total is None else max(total // _STEPS, 1),
+            update_min_steps=steps,
             item_show_func=lambda calls: calls,
             file=sys.stderr,
         ) as bar:
+            bar.start -= time.monotonic() - began
 
             def advance(amount: int, /, calls: int = 0) -> None:
                 text = counted.added(calls) if calls else None
@@ -65,11 +97,37 @@ class _Drawn:
         click.echo(text, err=True)
 
 
-class _Calls:
-    """How many calls have come, and how many of them in a second."""
+class _DrawnLate(Silence):
+    """Draws the bar of work that takes longer than a second: by the clock, as its steps may take any time."""
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    @contextmanager
+    def task(self, description: str, total: int | None) -> Iterator[Advance]:
+        """Wait for a second, and draw a bar from then on."""
+        began = time.monotonic()
+        due = began + _AT_ONCE
+        done, seen = 0, 0
+        drawn: Advance | None = None
+        with ExitStack() as stack:
+
+            def advance(amount: int, /, calls: int = 0) -> None:
+                nonlocal done, seen, drawn, due
+                done, seen = done + amount, seen + calls
+                if (now := time.monotonic()) < due:
+                    return
+                due = now + _BETWEEN
+                if drawn is None:
+                    drawn = stack.enter_context(_Drawn().bar(description, total, 1, began))
+                drawn(done, seen)
+                done, seen = 0, 0
+
+            yield advance
+
+
+class _Calls:
+    """How many calls have come since a time, and how many of them in a second."""
+
+    def __init__(self, began: float) -> None:
+        self._began = began
         self._calls = 0
 
     def added(self, calls: int) -> str:

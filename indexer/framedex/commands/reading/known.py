@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from framedex.commands.output.bars import progress_of_questions
 from framedex.commands.output.console import note, print_error
 from framedex.commands.reading.files import working_folder
 from framedex.errors import FramedexError
@@ -117,6 +118,7 @@ def open_index(path: Path | None) -> Index:
             "Record a program with `framedex run SCRIPT`, then run `framedex index`.",
         )
     index = Index.open(found, links=settings.links)
+    index.tell(progress_of_questions())
     note_if_changed(index)
     return index
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from framedex.commands.output.bars import is_output_seen
 from framedex.commands.output.console import json_option, note, print_json_list, print_lines
 from framedex.commands.output.documents import call_documents
 from framedex.commands.output.render_calls import call_lines, python_line
@@ -18,6 +19,7 @@ from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.filters import filter_options
 from framedex.commands.reading.known import check_capture_id, note_what_is_missing, open_index
 from framedex.model import CallFilter
+from framedex.progress import Silence
 
 if TYPE_CHECKING:
     from framedex.commands.output.render_calls import Below
@@ -58,6 +60,8 @@ def calls(
         check_capture_id(captures, wanted.capture)
         shown = _Shown()
         total = index.calls.count(wanted)
+        if not limit and is_output_seen():
+            index.tell(Silence())
         found = shown.noted(index.calls.find(wanted, limit) if limit else index.calls.each(wanted))
         if as_json:
             print_json_list({"total": total}, "calls", _documents(index, found, with_lines=bool(stack)))

@@ -132,7 +132,7 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
     from framedex.index import Store
     from framedex.ingest import find_needed_sources, ingest_captures
     from framedex.ingest.follow import EVERY, Follower
-    from framedex.ingest.progress import Silence
+    from framedex.progress import Silence
 
     captures, unusable = _wanted_captures(path, named)
     with Store(path, patience()) as store, progress_on_terminal() as progress:

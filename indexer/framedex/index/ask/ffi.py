@@ -39,9 +39,8 @@ _MOST_SHAPES = 4
 _RECENT = 2_000
 
 _RUN_COLUMNS = "x.target, x.stage, c.id, k.stack, c.duration, k.error, c.arguments, r.join_id"
-_RUN_TABLES = (
-    f"{KIND_TABLES} CROSS JOIN ffi_functions x ON x.boundary = k.boundary LEFT JOIN ffi_runs r ON r.call = c.id"
-)
+# From the functions that are runs: of most captures all other calls are more.
+_RUN_TABLES = f"ffi_functions x CROSS JOIN {KIND_TABLES} LEFT JOIN ffi_runs r ON r.call = c.id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,10 @@ def targets(asked: AskedCapture) -> list[FfiTarget]:
     Those that took longest come first, then those that failed; those that were only registered come last.
     """
     reader, capture = asked.reader, asked.capture
-    rows = reader.rows(f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture = ? ORDER BY c.id", capture)
+    rows = reader.rows(
+        f"SELECT {_RUN_COLUMNS} FROM {_RUN_TABLES} WHERE k.capture = ? AND k.boundary = x.boundary ORDER BY c.id",
+        capture,
+    )
     known = _Known.of(reader, [_Run(*row) for row in rows])
     registrations = _registrations(reader, capture)
     problems = _problems(reader, capture)

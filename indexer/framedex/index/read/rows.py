@@ -33,6 +33,7 @@ from framedex.model import (
     StopReason,
     Stops,
 )
+from framedex.progress import Looking
 
 
 def place_columns(table: str) -> str:
@@ -76,6 +77,7 @@ class Reader:
     links: Mapping[str, str] = field(default_factory=dict)
     places: Places = field(default_factory=Places)
     memory: Memory = field(default_factory=Memory)
+    looking: Looking = field(default_factory=Looking)
 
     def location(
         self,
@@ -106,7 +108,9 @@ class Reader:
     def each(self, query: str, *parameters: object) -> Iterator[Row]:
         """The rows of a query that may not be read to its end. Raises FramedexError where the file cannot be read."""
         with translated(self.path):
-            yield from self.connection.execute(query, _bindable(parameters))
+            rows = self.connection.execute(query, _bindable(parameters))
+            # `yield from` closes the cursor of those who stop early, and fails where the index is closed already.
+            yield from iter(rows.fetchone, None)
 
     def row(self, query: str, *parameters: object) -> Row | None:
         """The first row of a query, or None."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 from framedex.index.file.conventions import IN_JSON, SPAN, Row, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
@@ -20,6 +21,7 @@ _SEPARATELY = 64  # kinds whose spans are read as they are wanted; those of more
 _LONGEST = 1 << 11  # ids of a range
 _FIRST, _MOST = 1 << 9, 1 << 16  # ids that are looked at in one query: few at first, as a page needs few
 _RANGES = 1 << 12  # in one query
+_TOLD = 1 << 10  # rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,9 @@ class Ids:
     base: int
     first: int
     last: int
+
+    def __len__(self) -> int:
+        return self.last - self.first + 1
 
 
 def id_ranges(reader: Reader, kinds: Sequence[int], ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
@@ -89,20 +94,43 @@ def calls_in(
         f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1 AND c.kind {IN_JSON}{condition}"
     )
     wanted = json_list(kinds)
-    for ranges in in_portions(id_ranges(reader, kinds, ids, backwards=backwards)):
-        rows = reader.rows(query, json_list(ranges), wanted, *parameters)
-        yield from sorted(rows, key=lambda row: row[0], reverse=backwards)
+    way = Way(reader, ids, backwards=backwards)
+    for ranges in way.portions(id_ranges(reader, kinds, ids, backwards=backwards)):
+        rows = sorted(reader.rows(query, json_list(ranges), wanted, *parameters), reverse=backwards, key=itemgetter(0))
+        yield from way.told(rows)
 
 
-def in_portions(ranges: Iterator[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """The ranges, a few at a time and then more."""
-    portion: list[tuple[int, int]] = []
-    ids, size = 0, _FIRST
-    for first, last in ranges:
-        portion.append((first, last))
-        ids += last - first + 1
-        if ids >= size or len(portion) == _RANGES:
+class Way:
+    """The way through ids from one end to the other, which is told to those who watch the reader."""
+
+    def __init__(self, reader: Reader, ids: Ids, *, backwards: bool) -> None:
+        self._looking = reader.looking
+        self._backwards = backwards
+        self._next, self._end = (ids.last, ids.first) if backwards else (ids.first, ids.last)
+
+    def portions(self, ranges: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+        """The ranges, a few at a time and then more; each portion is done when the next one is asked for."""
+        portion: list[tuple[int, int]] = []
+        ids, size = 0, _FIRST
+        for first, last in ranges:
+            portion.append((first, last))
+            ids += last - first + 1
+            if ids >= size or len(portion) == _RANGES:
+                yield portion
+                self._done_to(first if self._backwards else last)
+                portion, ids, size = [], 0, min(2 * size, _MOST)
+        if portion:
             yield portion
-            portion, ids, size = [], 0, min(2 * size, _MOST)
-    if portion:
-        yield portion
+        self._done_to(self._end)
+
+    def told(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows, the first column of which is an id, each done when the next one is asked for."""
+        for number, row in enumerate(rows, 1):
+            yield row
+            if not number % _TOLD:
+                self._done_to(row[0])
+
+    def _done_to(self, last: int) -> None:
+        step = -1 if self._backwards else 1
+        self._looking.passed((last - self._next) * step + 1)
+        self._next = last + step

@@ -41,11 +41,13 @@ class Calls:
         Their objects have no names yet: `named` gives them to those that are shown.
         """
         found: list[Row] = []
-        for some in passing(self.reader, wanted):
-            rows = some.rows(self.reader, CALL_COLUMNS, backwards=True)
-            found.extend(islice(rows, None if limit is None else limit - len(found)))
-            if limit is not None and len(found) >= limit:
-                break
+        chosen = list(passing(self.reader, wanted))
+        with self.reader.looking.through(sum(len(some.ids) for some in chosen)):
+            for some in chosen:
+                rows = some.rows(self.reader, CALL_COLUMNS, backwards=True)
+                found.extend(islice(rows, None if limit is None else limit - len(found)))
+                if limit is not None and len(found) >= limit:
+                    break
         return [call_row(row) for row in reversed(found)]
 
     def each(self, wanted: CallFilter) -> Iterator[CallRow]:
@@ -53,8 +55,10 @@ class Calls:
 
         Their objects have no names yet.
         """
-        for some in reversed(list(passing(self.reader, wanted))):
-            yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
+        chosen = list(passing(self.reader, wanted))
+        with self.reader.looking.through(sum(len(some.ids) for some in chosen)):
+            for some in reversed(chosen):
+                yield from map(call_row, some.rows(self.reader, CALL_COLUMNS, backwards=False))
 
     def with_stacks(self, stacks: Iterable[int], limit: int, capture: int | None = None) -> list[CallRow]:
         """The latest `limit` calls with one of the stacks, latest first, in a capture or in all.
@@ -80,10 +84,13 @@ class Calls:
 
     def count(self, wanted: CallFilter) -> int:
         """How many calls pass the filter."""
-        return sum(
-            some.calls if some.is_of_kinds else sum(count for (count,) in some.aggregated(self.reader, "count(*)"))
-            for some in passing(self.reader, wanted)
-        )
+        chosen = list(passing(self.reader, wanted))
+        count: int = sum(some.calls for some in chosen if some.is_of_kinds)
+        looked_at = [some for some in chosen if not some.is_of_kinds]
+        with self.reader.looking.through(sum(len(some.ids) for some in looked_at)):
+            for some in looked_at:
+                count += sum(passed for (passed,) in some.aggregated(self.reader, "count(*)"))
+        return count
 
     def named(self, calls: Sequence[CallRow]) -> list[CallRow]:
         """The calls, with the names of the objects that are their arguments."""

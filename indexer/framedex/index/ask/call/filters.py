@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framedex.index.ask.call.objects import calls_of_object
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.read.rows import CALL_TABLES, Reader
-from framedex.index.read.spans import Ids, calls_in, id_ranges, in_portions
+from framedex.index.read.spans import Ids, Way, calls_in, id_ranges
 from framedex.model import CallFilter
 
 _AT_ONCE = 1 << 16  # calls
@@ -37,14 +37,16 @@ class Passing:
     def rows(self, reader: Reader, columns: str, *, backwards: bool) -> Iterator[Row]:
         """Rows of columns of these calls, the first of which is `c.id`, in the order of ids."""
         if self.kinds is not None:
-            return calls_in(reader, columns, self.kinds, self.ids, self.condition, self.parameters, backwards=backwards)
+            yield from calls_in(
+                reader, columns, self.kinds, self.ids, self.condition, self.parameters, backwards=backwards
+            )
+            return
         order = "DESC" if backwards else "ASC"
-        return reader.each(
-            f"SELECT {columns} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}",
-            self.ids.first,
-            self.ids.last,
-            *self.parameters,
-        )
+        query = f"SELECT {columns} FROM {CALL_TABLES} WHERE c.id BETWEEN ? AND ?{self.condition} ORDER BY c.id {order}"
+        way = Way(reader, self.ids, backwards=backwards)
+        for ranges in way.portions(slices(self.ids, backwards=backwards)):
+            for first, last in ranges:
+                yield from way.told(reader.each(query, first, last, *self.parameters))
 
     def aggregated(self, reader: Reader, columns: str, grouping: str = "") -> Iterator[Row]:
         """Rows of aggregates of these calls: several for one group, each of a part of the calls."""
@@ -54,14 +56,19 @@ class Passing:
             f" WHERE c.id BETWEEN s.value ->> 0 AND s.value ->> 1{kinds}{self.condition}{grouping}"
         )
         wanted = () if self.kinds is None else (json_list(self.kinds),)
-        for ranges in in_portions(self._ranges(reader)):
+        all_ranges = (
+            slices(self.ids, backwards=False)
+            if self.kinds is None
+            else id_ranges(reader, self.kinds, self.ids, backwards=False)
+        )
+        for ranges in Way(reader, self.ids, backwards=False).portions(all_ranges):
             yield from reader.rows(query, json_list(ranges), *wanted, *self.parameters)
 
-    def _ranges(self, reader: Reader) -> Iterator[tuple[int, int]]:
-        ids = self.ids
-        if self.kinds is not None:
-            return id_ranges(reader, self.kinds, self.ids, backwards=False)
-        return ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
+
+def slices(ids: Ids, *, backwards: bool) -> Iterator[tuple[int, int]]:
+    """All of the ids in ranges, in their order."""
+    found = ((at, min(at + _AT_ONCE - 1, ids.last)) for at in range(ids.first, ids.last + 1, _AT_ONCE))
+    return reversed(list(found)) if backwards else found
 
 
 def passing(reader: Reader, wanted: CallFilter) -> Iterator[Passing]:

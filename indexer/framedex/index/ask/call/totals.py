@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from framedex.index.ask.call.filters import Passing, passing
+from framedex.index.ask.call.filters import Passing, passing, slices
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.durations import bucket_of, duration_of
 from framedex.index.read.rows import Reader
-from framedex.index.read.spans import KIND_TABLES
+from framedex.index.read.spans import KIND_TABLES, Ids, Way
 from framedex.model import CallFilter, FunctionTotals
 
 _EXACT = 100_000
@@ -50,15 +50,19 @@ def function_totals(reader: Reader, wanted: CallFilter, *, by_thread: bool) -> l
     is_exact = sum(some.calls for some in chosen) <= _EXACT
     groups: _Groups = {}
     counted: list[Passing] = []
-    for some in chosen:
-        if not some.is_of_kinds:
-            _add_calls(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
-            continue
-        _add_kinds(reader, groups, some, by_thread=by_thread)
-        if is_exact or not _is_whole(wanted):
-            _add_durations(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
-        else:
-            counted.append(some)
+    looked_at = [(some, _within(reader, some)) for some in chosen if not some.is_of_kinds]
+    of_kinds = [some for some in chosen if some.is_of_kinds]
+    is_counted = _is_whole(wanted) and not is_exact
+    calls = sum(len(some.ids) for some in chosen if not (some.is_of_kinds and is_counted))
+    with reader.looking.through(calls, calls + sum(len(within) for _, within in looked_at)):
+        for some, within in looked_at:
+            _add_calls(reader, groups, some, within, by_thread=by_thread, is_exact=is_exact)
+        for some in of_kinds:
+            _add_kinds(reader, groups, some, by_thread=by_thread)
+            if is_counted:
+                counted.append(some)
+            else:
+                _add_durations(reader, groups, some, by_thread=by_thread, is_exact=is_exact)
     few = {key for key, group in groups.items() if group.calls <= _FEW and not group.durations}
     for some in counted:
         _add_buckets(reader, groups, some, few, by_thread=by_thread)
@@ -133,7 +137,13 @@ def _add_buckets(reader: Reader, groups: _Groups, some: Passing, few: set[tuple[
         group.is_exact = False
 
 
-def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
+def _within(reader: Reader, some: Passing) -> Ids:
+    """The ids that have all calls made in those that pass: each comes after the one in which it was made."""
+    rows = reader.rows("SELECT last_call FROM captures WHERE id = ?", some.capture)
+    return Ids(some.ids.base, some.ids.first, rows[0][0])
+
+
+def _add_calls(reader: Reader, groups: _Groups, some: Passing, within: Ids, *, by_thread: bool, is_exact: bool) -> None:
     """Add calls by a look at each, and at those that were made in them."""
     for boundary, thread, error, duration, calls, first, last in _durations(reader, some, by_thread=by_thread):
         group, time = _group(groups, boundary, thread), max(duration, 0) * calls
@@ -141,16 +151,18 @@ def _add_calls(reader: Reader, groups: _Groups, some: Passing, *, by_thread: boo
         if duration >= 0:
             _count(group, duration, calls, is_exact=is_exact)
     of_kinds = f" AND c.kind {IN_JSON}" if some.kinds is not None else ""
-    for boundary, thread, nested in reader.rows(
+    query = (
         f"SELECT k.boundary, {'k.thread' if by_thread else '0'}, sum(max(n.duration, 0))"
-        " FROM captures p CROSS JOIN call_rows n ON n.id BETWEEN ? AND p.last_call"
+        " FROM json_each(?) s CROSS JOIN call_rows n ON n.id BETWEEN s.value ->> 0 AND s.value ->> 1"
         " CROSS JOIN call_rows c ON c.id = n.id - n.inside CROSS JOIN call_kinds k ON k.id = c.kind"
-        f" WHERE p.id = ? AND c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2",
-        *(some.ids.first, some.capture, some.ids.first, some.ids.last),
-        *([] if some.kinds is None else [json_list(some.kinds)]),
-        *some.parameters,
-    ):
-        _group(groups, boundary, thread).own -= nested
+        f" WHERE c.id BETWEEN ? AND ?{of_kinds}{some.condition} GROUP BY 1, 2"
+    )
+    wanted = () if some.kinds is None else (json_list(some.kinds),)
+    for ranges in Way(reader, within, backwards=False).portions(slices(within, backwards=False)):
+        for boundary, thread, nested in reader.rows(
+            query, json_list(ranges), some.ids.first, some.ids.last, *wanted, *some.parameters
+        ):
+            _group(groups, boundary, thread).own -= nested
 
 
 def _add_durations(reader: Reader, groups: _Groups, some: Passing, *, by_thread: bool, is_exact: bool) -> None:
