@@ -101,7 +101,7 @@ def test_a_capture_that_is_cut_off_while_it_is_read_comes_to_an_end(
     monkeypatch.setattr(captures, "CALLS_AT_ONCE", 1000)
     capture = run("many_puts.py", "3000", folder=tmp_path).capture
     with Store(tmp_path / "index.db") as store:
-        reading = Reading(store, CaptureStream(capture), Namer())
+        reading = CaptureReading(store, CaptureStream(capture), Namer())
         reading.add_batch()
         os.truncate(capture / "thread-0.fdx", 1 << 19)
         while not reading.is_done:
