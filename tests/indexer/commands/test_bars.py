@@ -7,8 +7,15 @@ import pty
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+
+from framedex.index import Store
+from tests.indexer.index.busy import busy_capture, record_of
+from tests.indexer.recorded import Project
+from tests.oracle.whole_captures import add_whole
 
 # By a clock that runs ahead: the time that is left is told after a second.
 WORK = """
@@ -25,6 +32,16 @@ with progress_on_terminal() as progress:
         advance(500)
         advance(1000)
 """
+
+# By a clock that runs ahead as well: every look at it is a second later.
+QUESTION = """
+import itertools, sys, time
+ticks = itertools.count()
+time.monotonic = lambda: float(next(ticks))
+from framedex.commands.main import cli
+cli(sys.argv[1:])
+"""
+EARLIER_QUESTION = QUESTION.replace("itertools.count()", "itertools.repeat(0)")
 
 
 def test_bars_tell_how_far_the_work_is_and_leave_only_the_notes() -> None:
@@ -49,11 +66,47 @@ def test_a_dumb_terminal_gets_no_bars() -> None:
     assert _drawn({"TERM": "dumb"}) == ""
 
 
-def _drawn(environment: dict[str, str]) -> str:
-    """What the work writes to the terminal at its stderr."""
+@pytest.mark.parametrize(
+    "verb", [["calls", "--limit", "0"], ["summary", "--slower", "1ns"], ["summary", "--since", "10us"]]
+)
+def test_a_question_that_takes_longer_than_a_second_shows_a_bar(busy: Path, verb: list[str]) -> None:
+    drawn = _drawn({"TERM": "xterm"}, QUESTION, ["--index", str(busy), *verb])
+
+    assert re.search(r"Reading calls .*\d calls, [\d,]+/s", drawn)
+    assert drawn.count("\x1b[A\x1b[2K") >= 1
+
+
+def test_a_question_that_is_over_at_once_shows_none(busy: Path) -> None:
+    assert _drawn({"TERM": "xterm"}, EARLIER_QUESTION, ["--index", str(busy), "calls", "--limit", "0"]) == ""
+
+
+def test_no_bar_stands_between_rows_that_are_printed_as_they_are_read(busy: Path) -> None:
+    shown = _drawn({"TERM": "xterm"}, QUESTION, ["--index", str(busy), "calls", "--limit", "0"], with_output=True)
+
+    assert "PJRT_Event_Destroy" in shown
+    assert "Reading calls" not in shown
+
+
+@pytest.fixture
+def busy(project: Project, tmp_path: Path) -> Path:
+    """An index of some thousand calls."""
+    with Store(tmp_path / "index.db") as store:
+        add_whole(store, record_of(busy_capture(project)), 700)
+    return tmp_path / "index.db"
+
+
+def _drawn(
+    environment: dict[str, str], work: str = WORK, arguments: Sequence[str] = (), *, with_output: bool = False
+) -> str:
+    """What the work writes to the terminal at its stderr, and at its stdout if that is one too."""
     ours, theirs = pty.openpty()
-    with os.fdopen(theirs, "wb", closefd=True) as terminal:
-        subprocess.run([sys.executable, "-c", WORK], stderr=terminal, env=os.environ | environment, check=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", work, *arguments],
+        stdout=theirs if with_output else subprocess.DEVNULL,
+        stderr=theirs,
+        env=os.environ | environment,
+    )
+    os.close(theirs)
     written = b""
     try:
         while part := os.read(ours, 1 << 16):
@@ -61,4 +114,5 @@ def _drawn(environment: dict[str, str]) -> str:
     except OSError:  # the other end is closed
         pass
     os.close(ours)
+    assert process.wait() == 0, written
     return written.decode().replace("\r\n", "\n")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from framedex.index import Index, Store
-from framedex.index.ask.call import totals
+from framedex.index.ask.call import filters, totals
 from framedex.index.ask.capture.contents import boundary_totals, calls_of_boundary
 from framedex.index.read.asked import AskedCapture
 from framedex.model import CallFilter, CallRow
+from framedex.progress import Advance, Silence
 from tests.indexer.index.busy import CALLS, busy_capture, record_of
 from tests.indexer.recorded import Project
 from tests.oracle.whole_captures import add_whole
@@ -89,6 +91,55 @@ def test_a_filter_lets_the_same_calls_pass_as_a_look_at_each(index: Index, wante
             nested[call.parent] += max(call.duration, 0)
     own = sum(max(call.duration, 0) - nested[call.id] for call in expected)
     assert sum(each.self_time for each in found) == own
+
+
+@pytest.mark.parametrize("wanted", [*FILTERS, CallFilter(slower_than=50, through="transfer")], ids=repr)
+def test_a_question_tells_how_far_it_is_until_it_is_through(
+    index: Index, monkeypatch: pytest.MonkeyPatch, wanted: CallFilter
+) -> None:
+    monkeypatch.setattr(filters, "_AT_ONCE", 500)
+    monkeypatch.setattr(totals, "_EXACT", 100)
+    silent = list(index.calls.each(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
+    every = index.calls.count(CallFilter())
+    listener = _Listener()
+    index.tell(listener)
+
+    told = list(index.calls.each(wanted)), index.calls.count(wanted), index.calls.totals(wanted)
+    assert told == silent
+    assert index.calls.find(wanted) == told[0]
+    assert len(listener.tasks) == 4
+    for task in listener.tasks:
+        assert all(amount >= 0 and calls >= 0 for amount, calls in task.advances)
+        assert sum(amount for amount, _ in task.advances) == task.total
+        calls = sum(calls for _, calls in task.advances)
+        assert calls <= every
+        assert calls == task.total or task.total > calls > 0
+    each, _, _, find = listener.tasks
+    assert sum(calls for _, calls in each.advances) == each.total >= len(told[0])
+    assert len(each.advances) > 1 or each.total < 500
+    assert sum(calls for _, calls in find.advances) == each.total
+
+
+@dataclass
+class _Task:
+    total: int
+    advances: list[tuple[int, int]] = field(default_factory=list)
+
+
+class _Listener(Silence):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.tasks: list[_Task] = []
+
+    def task(self, description: str, total: int | None) -> AbstractContextManager[Advance]:
+        assert description == "Reading calls" and total is not None
+        self.tasks.append(_Task(total))
+
+        def advance(amount: int, /, calls: int = 0) -> None:
+            self.tasks[-1].advances.append((amount, calls))
+
+        return nullcontext(advance)
 
 
 @pytest.mark.parametrize("by_thread", [False, True])
