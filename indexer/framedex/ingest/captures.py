@@ -12,7 +12,7 @@ from framedex.captures import CaptureState, CaptureStream, capture_identity, cap
 from framedex.errors import FramedexError
 from framedex.index import Store
 from framedex.index.file.values import storable
-from framedex.index.write.capture import CaptureWriter
+from framedex.index.write.capture import CaptureTakenError, CaptureWriter
 from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.ingest.ffi import name_ffi
 from framedex.ingest.marks import is_followed
@@ -67,14 +67,20 @@ def read_captures(
             # Meanwhile another process may have done it.
             if is_due(store, state):
                 try:
-                    added.append(_read_capture(store, state, namer, advance))
+                    stream = CaptureStream(state.path)
                 except FramedexError as error:
+                    refused[state.path] = error
+                    continue
+                try:
+                    added.append(_read_capture(store, state, stream, namer, advance))
+                except CaptureTakenError as error:
                     refused[state.path] = error
     return added
 
 
-def _read_capture(store: Store, state: CaptureState, namer: Namer, advance: Advance) -> CaptureReport:
-    stream = CaptureStream(state.path)
+def _read_capture(
+    store: Store, state: CaptureState, stream: CaptureStream, namer: Namer, advance: Advance
+) -> CaptureReport:
     reading = CaptureReading(store, stream, namer, state.signature)
     weight, told = _weight(state), 0
     while not reading.is_done:
