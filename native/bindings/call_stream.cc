@@ -163,6 +163,12 @@ void define_call_stream(py::module_& module) {
            py::arg("is_followed") = false)
       .def("definitions",
            [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture()); })
+      .def_property_readonly(
+          "stops",
+          [](const call_stream::CallStream& stream) { return to_python(stream.definitions().capture().stops); })
+      .def_property_readonly(
+          "problems",
+          [](const call_stream::CallStream& stream) { return texts(stream.definitions().capture().problems); })
       .def_property_readonly("size_of_definitions",
                              [](const call_stream::CallStream& stream) {
                                const framedex::capture::Capture& found = stream.definitions().capture();

@@ -47,7 +47,6 @@ class CallStream {
   CallStream(const std::string& folder, int64_t began, const ObjectTable& table, bool lacks_calls, bool is_followed);
 
   const capture::Definitions& definitions() const { return definitions_; }
-  uint64_t row() const { return row_; }
   // The next calls, `most` at most, that began before `until` (nanoseconds of CLOCK_MONOTONIC); without any at the
   // end, after which nothing comes if all were asked for (kForever).
   Batch next(uint64_t most, int64_t until);

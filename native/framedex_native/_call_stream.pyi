@@ -92,6 +92,8 @@ class CallStream:
     calls: int
     damaged: int
     size_of_definitions: int
+    stops: Stops
+    problems: list[str]
     object_types: list[str]
     def __init__(
         self, folder: bytes, began: int, table: ObjectTable, lacks_calls: bool, is_followed: bool = False

@@ -77,6 +77,11 @@ class CaptureStream:
         self.capture = _definitions(path, metadata, self._native.definitions())
 
     @property
+    def stops(self) -> Stops:
+        """Why calls after the end are missing, as it was at the last look."""
+        return _stops(self._native.stops)
+
+    @property
     def calls(self) -> int:
         """How many calls there are."""
         return self._native.calls
@@ -125,10 +130,10 @@ class CaptureStream:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What could not be read, in plain sentences."""
+        """What could not be read as far as the calls have come, in plain sentences."""
         damaged = self._native.damaged
         left_out = (f"{damaged} damaged records were left out.",) if damaged else ()
-        return (*self.capture.problems, *left_out)
+        return (*self._native.problems, *left_out)
 
 
 def read_capture(path: Path) -> Capture:

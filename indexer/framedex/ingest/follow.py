@@ -162,7 +162,7 @@ class _Followed:
         with self._store.transaction():
             writer.finish(
                 problems=(*self._stream.problems, *self._naming_problems),
-                stops=self._stream.capture.stops,
+                stops=self._stream.stops,
                 signature=state.signature,
                 was_followed=True,
             )

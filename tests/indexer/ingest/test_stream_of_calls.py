@@ -3,11 +3,13 @@ the stream is cut, interrupted, or followed while its program runs."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,8 @@ from framedex.index.write.capture import CaptureTakenError
 from framedex.ingest import Namer, captures, follow
 from framedex.ingest.captures import CaptureReading
 from framedex.ingest.follow import Follower
+from framedex.model import StopReason
+from framedex_native import _native
 from tests.indexer.index.busy import rows_of
 from tests.oracle.whole_captures import add_capture
 from tests.running import PROGRAMS, mock_environment, run
@@ -32,6 +36,38 @@ Rows = dict[str, list[tuple[object, ...]]]
 def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp(Path(request.param).stem)
     return run(request.param, folder=folder).capture
+
+
+class OnRequest:
+    """`on_request.py`, recorded into `folder`."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, str(PROGRAMS / "on_request.py")],
+            cwd=folder,
+            env=mock_environment(folder) | environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> OnRequest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(is_killed=True)
+
+    def ask(self, line: str) -> str:
+        """Have it do what the line says; its answer."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        print(line, file=self._process.stdin, flush=True)
+        return self._process.stdout.readline().strip()
+
+    def end(self, *, is_killed: bool = False) -> None:
+        """Let it end, or kill it."""
+        if is_killed:
+            self._process.kill()
+        self._process.communicate()
 
 
 def read_in(store: Store, capture: Path) -> None:
@@ -136,31 +172,22 @@ def test_of_two_readers_of_one_capture_the_later_one_goes_on(
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path: Path, is_killed: bool) -> None:
     """But for the times of its last moments, by some nanoseconds: the clock was tied to others' later."""
-    command = [sys.executable, str(PROGRAMS / "on_request.py")]
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=mock_environment(tmp_path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as program:
-        assert program.stdin is not None and program.stdout is not None
-        with Store(tmp_path / "index.db") as store:
-            follower = Follower(store, lambda: None)
-            capture, new = None, []
-            for line, answer in [("put", "done"), ("put", "done"), ("wait", "waiting"), ("", "done"), ("put", "done")]:
-                print(line, file=program.stdin, flush=True)
-                assert program.stdout.readline().strip() == answer
-                (capture,) = capture_folders(tmp_path / "captures")
-                new.append(follower.look([capture]))
-            assert capture is not None and new[0] > 0
-            if is_killed:
-                print("wait", file=program.stdin, flush=True)
-                program.stdout.readline()
-                follower.look([capture])
-                program.kill()
-            program.stdin.close()
-            program.wait()
+    with OnRequest(tmp_path) as program, Store(tmp_path / "index.db") as store:
+        follower = Follower(store, lambda: None)
+        capture, new = None, []
+        for line, answer in [("put", "done"), ("put", "done"), ("wait", "waiting"), ("", "done"), ("put", "done")]:
+            assert program.ask(line) == answer
+            (capture,) = capture_folders(tmp_path / "captures")
+            new.append(follower.look([capture]))
+        assert capture is not None and new[0] > 0
+        if is_killed:
+            program.ask("wait")
             follower.look([capture])
-            assert not follower.paths
-            found = calls_of(store)
-            (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
+        program.end(is_killed=is_killed)
+        follower.look([capture])
+        assert not follower.paths
+        found = calls_of(store)
+        (state,) = store._connection.execute("SELECT calls, signature <> '', reading FROM captures").fetchall()
     with Store(tmp_path / "expected.db") as store:
         add_capture(store, read_capture(capture), Namer())
         wanted = calls_of(store)
@@ -172,27 +199,16 @@ def test_a_capture_that_is_followed_ends_as_one_that_is_read_at_its_end(tmp_path
 
 def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(tmp_path: Path) -> None:
     """Also where a program is quiet for so long before its end that nothing but the end is new."""
-    environment = mock_environment(tmp_path)
-    command = [sys.executable, str(PROGRAMS / "on_request.py")]
     with ExitStack() as stack, Store(tmp_path / "index.db") as store:
-        programs = [
-            stack.enter_context(
-                subprocess.Popen(
-                    command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-                )
-            )
-            for _ in range(2)
-        ]
+        programs = [stack.enter_context(OnRequest(tmp_path)) for _ in range(2)]
         follower = Follower(store, lambda: None)
         for _ in range(3):
             for program in programs:
-                assert program.stdin is not None and program.stdout is not None
-                print("put", file=program.stdin, flush=True)
-                assert program.stdout.readline() == "done\n"
+                assert program.ask("put") == "done"
             follower.look(capture_folders(tmp_path / "captures"))
             assert totals_kept(store) == totals_counted(store)
         for program in programs:
-            program.communicate()
+            program.end()
         follower.look(capture_folders(tmp_path / "captures"))
 
         assert not follower.paths
@@ -205,35 +221,43 @@ def test_captures_that_are_followed_side_by_side_have_the_totals_of_their_calls(
 def test_calls_of_a_thread_that_was_too_new_for_one_look_come_with_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = [sys.executable, str(PROGRAMS / "on_request.py")]
     with (
-        subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            env=mock_environment(tmp_path),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as program,
+        OnRequest(tmp_path) as program,
         Store(tmp_path / "index.db") as store,
     ):
-        assert program.stdin is not None and program.stdout is not None
         follower = Follower(store, lambda: None)
         for line in ("wait", ""):  # which has calls made on threads of its own
-            print(line, file=program.stdin, flush=True)
-            program.stdout.readline()
+            program.ask(line)
         (capture,) = capture_folders(tmp_path / "captures")
         with monkeypatch.context() as patch:
             patch.setattr(follow, "_SETTLED_NS", 1 << 60)
             assert follower.look([capture]) == 0
-        print("put", file=program.stdin, flush=True)
-        program.stdout.readline()
-        program.stdin.close()
-        program.wait()
+        program.ask("put")
+        program.end()
 
         new = follower.look([capture])
 
     assert new == len(read_capture(capture).calls)
+
+
+def test_why_a_followed_capture_stops_is_told_where_nothing_else_was_new(tmp_path: Path) -> None:
+    with (
+        OnRequest(tmp_path, FRAMEDEX_LIMIT=str(_native.SEGMENT_SIZE)) as program,
+        Store(tmp_path / "index.db") as store,
+    ):
+        follower = Follower(store, lambda: None)
+        for _ in range(20):
+            program.ask("put")
+        (capture,) = capture_folders(tmp_path / "captures")
+        follower.look([capture])
+        for _ in range(60):
+            program.ask("put")
+        program.end()
+        follower.look([capture])
+        ((stops,),) = store._connection.execute("SELECT stops FROM captures").fetchall()
+
+    assert json.loads(stops) == json.loads(json.dumps(asdict(read_capture(capture).stops)))
+    assert StopReason.LIMIT in read_capture(capture).stops.reasons
 
 
 def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_path: Path) -> None:
@@ -256,28 +280,18 @@ def test_a_capture_that_is_gone_does_not_keep_others_from_being_followed(tmp_pat
 
 
 def test_of_two_followers_of_one_capture_the_later_one_waits(tmp_path: Path) -> None:
-    command = [sys.executable, str(PROGRAMS / "on_request.py")]
     with (
-        subprocess.Popen(
-            command,
-            cwd=tmp_path,
-            env=mock_environment(tmp_path),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as program,
+        OnRequest(tmp_path) as program,
         Store(tmp_path / "index.db") as store,
         Store(tmp_path / "index.db") as other,
     ):
-        assert program.stdin is not None and program.stdout is not None
-        print("put", file=program.stdin, flush=True)
-        program.stdout.readline()
+        program.ask("put")
         captures = capture_folders(tmp_path / "captures")
         first, second = Follower(store, lambda: None), Follower(other, lambda: None)
         first.look(captures)
         second.look(captures)
         assert first.paths and not second.paths
-        program.communicate()
+        program.end()
         first.look(captures)
 
         assert not first.paths
