@@ -57,11 +57,11 @@ class CaptureWriter:
         identity = storable(record.identity or str(record.capture.path))
         query = "SELECT id, reading, calls FROM captures WHERE identity = ?"
         known = connection.execute(query, (identity,)).fetchone()
-        self.is_continued = known is not None and known[1] == record.signature != ""
-        if known is not None and not self.is_continued:
+        is_continued = known is not None and known[1] == record.signature != ""
+        if known is not None and not is_continued:
             _forget(connection, known[0])
-        self.rows: int = known[2] if self.is_continued else 0
-        self.id = known[0] if self.is_continued else self._insert(None if known is None else known[0], identity)
+        self.rows: int = known[2] if is_continued else 0
+        self.id = known[0] if is_continued else self._insert(None if known is None else known[0], identity)
         self._first, self._reserved = self._reserve(reserve)
         self._add_builds()
         self._frames = _frame_ids(connection, record.frames)
@@ -70,7 +70,7 @@ class CaptureWriter:
         self._stacks = StackRows(connection, tree, record.capture.stacks, self._frames)
         written = {frame for frames in self._frames for frame in frames} | self._ffi.frames
         remember_versions(connection, written, record.began)
-        if is_late or (known is not None and not self.is_continued):
+        if is_late or (known is not None and not is_continued):
             aggregates.rebuild(connection, tree.nodes)
 
     def add(self, batch: CallBatch) -> None:
