@@ -56,7 +56,10 @@ NATIVE_ROOMS = {
 ROOMS = {
     "framedex.interchange": (("text",), ("readers",), ("placing",), ("lines",), ("detect",), ("stream",)),
     "framedex.index": (("file",), ("write", "read"), ("ask",), ("reader",)),
-    "framedex.index.ask": (("name",), ("ffi_sites",), ("ffi",), ("call",), ("line", "capture", "sources")),
+    "framedex.index.ask": (
+        *(("name",), ("ffi_sites",), ("ffi",), ("call",)),
+        *(("line", "capture", "frame_sources"), ("sources",)),
+    ),
     "framedex.commands": (("output",), ("reading",), ("editor",), ("launching",), ("verbs",), ("main",)),
     "framedex_server": (("documents",), ("answers",), ("features",), ("server",)),
 }

@@ -34,7 +34,7 @@ _VERBS = {
     ),
     "sources": Verb(
         "framedex.commands.verbs.sources:sources",
-        "List the source folders: their files, their commits, and whether those are what was recorded.",
+        "Show where the lines of recorded frames come from, and the source folders with what they are of.",
     ),
     "sources export": Verb(
         "framedex.commands.verbs.source_maps:export_sources",

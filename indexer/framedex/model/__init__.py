@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from framedex.model.checks import Check, Finding, Severity
     from framedex.model.contents import BoundaryTotals, FlameGraph, FlameKind, FlameNode
+    from framedex.model.frame_sources import ComponentFrames, LinesFrom, SourcedFrames
     from framedex.model.functions import Edge, FunctionMark
     from framedex.model.lines import (
         BoundaryEnd,
@@ -82,6 +83,7 @@ __all__ = [
     "CaptureRow",
     "Check",
     "CodeObject",
+    "ComponentFrames",
     "Definition",
     "DefinitionRow",
     "Description",
@@ -108,6 +110,7 @@ __all__ = [
     "Launch",
     "LineMark",
     "LineSummary",
+    "LinesFrom",
     "LinkHow",
     "LinkedCalls",
     "Location",
@@ -132,6 +135,7 @@ __all__ = [
     "SourceProblem",
     "SourceRoot",
     "SourceTotals",
+    "SourcedFrames",
     "Stack",
     "StackHit",
     "Stale",
@@ -174,6 +178,7 @@ __getattr__ = exports(
             "FlameKind",
             "FlameNode",
         ),
+        "frame_sources": ("ComponentFrames", "LinesFrom", "SourcedFrames"),
         "functions": ("Edge", "FunctionMark"),
         "lines": (
             "BoundaryEnd",

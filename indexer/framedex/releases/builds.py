@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
 _LIBRARY = re.compile(r"(/.*/lib(?:64)?/python\d+\.\d+)/(?!(?:site|dist)-packages/)")
+_INTERPRETER = re.compile(
+    r"(?P<prefix>/.*)/(?:bin|lib(?:64)?(?:/[\w-]+)?)/(?:lib)?python(?P<version>\d+\.\d+)[a-z]*(?:\.so[\d.]*)?"
+)
 _GIT_HASH = re.compile(r"^_git_hash\b[^=\n]*=\s*['\"]([0-9a-f]{40})['\"]", re.MULTILINE)
 _RELEASED = re.compile(r"\d+(?:\.\d+)*(?:(?:a|b|rc)\d+)?")
 _LARGEST_VERSION_FILE = 1 << 16  # bytes
@@ -56,11 +59,24 @@ def find_builds(capture: Capture) -> list[Build]:
         version = told.get(package) or _installed(Path(site), package, capture.metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_builds_of(site, package, version))
-    python = _RELEASED.match(capture.metadata.python or "")
-    if python:
-        folders = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
-        builds |= dict.fromkeys(Build("cpython", python[0], f"v{python[0]}", folder) for folder in folders)
+    if python := release_of_python(capture.metadata.python or ""):
+        builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
     return list(builds)
+
+
+def _libraries(paths: Mapping[str, None]) -> Mapping[str, None]:
+    """The folders of Python's own library; where nothing of it was seen, the ones that belong to Python's binaries."""
+    seen = dict.fromkeys(match[1] for path in paths if (match := _LIBRARY.match(path)))
+    if seen:
+        return seen
+    binaries = filter(None, map(_INTERPRETER.fullmatch, paths))
+    return dict.fromkeys(f"{match['prefix']}/lib/python{match['version']}" for match in binaries)
+
+
+def release_of_python(described: str) -> tuple[str, str] | None:
+    """The version of CPython and its tag, by how it describes itself (`sys.version`); None where that names none."""
+    found = _RELEASED.match(described)
+    return (found[0], f"v{found[0]}") if found else None
 
 
 def _packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:

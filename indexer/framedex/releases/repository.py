@@ -52,12 +52,30 @@ def published(recorded: str, builds: Sequence[Build]) -> Published | None:
 
     None where it is of none of them, or where the commit is not known.
     """
-    found = _installed(recorded, builds) or _compiled(recorded)
+    found = _installed(recorded, builds) or compiled_from(recorded)
     if found is None:
         return None
     component, path = found
     build = next((build for build in builds if build.component == component and build.revision), None)
     return Published(component, path, build.revision) if build else None
+
+
+def compiled_from(recorded: str) -> tuple[str, str] | None:
+    """The component and the path in its repository of a C or C++ file, by the path that a compiler was given.
+
+    None where the path tells neither.
+    """
+    if _GENERATED.search(recorded):
+        return None
+    if match := _EXTERNAL.fullmatch(recorded):
+        name = re.split(r"[+~]", match[1].rstrip("+~"))[-1]
+        component = _BAZEL_REPOSITORIES.get(name)
+        return (component, match[2]) if component else None
+    if match := _WORKSPACE.fullmatch(recorded):
+        return ("xla" if match[1].startswith("xla/") else "jaxlib"), match[1]
+    if match := _CPYTHON.fullmatch(recorded):
+        return "cpython", match[1]
+    return None
 
 
 def public_url(
@@ -96,19 +114,4 @@ def _installed(recorded: str, builds: Sequence[Build]) -> tuple[str, str] | None
         if not inside.endswith(".py") or "-packages/" in inside or is_generated:
             return None
         return build.component, f"{'Lib' if build.component == 'cpython' else build.component}/{inside}"
-    return None
-
-
-def _compiled(recorded: str) -> tuple[str, str] | None:
-    """The component and the path in its repository of a C or C++ file, by the path that a compiler was given."""
-    if _GENERATED.search(recorded):
-        return None
-    if match := _EXTERNAL.fullmatch(recorded):
-        name = re.split(r"[+~]", match[1].rstrip("+~"))[-1]
-        component = _BAZEL_REPOSITORIES.get(name)
-        return (component, match[2]) if component else None
-    if match := _WORKSPACE.fullmatch(recorded):
-        return ("xla" if match[1].startswith("xla/") else "jaxlib"), match[1]
-    if match := _CPYTHON.fullmatch(recorded):
-        return "cpython", match[1]
     return None

@@ -96,7 +96,12 @@ def clone_command(build: Build) -> str:
 
 def short(revision: str) -> str:
     """A commit's first digits; a tag as it is."""
-    return revision[:12] if _COMMIT.fullmatch(revision) else revision
+    return revision[:12] if is_commit(revision) else revision
+
+
+def is_commit(revision: str) -> bool:
+    """Whether a revision is a commit's full id, rather than a tag or nothing."""
+    return _COMMIT.fullmatch(revision) is not None
 
 
 def _component(path: Path, checkout: Checkout | None) -> str | None:
@@ -117,7 +122,7 @@ def _is_recorded_itself(path: Path, build: Build) -> bool:
 
 
 def _is_at(checkout: Checkout, revision: str) -> bool:
-    wanted = revision if _COMMIT.fullmatch(revision) else commit_of(checkout.top, revision)
+    wanted = revision if is_commit(revision) else commit_of(checkout.top, revision)
     return wanted == checkout.commit
 
 

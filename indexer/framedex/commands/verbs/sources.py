@@ -12,6 +12,7 @@ import click
 
 from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
+from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
 from framedex.commands.output.terminal import Line, Span, text_line
 from framedex.commands.reading.known import (
     checked_index_place,
@@ -28,6 +29,7 @@ from framedex.releases.roots import (
     RootState,
     build_text,
     clone_command,
+    is_commit,
     pin_url,
     short,
     state_of_root,
@@ -43,10 +45,12 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_context
 def sources(ctx: click.Context, as_json: bool) -> None:
-    """List the source folders: their files, their commits, and whether those are what was recorded.
+    """Show where the lines of recorded frames come from, and the source folders with what they are of.
 
-    A jaxlib or jax that was recorded knows the commit it was built from; a folder with its sources at another commit is
-    told, with the command that brings it there.
+    The table has the components that ran, with their versions and commits, and for each how many of its frames have
+    their lines from a source folder, another file here, a source map, the nearest release that framedex knows, or debug
+    information. Below it are the source folders: one with sources at another commit than that of the jax or jaxlib that
+    was recorded is told, with the command that brings it there.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -54,12 +58,16 @@ def sources(ctx: click.Context, as_json: bool) -> None:
         builds = index.sources.builds()
         states = [state_of_root(root, builds) for root in index.sources.roots()]
         maps = index.sources.maps()
+        frames = index.sources.frames({str(state.path): state.component or "" for state in states})
     missing = without_root(states, builds)
     if as_json:
-        print_json(_document(states, missing) | {"maps": [asdict(each) for each in maps]})
+        document = _document(states, missing) | {"maps": [asdict(each) for each in maps]}
+        print_json({"components": [asdict(each) | {"frames": each.frames} for each in frames]} | document)
         return
+    if frames:
+        print_lines([*frame_source_lines(frames), *improvement_lines(frames), ()])
     print_lines([line for state in states for line in _root_lines(state)])
-    print_lines(map(_map_line, maps))
+    print_lines(line for each in maps for line in _map_lines(each, builds))
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
         note("No source folder is known. Next: `framedex sources add FOLDER`.")
@@ -144,10 +152,13 @@ def _root_lines(state: RootState) -> Iterator[Line]:
         yield text_line(f"     ! {state.advice}", "error")
 
 
-def _map_line(source_map: SourceMapInfo) -> Line:
+def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[Line]:
     told = "a source map" + (", made from changed files" if source_map.is_dirty else "")
     address = f" of {source_map.repository}" if source_map.repository else ""
-    return (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
+    yield (Span(source_map.prefix[:-1], "head"), Span(f"  {told}{printable(address)}"))
+    build = next((each for each in builds if each.component == source_map.component and each.revision), None)
+    if build is not None and is_commit(build.revision) and build.revision != source_map.commit:
+        yield text_line(f"     ! {build_text(build)}; this map is of another commit: lines may be off.", "error")
 
 
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:

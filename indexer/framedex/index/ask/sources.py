@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from framedex.index.file.source_map_rows import known_maps
 from framedex.index.read.rows import Reader
 from framedex.index.read.urls import builds
 from framedex.model import FileState, SourceHealth, SourceMapInfo, SourceProblem, SourceRoot, SourceTotals
 from framedex.releases import Build
+
+if TYPE_CHECKING:
+    from framedex.model import ComponentFrames
 
 _EXAMPLES = 3
 _NUMBER = re.compile(r"(?<![-\w])\d+")
@@ -50,6 +55,15 @@ class Sources:
     def builds(self) -> list[Build]:
         """The components (jax, xla, ...) whose code was recorded, those of the latest capture first."""
         return builds(self.reader)
+
+    def frames(self, folders: Mapping[str, str]) -> list[ComponentFrames]:
+        """Where the lines of all recorded frames come from, by component and version.
+
+        `folders` are the source folders, each with the component whose sources it has; empty where those are nobody's.
+        """
+        from framedex.index.ask.frame_sources import frames_by_component  # the other questions do without
+
+        return frames_by_component(self.reader, folders)
 
     def knows(self, path: str) -> bool:
         """Whether a source file is in the index or below a source root: worth reading again when it changes."""

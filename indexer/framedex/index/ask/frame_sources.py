@@ -1,0 +1,202 @@
+"""Where the lines of all recorded frames come from, by component and version: one pass over the frames.
+
+A frame's version is that of the installation that it was in. Where one folder has had several (a package was brought up
+to date between two recordings), a capture that has the frame tells which.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from framedex.index.read.rows import Reader
+from framedex.index.read.urls import Urls
+from framedex.model import ComponentFrames, How, Language, LinesFrom, Location, SourcedFrames, is_local
+from framedex.releases.builds import release_of_python
+from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
+from framedex.whereabouts.files import is_here
+
+# Frames that have all of this in common are told together. Python code has its file where native code has its binary.
+_GROUPS = """
+    SELECT {first}, count(*), fn.language, coalesce(m.path, fn.module), coalesce(f.path, ''), fn.symbol <> '',
+           CASE WHEN fn.language = 'native' THEN substr(fn.name, 1, instr(fn.name, '::') - 1) ELSE '' END AS namespace
+    FROM frames fr JOIN functions fn ON fn.id = fr.function
+    LEFT JOIN modules m ON m.id = fr.module LEFT JOIN files f ON f.id = fr.file
+"""
+_TOGETHER = " GROUP BY fr.module, fn.language, coalesce(m.path, fn.module), fr.file, fn.symbol <> '', namespace"
+
+# From a node that has the frame down to the end of a stack, and to a capture with calls of that stack.
+_CAPTURE_OF = """
+    WITH RECURSIVE down(node, level) AS (
+        SELECT min(id), 0 FROM nodes WHERE frame = ?
+        UNION ALL
+        SELECT (SELECT min(id) FROM nodes WHERE parent = down.node), level + 1 FROM down
+        WHERE down.node IS NOT NULL AND NOT EXISTS (SELECT 1 FROM stacks WHERE leaf = down.node)
+          AND NOT EXISTS (SELECT 1 FROM stacks WHERE python_leaf = down.node)
+          AND NOT EXISTS (SELECT 1 FROM stacks WHERE site_leaf = down.node)
+    ), ending AS (SELECT node FROM down WHERE node IS NOT NULL ORDER BY level DESC LIMIT 1)
+    SELECT max(capture) FROM capture_stacks WHERE stack = (
+        SELECT coalesce((SELECT min(id) FROM stacks WHERE leaf = node),
+                        (SELECT min(id) FROM stacks WHERE python_leaf = node),
+                        (SELECT min(id) FROM stacks WHERE site_leaf = node)) FROM ending)
+"""
+
+
+class _Version(NamedTuple):
+    version: str
+    revision: str
+
+
+_UNKNOWN = _Version("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Frames that have everything in common that is asked here; `frame` is the id of one of them."""
+
+    frame: int
+    frames: int
+    language: Language
+    module: str
+    path: str
+    has_name: bool
+    namespace: str
+
+
+def frames_by_component(reader: Reader, folders: Mapping[str, str]) -> list[ComponentFrames]:
+    """All recorded frames by component and version; those of the latest version of a component come first.
+
+    `folders` are the source folders, each with the component whose sources it has; empty where those are nobody's.
+    """
+    versions = _Versions(reader)
+    places = _Places(reader, folders)
+    counts: dict[tuple[Owner, _Version], dict[tuple[LinesFrom, str], list[int]]] = defaultdict(dict)
+    for group in _groups(reader, _TOGETHER):
+        owner = _owner(group, folders.get(places.folder(group.path), ""))
+        # Frames of one binary are of one version; a Python file may have been replaced by another's.
+        is_one = group.language is Language.NATIVE or not versions.are_several(owner)
+        for each in [group] if is_one else _frames_of(reader, group):
+            lines_from = places.lines_from(each)
+            folder = places.folder(each.path) if lines_from is LinesFrom.SOURCE_FOLDER else ""
+            found = counts[owner._replace(folder=""), versions.of(owner, each.frame)]
+            totals = found.setdefault((lines_from, folder), [0, 0])
+            totals[0] += each.frames
+            totals[1] += each.frames if places.is_public(each) else 0
+    order = list(Component)
+    return [
+        ComponentFrames(owner.component.value, owner.name, *version, _in_order(counts[owner, version]))
+        for owner, version in sorted(
+            counts, key=lambda key: (order.index(key[0].component), key[0].name, versions.age(*key))
+        )
+    ]
+
+
+def _groups(reader: Reader, condition: str, *parameters: object, first: str = "min(fr.id)") -> Iterator[_Group]:
+    for row in reader.each(_GROUPS.format(first=first) + condition, *parameters):
+        frame, frames, language, module, path, has_name, namespace = row
+        yield _Group(frame, frames, Language(language), module, path, bool(has_name), namespace)
+
+
+def _frames_of(reader: Reader, group: _Group) -> Iterator[_Group]:
+    """The frames of a group of Python frames, one by one."""
+    condition = " WHERE fn.module = ? AND fr.module IS NULL AND coalesce(f.path, '') = ? GROUP BY fr.id"
+    yield from _groups(reader, condition, group.module, group.path, first="fr.id")
+
+
+def _in_order(counts: Mapping[tuple[LinesFrom, str], list[int]]) -> tuple[SourcedFrames, ...]:
+    kinds = list(LinesFrom)
+    keys = sorted(counts, key=lambda key: (kinds.index(key[0]), key[1]))
+    return tuple(SourcedFrames(*key, *counts[key]) for key in keys)
+
+
+def _owner(group: _Group, component_of_folder: str) -> Owner:
+    if group.language is Language.PYTHON:
+        return owner_of_python(group.module)
+    is_mapped = bool(group.path) and not is_local(group.path)
+    component = group.path.partition("@")[0] if is_mapped else component_of_folder
+    return owner_of_native(group.module, group.path, component, group.namespace)
+
+
+class _Places:
+    """Where lines lead: into a file here, into a map, or to a public address. Each file is looked at once."""
+
+    def __init__(self, reader: Reader, folders: Iterable[str]) -> None:
+        self._urls = Urls(reader)
+        self._folders = sorted(folders, key=len, reverse=True)
+        self._folder_of: dict[str, str] = {}
+        self._is_here: dict[str, bool] = {}
+        self._public: dict[str, bool] = {}
+
+    def folder(self, path: str) -> str:
+        """The source folder that a file is in, the innermost of several; empty where it is in none."""
+        if path not in self._folder_of:
+            around = (folder for folder in self._folders if path.startswith(f"{folder.rstrip('/')}/"))
+            self._folder_of[path] = next(around, "")
+        return self._folder_of[path]
+
+    def lines_from(self, group: _Group) -> LinesFrom:
+        path = group.path
+        if not path:
+            return LinesFrom.NAME_ONLY if group.has_name else LinesFrom.NO_NAME
+        if not is_local(path):
+            return LinesFrom.IMPORTED_MAP
+        if path not in self._is_here:
+            self._is_here[path] = is_here(path)
+        if self._is_here[path]:
+            return LinesFrom.SOURCE_FOLDER if self.folder(path) else LinesFrom.FILE_HERE
+        return LinesFrom.CODE_OBJECT if group.language is Language.PYTHON else LinesFrom.DEBUG_INFORMATION
+
+    def is_public(self, group: _Group) -> bool:
+        path = group.path
+        if not path or self._is_here.get(path):
+            return False
+        if path not in self._public:
+            self._public[path] = self._urls.added(Location(path, 1, How.EXACT)).url is not None
+        return self._public[path]
+
+
+class _Versions:
+    """The versions of what was installed, those of the capture that began last first."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._captures: dict[tuple[Component, str], dict[int, _Version]] = defaultdict(dict)
+        self._ages: dict[tuple[Component, _Version], int] = {}
+        rows = reader.rows(
+            "SELECT p.id, b.component, b.folder, b.version, b.revision FROM builds b"
+            " JOIN captures p ON p.id = b.capture WHERE b.component <> 'cpython'"
+            " ORDER BY p.started DESC, p.id DESC, b.id"
+        )
+        for capture, component, folder, version, revision in rows:
+            self._add(capture, Component(component), folder, _Version(version, revision))
+            if component == "jaxlib":
+                self._add(capture, Component.IN_JAXLIB, folder, _Version(version, ""))
+        for capture, metadata in reader.rows("SELECT id, metadata FROM captures ORDER BY started DESC, id DESC"):
+            if python := release_of_python(json.loads(metadata or "{}").get("python") or ""):
+                self._add(capture, Component.CPYTHON, "", _Version(*python))
+
+    def _add(self, capture: int, component: Component, folder: str, version: _Version) -> None:
+        self._captures[component, folder].setdefault(capture, version)
+        self._ages.setdefault((component, version), len(self._ages))
+
+    def are_several(self, owner: Owner) -> bool:
+        """Whether there were several of what an owner is an installation of, in the same folder."""
+        return len(set(self._of(owner).values())) > 1
+
+    def of(self, owner: Owner, frame: int) -> _Version:
+        """The version of an owner, which has this frame; empty where it is not known."""
+        captures = self._of(owner)
+        if not self.are_several(owner):
+            return next(iter(captures.values()), _UNKNOWN)
+        row = self._reader.row(_CAPTURE_OF, frame)
+        return captures.get(row[0] if row else 0, _UNKNOWN)
+
+    def age(self, owner: Owner, version: _Version) -> int:
+        """How many versions were recorded later."""
+        return self._ages.get((owner.component, version), len(self._ages))
+
+    def _of(self, owner: Owner) -> Mapping[int, _Version]:
+        return self._captures.get((owner.component, owner.folder), {})

@@ -1,0 +1,113 @@
+"""To which component a recorded frame belongs, and whose installation it was.
+
+Told by the binary or the Python file that a frame is in. jaxlib's binaries hold XLA, jaxlib itself and libraries of
+others: there the file of the frame's line decides, and where no line is known the namespace of its function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import NamedTuple
+
+from framedex.releases.repository import compiled_from
+
+
+class Component(StrEnum):
+    """What a frame can be of, in the order in which users look for them."""
+
+    XLA = "xla"
+    JAXLIB = "jaxlib"
+    IN_JAXLIB = "in-jaxlib"  # absl, LLVM, Eigen and the other libraries that are built into jaxlib
+    JAX = "jax"
+    PLUGIN = "plugin"
+    OWN = "own"
+    PACKAGES = "packages"
+    FRAMEDEX = "framedex"
+    CPYTHON = "cpython"
+    SYSTEM = "system"
+    GENERATED = "generated"  # machine code that was made while the program ran
+
+
+class Owner(NamedTuple):
+    """The component of a frame; the file name of a plug-in, and the folder that jax or jaxlib was installed in."""
+
+    component: Component
+    name: str = ""
+    folder: str = ""
+
+
+_PACKAGE = re.compile(r"(?P<folder>/.*/(?:site|dist)-packages/(?P<package>[^/]+))/")
+_LIBRARY = re.compile(r"/.*/lib(?:64)?/python\d+\.\d+t?/")
+_INTERPRETER = re.compile(r"(?:lib)?python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?(?:\.so[\d.]*)?")
+_PLUGIN = re.compile(r"/jax_plugins/|/[^/]*(?:libtpu|pjrt|xla_[^/]*plugin)[^/]*\.so[\d.]*$")
+_FRAMEDEX = re.compile(r"/framedex_native/|/libframedex_\w+\.so$")
+_SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/local/cuda")
+_RUNTIME = re.compile(r"(?:ld-linux[\w-]*|ld-musl[\w-]*|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp))[-.\d]*\.so[\d.]*")
+_NAMESPACES = {
+    **dict.fromkeys(("xla", "tsl", "stream_executor", "pjrt", "ifrt", "xla_ifrt"), Component.XLA),
+    **dict.fromkeys(("", "jax", "jaxlib"), Component.JAXLIB),
+}
+_IN_REPOSITORIES = {"xla": Component.XLA, "jax": Component.JAXLIB, "jaxlib": Component.JAXLIB}
+
+
+def owner_of_python(file: str) -> Owner:
+    """The owner of a Python frame, by the path of its code's file, or what Python calls it where it has none."""
+    if file.startswith("<frozen "):
+        return Owner(Component.CPYTHON)
+    if _FRAMEDEX.search(file):
+        return Owner(Component.FRAMEDEX)
+    if package := _PACKAGE.match(file):
+        component = {"jax": Component.JAX, "jaxlib": Component.JAXLIB}.get(package["package"])
+        return Owner(component, folder=package["folder"]) if component else Owner(Component.PACKAGES)
+    return Owner(Component.CPYTHON if _LIBRARY.match(file) else Component.OWN)
+
+
+def owner_of_native(binary: str, source: str, source_component: str, namespace: str) -> Owner:
+    """The owner of a native frame in a binary.
+
+    `source` is the path of its line, `source_component` the component whose source folder or source map that is in, and
+    `namespace` the first part of its function's name; each is empty where there is none.
+    """
+    file = binary.rpartition("/")[2]
+    if binary.startswith("[outside"):
+        return Owner(Component.GENERATED)
+    if _FRAMEDEX.search(binary):
+        return Owner(Component.FRAMEDEX)
+    package = _PACKAGE.match(binary)
+    if package and package["package"] == "jaxlib":
+        return Owner(_inside_jaxlib(source, source_component, namespace), folder=package["folder"])
+    if _PLUGIN.search(binary):
+        return Owner(Component.PLUGIN, file)
+    if package:
+        return Owner(Component.PACKAGES)
+    if _INTERPRETER.fullmatch(file) or _LIBRARY.match(binary):
+        return Owner(Component.CPYTHON)
+    is_of_the_kernel = "/" not in binary  # linux-vdso.so.1
+    is_system = binary.startswith(_SYSTEM) or is_of_the_kernel or _RUNTIME.fullmatch(file)
+    return Owner(Component.SYSTEM if is_system else Component.OWN)
+
+
+def _inside_jaxlib(source: str, source_component: str, namespace: str) -> Component:
+    compiled = compiled_from(source)
+    component = source_component or (compiled[0] if compiled else "")
+    if component:
+        return _IN_REPOSITORIES.get(component, Component.IN_JAXLIB)
+    return _NAMESPACES.get(namespace, Component.IN_JAXLIB)
+
+
+NAMES: Mapping[Component, str] = {
+    Component.XLA: "XLA",
+    Component.JAXLIB: "jaxlib",
+    Component.IN_JAXLIB: "others in jaxlib",
+    Component.JAX: "JAX",
+    Component.PLUGIN: "plug-in",
+    Component.OWN: "your own code",
+    Component.PACKAGES: "other packages",
+    Component.FRAMEDEX: "framedex",
+    Component.CPYTHON: "CPython",
+    Component.SYSTEM: "system libraries",
+    Component.GENERATED: "run-time code",
+}
+"""What users read."""
