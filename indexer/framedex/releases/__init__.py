@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.releases.builds import Build, find_builds, release_commits
+    from framedex.releases.builds import Build, find_builds, known_releases, release_commits
     from framedex.releases.repository import public_url, published, url_template
 
 __all__ = [
     "Build",
     "find_builds",
+    "known_releases",
     "public_url",
     "published",
     "release_commits",
@@ -20,7 +21,7 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "builds": ("Build", "find_builds", "release_commits"),
+        "builds": ("Build", "find_builds", "known_releases", "release_commits"),
         "repository": ("public_url", "published", "url_template"),
     },
 )
