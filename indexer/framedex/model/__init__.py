@@ -36,7 +36,18 @@ if TYPE_CHECKING:
     )
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
-    from framedex.model.places import FileState, How, Join, Language, LinkHow, Location, Role, Stale, is_local
+    from framedex.model.places import (
+        FileState,
+        How,
+        Join,
+        Language,
+        LinkHow,
+        Location,
+        Role,
+        Stale,
+        is_local,
+        is_of_nearest_release,
+    )
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -142,6 +153,7 @@ __all__ = [
     "Thread",
     "Trace",
     "is_local",
+    "is_of_nearest_release",
 ]
 
 # Making these dataclasses takes a third of a short command's time: a module of them is imported when one is asked for.
@@ -205,6 +217,7 @@ __getattr__ = exports(
             "Role",
             "Stale",
             "is_local",
+            "is_of_nearest_release",
         ),
         "rows": (
             "CallFilter",
