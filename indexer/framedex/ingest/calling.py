@@ -36,8 +36,7 @@ def find_calls(
     """
     in_trees = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
     in_release = {
-        sources: Bodies(lambda _: (), sources.definitions_in, sources.calls_in_bodies)
-        for sources in released.values()
+        sources: Bodies(lambda _: (), sources.definitions_in, sources.calls_in_bodies) for sources in released.values()
     }
     defined = {placement.function: placement for placement in placements if _is_defined(placement)}
     frames = tables.open_frames(defined)

@@ -10,7 +10,7 @@ from framedex.index.write.records import Placement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.ingest.released import Released, BinarySources
+from framedex.ingest.released import BinarySources, Released
 from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated

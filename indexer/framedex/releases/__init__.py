@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from framedex.lazy import exports
 
 if TYPE_CHECKING:
-    from framedex.releases.builds import Build, find_builds, release_commits
+    from framedex.releases.builds import Build, find_builds, known_releases, release_commits
     from framedex.releases.origins import NO_ORIGIN, Origin, Origins, is_named_by_xla
     from framedex.releases.repository import public_url, published, url_template
 
@@ -16,6 +16,7 @@ __all__ = [
     "Origins",
     "find_builds",
     "is_named_by_xla",
+    "known_releases",
     "public_url",
     "published",
     "release_commits",
@@ -25,7 +26,7 @@ __all__ = [
 __getattr__ = exports(
     __name__,
     {
-        "builds": ("Build", "find_builds", "release_commits"),
+        "builds": ("Build", "find_builds", "known_releases", "release_commits"),
         "origins": ("NO_ORIGIN", "Origin", "Origins", "is_named_by_xla"),
         "repository": ("public_url", "published", "url_template"),
     },

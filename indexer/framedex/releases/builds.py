@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -44,6 +44,11 @@ class Build:
 def release_commits(version: str) -> Mapping[str, str]:
     """The commits of `jax` and `xla` from which a release of jaxlib was built; empty for a version not known."""
     return _commits().get(version, {})
+
+
+def known_releases() -> Sequence[str]:
+    """The versions of jaxlib whose commits are known, the oldest first."""
+    return tuple(_commits())
 
 
 def find_builds(capture: Capture) -> list[Build]:

@@ -2,12 +2,13 @@
 
 from framedex.sourcemap.checkout import public_address, repository_of, tracked_files
 from framedex.sourcemap.format import ENDING, SourceMapError, read_map, write_map
-from framedex.sourcemap.records import MalformedError, encode_header, is_inside
+from framedex.sourcemap.records import MalformedError, decode_header, encode_header, is_inside
 
 __all__ = [
     "ENDING",
     "MalformedError",
     "SourceMapError",
+    "decode_header",
     "encode_header",
     "is_inside",
     "public_address",

@@ -161,7 +161,7 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     if same := [c for c, path in paths if _without_anonymous(path) == named]:
         return same
     # The name of a definition leaves out inline namespaces, of which a symbol tells no more than how they are called.
-    unversioned = tuple(part for part in named if not _VERSION.fullmatch(part))
+    unversioned = tuple(part for part in named if not VERSION.fullmatch(part))
     if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
         return same
     # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
@@ -169,7 +169,7 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     return [c for c, path in paths if len(path) > 1 and key[-len(path) :] == path and PurePosixPath(c[0]).name == unit]
 
 
-_VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
+VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")
 
 
 def _without_anonymous(path: tuple[str, ...]) -> tuple[str, ...]:

@@ -123,9 +123,10 @@ def _missing_sources(found: Trace) -> Iterator[str]:
 def _others(names: Iterable[str]) -> str:
     """The outermost scopes of those of these functions that are of neither repository, each once."""
     strange = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
-    scopes = dict.fromkeys(f"`{scope}::`" if colons else f"`{scope}`" for scope, colons, _ in (
-        printable(name).partition("::") for name in strange
-    ))
+    scopes = dict.fromkeys(
+        f"`{scope}::`" if colons else f"`{scope}`"
+        for scope, colons, _ in (printable(name).partition("::") for name in strange)
+    )
     return ", ".join(scopes)
 
 

@@ -1,0 +1,25 @@
+"""Release maps: what the sources of each release of jaxlib define and call, shipped with framedex and read in place."""
+
+from typing import TYPE_CHECKING
+
+from framedex.lazy import exports
+
+if TYPE_CHECKING:
+    from framedex.releasemaps.reader import ReleaseMap, ReleaseMaps, open_release_maps
+    from framedex.releasemaps.writer import ReleaseSources, write_release_maps
+
+__all__ = [
+    "ReleaseMap",
+    "ReleaseMaps",
+    "ReleaseSources",
+    "open_release_maps",
+    "write_release_maps",
+]
+
+__getattr__ = exports(
+    __name__,
+    {
+        "reader": ("ReleaseMap", "ReleaseMaps", "open_release_maps"),
+        "writer": ("ReleaseSources", "write_release_maps"),
+    },
+)

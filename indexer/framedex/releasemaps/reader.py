@@ -1,0 +1,205 @@
+"""Reads release maps in place: what is asked for is found by an index, and only the files that have it are taken apart.
+
+Nothing in the file is trusted: what is not as docs/source-map.md says is refused as SourceMapError when it is met.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from framedex.model import Definition, ExtractedFile, SourceMapInfo
+from framedex.regularfile import open_regular
+from framedex.releasemaps.format import LANGUAGES, LARGEST, VERSION, Content, ForeignError, read_content
+from framedex.releasemaps.names import NameIndex
+from framedex.releasemaps.versions import FileVersions
+from framedex.releases import known_releases
+from framedex.sourcemap import MalformedError, SourceMapError, is_inside
+
+SHIPPED = Path(__file__).with_name("releases.fdmaps")
+
+_IN_MEMORY = 512  # files taken apart that are kept
+_REMEDY = "Install framedex again; frames are without the links that it gives until then."
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+
+
+def open_release_maps(path: Path = SHIPPED) -> ReleaseMaps:
+    """The release maps of a file, those that framedex comes with where none is named.
+
+    Raises SourceMapError where they cannot be read or are damaged, as each method of what is returned does.
+    """
+    with _refusing(path):
+        with open_regular(path) as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise MalformedError("it is too large")
+        return ReleaseMaps(_Opened(path, read_content(data)))
+
+
+class ReleaseMaps:
+    """The maps of all releases. `releases` are the versions of jaxlib, the oldest first."""
+
+    def __init__(self, opened: _Opened) -> None:
+        self._opened = opened
+        self.releases = opened.content.releases
+
+    def nearest(self, component: str, version: str) -> ReleaseMap | None:
+        """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the one with the fewest releases in
+        between, of two the newer; None for a component that is not there.
+        """
+        found = self._opened.content.components.get(component)
+        if found is None:
+            return None
+        place = _place(version)
+        _, release, info = min(
+            (abs(_place(self.releases[number]) - place), -number, info)
+            for number, info in enumerate(found.infos)
+            if info is not None
+        )
+        return ReleaseMap(self._opened, info, -release, is_nearest=_public(version) != self.releases[-release])
+
+
+class ReleaseMap:
+    """What a component's sources define and call in a release, without the text.
+
+    `info` has its commit, `release` the version of jaxlib; `is_nearest`: it is not the release that was asked for.
+    Paths are relative to the repository. A language is `cpp`, `protobuf` or `tablegen`.
+    """
+
+    def __init__(self, opened: _Opened, info: SourceMapInfo, release: int, *, is_nearest: bool) -> None:
+        self.info = info
+        self.release = opened.content.releases[release]
+        self.is_nearest = is_nearest
+        self._opened, self._release = opened, release
+        self._component = opened.content.components[info.component]
+
+    def files_defining(self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp") -> list[str]:
+        """The files with definitions that `match` could choose for a symbol: `short_name` and `key_of` are its own.
+
+        Without a key all that define something of that short name. There may be one more, as names are kept as hashes.
+        """
+        with self._opened.refusing():
+            return [self._path(number) for number in self._files(short_name, key, language)]
+
+    def definitions(
+        self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp"
+    ) -> list[tuple[str, Definition]]:
+        """The definitions of that short name in these files, without their calls, in order of path."""
+        with self._opened.refusing():
+            return [
+                (self._path(number), definition)
+                for number in self._files(short_name, key, language)
+                for definition in self._opened.versions(number).definitions(self._release, short_name)
+            ]
+
+    def calls_in_bodies(self, short_name: str, most: int, longest: int) -> list[frozenset[str]]:
+        """The names that each C++ function, method and macro of a short name calls; none of one with more lines than
+        `longest`. Nothing of a name that more than `most` have.
+        """
+        with self._opened.refusing():
+            files = self._within(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
+            if len(files) > most:
+                return []
+            versions = map(self._opened.versions, files)
+            found = [each for version in versions for each in version.bodies(self._release, short_name)]
+            if len(found) > most:
+                return []
+            return [calls if length <= longest else frozenset() for length, calls in found]
+
+    def definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a file that call something, with their calls; none where there is no such file."""
+        with self._opened.refusing():
+            number = self._number(path)
+            return [] if number is None else self._opened.versions(number).calling(self._release)
+
+    def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
+        """A file with its definitions and their calls; with `within` only the definitions inside those lines.
+
+        Time, size, hash and columns are 0. Raises SourceMapError where there is no such file.
+        """
+        with self._opened.refusing():
+            number = self._number(path)
+            if number is None:
+                raise MalformedError(f"{path} is missing")
+            language = LANGUAGES[self._opened.content.languages[number]]
+            rows = self._opened.versions(number).rows(self._release, within)
+            return ExtractedFile(path, language, 0, 0, 0, 0, tuple(rows), ())
+
+    def paths(self) -> list[str]:
+        """All files of the release."""
+        with self._opened.refusing():
+            numbers = range(self._component.first, self._component.end)
+            return [self._path(number) for number in numbers if self._opened.versions(number).is_in(self._release)]
+
+    def _files(self, short_name: str, key: tuple[str, ...], language: str) -> list[int]:
+        return self._within(self._opened.names.files(short_name, key, self._release), language)
+
+    def _within(self, numbers: list[int], language: str) -> list[int]:
+        """Those of the component and of a language."""
+        languages = self._opened.content.languages
+        wanted = range(self._component.first, self._component.end)
+        return [number for number in numbers if number in wanted and LANGUAGES[languages[number]] == language]
+
+    def _number(self, path: str) -> int | None:
+        paths, end = self._opened.content.paths, self._component.end
+        number = bisect_left(paths, path, self._component.first, end)
+        is_there = number < end and paths[number] == path and self._opened.versions(number).is_in(self._release)
+        return number if is_there else None
+
+    def _path(self, number: int) -> str:
+        path = self._opened.content.paths[number]
+        if not is_inside(path):
+            raise MalformedError("a path leads elsewhere")
+        return path
+
+
+class _Opened:
+    """A file of release maps that has been read."""
+
+    def __init__(self, path: Path, content: Content) -> None:
+        self.content = content
+        self.names = NameIndex(content.names)
+        self.versions = lru_cache(_IN_MEMORY)(lambda number: FileVersions(content.file(number)))
+        self._path = path
+
+    def refusing(self) -> AbstractContextManager[None]:
+        """Raise what is found wrong with the file as SourceMapError."""
+        return _refusing(self._path)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Raise what is wrong with the file as SourceMapError."""
+    try:
+        yield
+    except OSError as error:
+        problem = error.strerror or error
+        raise SourceMapError(f"The release maps {path} cannot be read: {problem}.", _REMEDY) from error
+    except ForeignError as error:
+        version = str(error)
+        told = f"are of version {version}, this framedex reads version {VERSION}" if version else "are none"
+        raise SourceMapError(f"The release maps {path} {told}.", _REMEDY) from error
+    except (MalformedError, IndexError, ValueError, RecursionError, zlib.error) as error:
+        raise SourceMapError(f"The release maps {path} are damaged: {error}.", _REMEDY) from error
+
+
+def _place(version: str) -> int:
+    """Where a version is among the releases of jaxlib that are known; one that is not known is between two others."""
+    known = known_releases()
+    numbers = _numbers(version)
+    return bisect_left(known, numbers, key=_numbers)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    match = _NUMBERS.match(version)
+    return tuple(int(part[:9]) for part in match[0].split(".")) if match else ()
+
+
+def _public(version: str) -> str:
+    """`0.4.13` of `0.4.13+cuda12.cudnn89`, which is built from the same sources."""
+    return version.partition("+")[0]

@@ -1,0 +1,87 @@
+"""Writes release maps. The same sources give the same bytes, with one version of zlib."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from framedex.model import DefinitionRow, ExtractedFile, SourceMapInfo
+from framedex.releasemaps.format import LANGUAGES, Component, Content, compressed, write_content
+from framedex.releasemaps.names import NameEntry, encode_names, hash_of_path, hash_of_short
+from framedex.releasemaps.versions import BODIES, KINDS, encode_versions, texts_of
+from framedex.sources.names import path_of
+
+_LARGEST_DICTIONARY = 1 << 15  # bytes that zlib looks back
+_SHORTEST = 4  # bytes of a text that is worth pointing to
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSources:
+    """What a component's sources are in the releases: `infos` and `files` have an entry for each, None where it is not
+    there. `files` are by path, relative to the repository.
+    """
+
+    infos: Sequence[SourceMapInfo | None]
+    files: Sequence[Mapping[str, ExtractedFile]]
+
+
+def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources]) -> bytes:
+    """The file with the maps of these releases, the oldest first, whose components are those of `sources`."""
+    paths: list[str] = []
+    languages: list[int] = []
+    entries: list[NameEntry] = []
+    files: list[bytes] = []
+    components = {}
+    for each in sources:
+        first = len(paths)
+        for path in sorted(set().union(*each.files)):
+            versions = [found.get(path) for found in each.files]
+            if any(_definitions(version) for version in versions if version):
+                entries.extend(_entries(len(paths), versions))
+                paths.append(path)
+                languages.append(_language(versions))
+                files.append(encode_versions([_definitions(version) if version else None for version in versions]))
+        info = next(filter(None, each.infos))
+        components[info.component] = Component(tuple(each.infos), first, len(paths))
+    dictionary = _dictionary(files)
+    streams = [compressed(data, dictionary) for data in files]
+    ends = list(accumulate(map(len, streams)))
+    names = encode_names(entries)
+    return write_content(
+        Content(tuple(releases), components, names, tuple(paths), languages, ends, dictionary, b"".join(streams))
+    )
+
+
+def _definitions(file: ExtractedFile) -> list[DefinitionRow]:
+    """What the maps keep of a file: what is only declared there is no code of its own."""
+    return [row for row in file.definitions if row[2] in KINDS]
+
+
+def _language(versions: Sequence[ExtractedFile | None]) -> int:
+    (language,) = {version.language for version in versions if version}
+    return LANGUAGES.index(language)
+
+
+def _entries(number: int, versions: Sequence[ExtractedFile | None]) -> Iterator[NameEntry]:
+    releases: dict[tuple[int, int, bool], int] = {}
+    for release, version in enumerate(versions):
+        for name, key, kind, *_ in _definitions(version) if version else ():
+            entry = hash_of_short(key), hash_of_path(path_of(name)), kind in BODIES
+            releases[entry] = releases.get(entry, 0) | 1 << release
+    for (short, path, is_body), found in releases.items():
+        yield NameEntry(short, path, number, is_body, found)
+
+
+def _dictionary(files: Sequence[bytes]) -> bytes:
+    """The texts that most files have, for zlib to point to; it does so with fewest bits to those at the end."""
+    used = Counter(text for data in files for text in texts_of(data))
+    texts, size = [], 0
+    for text in sorted(used, key=lambda text: (-used[text], text)):
+        if len(text) >= _SHORTEST and used[text] > 1:
+            size += len(text) + 1
+            if size > _LARGEST_DICTIONARY:
+                break
+            texts.append(text)
+    return b"\0".join(reversed(texts))
