@@ -44,9 +44,9 @@ def owe_to_release_maps(tables: SourceTables, path: Path = SHIPPED) -> None:
 
 
 class _Asked(Protocol):
-    """Gives what maps answer, or what is given where they are damaged."""
+    """Gives what maps answer; None where they are damaged."""
 
-    def __call__(self, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer: ...
+    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
 
 
 class Released:
@@ -67,17 +67,17 @@ class Released:
             return None
         return self._sources(function.origin)
 
-    def asked(self, ask: Callable[[], _Answer], otherwise: _Answer) -> _Answer:
-        """What the maps answer; where they are damaged, that is noted."""
+    def asked(self, ask: Callable[[], _Answer]) -> _Answer | None:
+        """What the maps answer; None where they are damaged, which is noted."""
         try:
             return ask()
         except SourceMapError as error:
             if (problem := f"{error.message} {error.remedy}") not in self.problems:
                 self.problems.append(problem)
-            return otherwise
+            return None
 
     def _open(self) -> ReleaseMaps | None:
-        return self.asked(lambda: open_release_maps(self._path), None)
+        return self.asked(partial(open_release_maps, self._path))
 
     def _of(self, origin: Origin) -> BinarySources | None:
         opened = self._maps()
@@ -86,7 +86,7 @@ class Released:
         revisions = self._tables.revisions()
         maps = []
         for component in _OF_JAXLIB if origin.is_known else _OF_OTHERS:
-            found = self.asked(partial(opened.nearest, component, origin.release or opened.releases[-1]), None)
+            found = self.asked(partial(opened.nearest, component, origin.release or opened.releases[-1]))
             if found is not None:
                 is_it = origin.is_known and (component, origin.release, found.info.commit) in revisions
                 maps.append((replace(found.info, is_nearest=not is_it), found))
@@ -109,7 +109,7 @@ class BinarySources:
         return [
             (info.prefix + path, definition)
             for info, source_map in self._maps
-            for path, definition in self._asked(partial(source_map.definitions, short_name, key, language), [])
+            for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
     def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Found]:
@@ -132,14 +132,14 @@ class BinarySources:
         """The definitions of a file that call something, with their calls."""
         prefix, _, inside = path.partition(":")
         source_map = next(source_map for info, source_map in self._maps if info.prefix == f"{prefix}:")
-        return self._asked(partial(source_map.definitions_in, inside), [])
+        return self._asked(partial(source_map.definitions_in, inside)) or []
 
     def calls_in_bodies(self, short_name: str, most: int, longest: int) -> list[frozenset[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""
         found = [
             calls
             for _, source_map in self._maps
-            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, most, longest), [])
+            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, most, longest)) or ()
         ]
         return found if len(found) <= most else []
 
