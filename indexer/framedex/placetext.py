@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framedex.model import How, Stale
+from framedex.model import How, Stale, is_of_nearest_release
 
 if TYPE_CHECKING:
     from framedex.model import Location
 
 
 def location_labels(location: Location) -> list[str]:
-    """The labels of a line: how it is known unless exactly, and what became of it where its file has changed."""
-    return [location.how.value] * (location.how is not How.EXACT) + stale_labels(location)
+    """The labels of a line: how it is known unless exactly, whether only in another release than the recorded one,
+    and what became of it where its file has changed.
+    """
+    known = [location.how.value] * (location.how is not How.EXACT)
+    return known + ["nearest release"] * is_of_nearest_release(location.path) + stale_labels(location)
 
 
 def stale_labels(location: Location) -> list[str]:

@@ -10,6 +10,7 @@ from framedex.binaries import Binary
 from framedex.index.write.records import FramePlacement, OpenFrame, Placement
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.released import BinarySources
 from framedex.model import How, Location
 from framedex.progress import Progress
 from framedex.sources.bodies import Bodies
@@ -23,10 +24,20 @@ _MOST_CANDIDATES = 8
 
 
 def find_calls(
-    tables: SourceTables, placements: Sequence[Placement], binaries: RecordedBinaries, progress: Progress
+    tables: SourceTables,
+    placements: Sequence[Placement],
+    binaries: RecordedBinaries,
+    progress: Progress,
+    released: Mapping[int, BinarySources],
 ) -> list[FramePlacement]:
-    """The lines of the frames of these functions, as far as they can be told; the others stay at the definition."""
-    bodies = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
+    """The lines of the frames of these functions, as far as they can be told; the others stay at the definition.
+
+    `released` has the sources of those functions that are in release maps, by their ids.
+    """
+    in_trees = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
+    in_release = {
+        sources: Bodies(lambda _: (), sources.definitions_in, sources.calls_in_bodies) for sources in released.values()
+    }
     defined = {placement.function: placement for placement in placements if _is_defined(placement)}
     frames = tables.open_frames(defined)
     compiled = _Compiled(binaries)
@@ -34,7 +45,9 @@ def find_calls(
     with progress.task("Finding calls", len(frames)) as advance:
         for _, seen in groupby(frames, key=lambda frame: frame.id):
             callees = list(seen)
-            if placed := _place(defined[callees[0].function], callees, compiled, bodies):
+            function = callees[0].function
+            bodies = in_release[released[function]] if function in released else in_trees
+            if placed := _place(defined[function], callees, compiled, bodies):
                 found.append(placed)
             advance(len(callees))
     return found

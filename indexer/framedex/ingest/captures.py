@@ -22,7 +22,7 @@ from framedex.ingest.report import CaptureReport
 from framedex.missing import all_problems
 from framedex.model import Capture
 from framedex.progress import Advance, Progress
-from framedex.releases import find_builds
+from framedex.releases import Origins, find_builds
 
 CALLS_AT_ONCE = 1 << 18
 """Calls that are committed together: an interrupted run loses no more, in some tenths of a second."""
@@ -138,7 +138,9 @@ class CaptureReading:
 
 def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[CaptureRecord, tuple[str, ...]]:
     """A capture with all that is known of it but for its calls, and what could not be named, as sentences."""
-    frames, problems = namer.name_frames(capture)
+    builds = find_builds(capture)
+    origins = Origins(builds)
+    frames, problems = namer.name_frames(capture, origins)
     record = CaptureRecord(
         capture,
         _started_unix_seconds(capture),
@@ -147,8 +149,8 @@ def record_of(capture: Capture, namer: Namer, signature: str = "") -> tuple[Capt
         (*capture.problems, *problems),
         identity=capture_identity(capture.path, capture.metadata),
         signature=signature,
-        ffi=name_ffi(capture, namer),
-        builds=find_builds(capture),
+        ffi=name_ffi(capture, namer, origins),
+        builds=builds,
         began=capture.metadata.started_unix_ns,
     )
     return record, tuple(problems)

@@ -13,6 +13,7 @@ from framedex.index.write.records import FfiRecords, FrameRecord, HandlerRecord,
 from framedex.ingest.naming import Namer, Paths, python_record
 from framedex.model import Capture, NativeFrame
 from framedex.regularfile import read_regular
+from framedex.releases import Origins
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = {
@@ -24,23 +25,23 @@ _COMPREHENSIONS = {
 _UNKNOWN_INSTRUCTION = 0
 
 
-def name_ffi(capture: Capture, namer: Namer) -> FfiRecords:
+def name_ffi(capture: Capture, namer: Namer, origins: Origins) -> FfiRecords:
     """Follow what a capture tells of FFI, and name the frames of its sites; its handlers are named when met."""
     joins = follow_ffi(capture)
     naming = _SiteNaming(capture)
     return FfiRecords(
         joins=joins,
         sites=tuple(naming.record(site) for site in joins.sites.values()),
-        name_handler=partial(_handler, capture, namer),
+        name_handler=partial(_handler, capture, namer, origins),
     )
 
 
-def _handler(capture: Capture, namer: Namer, entry: int) -> HandlerRecord | None:
+def _handler(capture: Capture, namer: Namer, origins: Origins, entry: int) -> HandlerRecord | None:
     """The handler that is entered at a frame of a capture, in which the stack of a run ends."""
     frame = capture.frames[entry]
     if not isinstance(frame, NativeFrame) or frame.module < 0:
         return None
-    signature, implementation = namer.ffi_handler(capture, frame)
+    signature, implementation = namer.ffi_handler(capture, frame, origins)
     return HandlerRecord(entry, signature, implementation)
 
 

@@ -24,6 +24,7 @@ from framedex.model import (
     PythonFrame,
     Role,
 )
+from framedex.releases import Origins
 from framedex.sources import processors, short_name
 from framedex.whereabouts.files import is_of_a_process
 from framedex.whereabouts.rules import BUILD_FOLDER
@@ -37,8 +38,14 @@ class Namer:
     def __init__(self, binaries: RecordedBinaries | None = None) -> None:
         self._binaries = binaries or RecordedBinaries()
 
-    def name_frames(self, capture: Capture) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
-        """The logical frames of each recorded frame, outermost first; and what stood in the way, as sentences."""
+    def name_frames(
+        self, capture: Capture, origins: Origins | None = None
+    ) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:
+        """The logical frames of each recorded frame, outermost first; and what stood in the way, as sentences.
+
+        `origins` say which release the binaries are of.
+        """
+        origins = origins or Origins()
         symbols, problems = self._resolve(capture)
         paths = Paths(capture.metadata.cwd or "")
         records: list[tuple[FrameRecord, ...]] = []
@@ -46,10 +53,12 @@ class Namer:
             if isinstance(frame, PythonFrame):
                 records.append((_recorded_python(capture, frame, paths),))
             else:
-                records.append(_native_records(capture, frame, symbols.get(frame, ()), paths))
+                records.append(_native_records(capture, frame, symbols.get(frame, ()), paths, origins))
         return records, problems
 
-    def ffi_handler(self, capture: Capture, entry: NativeFrame) -> tuple[Signature | None, FrameRecord | None]:
+    def ffi_handler(
+        self, capture: Capture, entry: NativeFrame, origins: Origins | None = None
+    ) -> tuple[Signature | None, FrameRecord | None]:
         """What the FFI handler that is entered at a frame takes, and the function that it was made from."""
         binary, _ = self._binaries.open(capture.modules[entry.module])
         found = binary.ffi_handler(entry.offset - 1) if binary is not None else None
@@ -60,7 +69,7 @@ class Namer:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
             symbols = binary.resolve([found.implementation])[0]
             paths = Paths(capture.metadata.cwd or "")
-            implementation = _native_records(capture, at_entry, symbols, paths)[0]
+            implementation = _native_records(capture, at_entry, symbols, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 
     def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], list[str]]:
@@ -158,7 +167,7 @@ def _python_role(filename: str, qualname: str) -> Role:
 
 
 def _native_records(
-    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths
+    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths, origins: Origins
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
         return (_unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset),)
@@ -179,6 +188,7 @@ def _native_records(
             unit=storable(symbol.unit or ""),
             first_line=0,
             location=None,
+            origin=origins.of(module.path, symbol.symbol),
         )
         path = paths.compiled(symbol.path) if symbol.path and symbol.line > 0 else None
         location = None if path is None else Location(path, symbol.line, How.EXACT)

@@ -37,7 +37,7 @@ def read_needed(store: Store, trees: Trees, progress: Progress, report: TreeRepo
         read_files(store, wanted, trees.roots, report, advance)
     with store.transaction():
         place_mapped(store, mapped)
-        place_functions(store.sources, progress, binaries)
+        report.tell(place_functions(store.sources, progress, binaries))
 
 
 def _most_wanted(functions: list[UnplacedFunction], files: TreeFiles, unread: set[str]) -> list[str]:

@@ -3,39 +3,55 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from framedex.binaries.names import parse_name
 from framedex.index.write.records import Placement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
 from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.released import BinarySources, Released
 from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated
+from framedex.sources.names import key_of
 
 Found = tuple[str, Definition]
 
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
 
-def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> None:
+def place_functions(tables: SourceTables, progress: Progress, binaries: RecordedBinaries) -> list[str]:
     """Look up the functions that are owed a look-up, and the calls in their frames, and store what was found.
 
-    Definitions in source folders that are missing count where no other fits: a checkout may have been moved.
-    Call it in a transaction.
+    Definitions in source folders that are missing count where no other fits: a checkout may have been moved. What
+    neither folders nor imported maps have is looked up in the release maps; what is wrong with those is returned, as
+    sentences. Call it in a transaction.
     """
+    released = Released(tables)
     functions = tables.unplaced_functions()
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     placements = []
+    sources_of: dict[int, BinarySources] = {}
     with progress.task("Finding definitions", len(functions)) as advance:
         for function in functions:
             definitions = tables.definitions(function.record.short_name, _LANGUAGES[function.record.language])
             if function.record.language is Language.PYTHON:
-                placements.append(_place_python(function, definitions))
+                placement: Placement | None = _place_python(function, definitions)
             else:
-                placements.append(_place_native(function, definitions, missing) or _place_generated(tables, function))
+                placement = _place_native(function, definitions, missing)
+                placement = placement or _place_generated(function, tables.definitions)
+                if placement is None and (sources := _release_sources(function, released)):
+                    placement = _place_released(function, sources)
+                    if placement is not None:
+                        sources_of[function.id] = sources
+            placements.append(placement or Placement(function.id, None, 0))
             advance(1)
-    tables.write_placements(placements, find_calls(tables, placements, binaries, progress))
+    for placement in placements:
+        if sources := sources_of.get(placement.function):
+            tables.use_release_maps(sources.holding(each.path for each in _places(placement)))
+    tables.write_placements(placements, find_calls(tables, placements, binaries, progress, sources_of))
+    return released.problems
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
@@ -65,19 +81,40 @@ def _place_native(
     return None
 
 
-def _place_generated(tables: SourceTables, function: UnplacedFunction) -> Placement:
-    """The message or record that the function was generated from, if the source trees have it."""
+def _place_generated(
+    function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Found]]
+) -> Placement | None:
+    """The message or record that the function was generated from, if it is among the definitions."""
     symbol = _symbol(function)
     scopes = dict.fromkeys(generated_scopes(symbol)) if function.record.symbol else ()
-    candidates = [found for scope in scopes for language in GENERATING for found in tables.definitions(scope, language)]
+    candidates = [found for scope in scopes for language in GENERATING for found in definitions(scope, language)]
     how, found = match_generated(symbol, candidates)
-    return _placement(function, how, found) if how is not None else Placement(function.id, None, 0)
+    return _placement(function, how, found) if how is not None else None
+
+
+def _release_sources(function: UnplacedFunction, released: Released) -> BinarySources | None:
+    """The release's sources that a function may be in; None where debug information has told where it is."""
+    if function.seen_at is not None or not function.record.symbol:
+        return None
+    return released.sources_of(function.record)
+
+
+def _place_released(function: UnplacedFunction, sources: BinarySources) -> Placement | None:
+    symbol = _symbol(function)
+    how, found = match(symbol, sources.definitions_for(function.record, key_of(parse_name(symbol.symbol))))
+    if how is not None and found:
+        return _placement(function, how, found)
+    return _place_generated(function, sources.definitions)
 
 
 def _placement(function: UnplacedFunction, how: How, found: Sequence[Found]) -> Placement:
     location, *others = (Location(path, definition.line, how) for path, definition in found)
     end_line = found[0][1].end_line if how is How.DEFINITION else 0
     return Placement(function.id, location, end_line, tuple(others))
+
+
+def _places(placement: Placement) -> list[Location]:
+    return [placement.location, *placement.candidates] if placement.location else []
 
 
 def _around(seen_at: Location | None, definitions: Sequence[Found]) -> list[Found]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,6 +42,10 @@ class TreeReport:
     removed: int = 0
     definitions: int = 0
     problems: list[str] = field(default_factory=list)
+
+    def tell(self, problems: Iterable[str]) -> None:
+        """Add problems, those only that were not told before."""
+        self.problems.extend(problem for problem in problems if problem not in self.problems)
 
     def unreadable(self, folder: str) -> None:
         """Add the problem that a folder cannot be read."""

@@ -13,6 +13,7 @@ from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
 from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.released import owe_to_release_maps
 from framedex.ingest.report import Report, TreeReport
 from framedex.ingest.trees import find_trees, read_files, update_trees
 from framedex.progress import Progress
@@ -41,6 +42,7 @@ def ingest_captures(
             store.sources.add_root(os.path.realpath(root))
         if rules is not None:
             store.sources.replace_path_rules(rules)
+        owe_to_release_maps(store.sources)
     states, refused = states_of(captures)
     moved = [state.path for state in states if has_moved(store, state)]
     binaries = _binaries(store)
@@ -71,7 +73,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     update_trees(store, trees, progress, report)
     with store.transaction():
         place_mapped(store, mapped)
-        place_functions(store.sources, progress, binaries)
+        report.tell(place_functions(store.sources, progress, binaries))
     return report
 
 
@@ -102,7 +104,7 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
         gone = [path for path in wanted if path in known and path not in there]
         store.sources.remove_files(gone)
         report.removed = len(gone)
-        place_functions(store.sources, progress, _binaries(store))
+        report.tell(place_functions(store.sources, progress, _binaries(store)))
     return report
 
 

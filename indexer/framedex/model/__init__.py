@@ -37,7 +37,18 @@ if TYPE_CHECKING:
     )
     from framedex.model.metadata import Launch, Metadata
     from framedex.model.missing import MergeOutcome, StopReason, Stops
-    from framedex.model.places import FileState, How, Join, Language, LinkHow, Location, Role, Stale, is_local
+    from framedex.model.places import (
+        FileState,
+        How,
+        Join,
+        Language,
+        LinkHow,
+        Location,
+        Role,
+        Stale,
+        is_local,
+        is_of_nearest_release,
+    )
     from framedex.model.rows import (
         CallFilter,
         CallRow,
@@ -146,6 +157,7 @@ __all__ = [
     "Thread",
     "Trace",
     "is_local",
+    "is_of_nearest_release",
 ]
 
 # Making these dataclasses takes a third of a short command's time: a module of them is imported when one is asked for.
@@ -210,6 +222,7 @@ __getattr__ = exports(
             "Role",
             "Stale",
             "is_local",
+            "is_of_nearest_release",
         ),
         "rows": (
             "CallFilter",

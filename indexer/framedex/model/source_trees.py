@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from framedex.model.places import NEAREST
+
 
 @dataclass(frozen=True, slots=True)
 class SourceMapInfo:
@@ -11,7 +13,7 @@ class SourceMapInfo:
 
     `repository` is the public address of a repository, without the ending `.git`; None if there is none. `commit` is a
     full commit id. `is_dirty`: it was made from files that were not those of the commit. `tool` is the version of
-    framedex.
+    framedex. `is_nearest`: it stands for a commit that is not known or has no map, as the nearest one that has.
     """
 
     component: str
@@ -19,11 +21,13 @@ class SourceMapInfo:
     commit: str
     is_dirty: bool
     tool: str
+    is_nearest: bool = False
 
     @property
     def prefix(self) -> str:
         """What stands before the paths of its files, which no local path begins with: `xla@5a9e73cbd929:`."""
-        return f"{self.component}@{self.commit[:12]}{'+changes' if self.is_dirty else ''}:"
+        changes, nearest = "+changes" * self.is_dirty, NEAREST * self.is_nearest
+        return f"{self.component}@{self.commit[:12]}{changes}{nearest}:"
 
 
 @dataclass(frozen=True, slots=True)

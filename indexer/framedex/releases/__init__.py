@@ -6,11 +6,16 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.releases.builds import Build, find_builds, known_releases, release_commits
+    from framedex.releases.origins import NO_ORIGIN, Origin, Origins, is_named_by_xla
     from framedex.releases.repository import public_url, published, url_template
 
 __all__ = [
+    "NO_ORIGIN",
     "Build",
+    "Origin",
+    "Origins",
     "find_builds",
+    "is_named_by_xla",
     "known_releases",
     "public_url",
     "published",
@@ -22,6 +27,7 @@ __getattr__ = exports(
     __name__,
     {
         "builds": ("Build", "find_builds", "known_releases", "release_commits"),
+        "origins": ("NO_ORIGIN", "Origin", "Origins", "is_named_by_xla"),
         "repository": ("public_url", "published", "url_template"),
     },
 )

@@ -28,11 +28,17 @@ class Bodies:
         self,
         definitions: Callable[[str], Sequence[Candidate]],
         definitions_in: Callable[[str], Sequence[Definition]],
+        calls_in_bodies: Callable[[str, int, int], Sequence[frozenset[str]]] | None = None,
     ) -> None:
-        """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
+        """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls.
+
+        `calls_in_bodies` gives, in place of what is found by those, the names that each function or macro of a name
+        calls: none of one with more lines than its third argument, nothing of a name that more have than its second.
+        """
         self._definitions, self._definitions_in = definitions, definitions_in
+        self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
-        self._names: dict[str, list[frozenset[str]]] = {}
+        self._names: dict[str, Sequence[frozenset[str]]] = {}
         self._reached: dict[tuple[str, str, int], bool] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
@@ -58,15 +64,18 @@ class Bodies:
             )
         return self._reached[key]
 
-    def _bodies(self, name: str) -> list[frozenset[str]]:
+    def _bodies(self, name: str) -> Sequence[frozenset[str]]:
         """The names called by each function of this name."""
         if name not in self._names:
-            found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
-            self._names[name] = [self._called_in(*c) for c in found] if len(found) <= _MOST_NAMESAKES else []
+            self._names[name] = self._calls_in_bodies(name, _MOST_NAMESAKES, _LONGEST)
         return self._names[name]
 
-    def _called_in(self, path: str, definition: Definition) -> frozenset[str]:
-        if definition.end_line - definition.line > _LONGEST:
+    def _find_calls_in_bodies(self, name: str, most: int, longest: int) -> Sequence[frozenset[str]]:
+        found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
+        return [self._called_in(*c, longest) for c in found] if len(found) <= most else []
+
+    def _called_in(self, path: str, definition: Definition, longest: int) -> frozenset[str]:
+        if definition.end_line - definition.line > longest:
             return frozenset()
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())

@@ -12,6 +12,7 @@ from framedex.index.write.records import CaptureRecord
 from framedex.ingest import Namer
 from framedex.ingest.ffi import name_ffi
 from framedex.model import Calls, Capture, Description, Function, Thread
+from framedex.releases import Origins
 from tests.indexer.recorded import Project
 
 CALLS = 3_000
@@ -63,7 +64,7 @@ def record_of(capture: Capture, signature: str = "whole") -> CaptureRecord:
     """The capture, named."""
     namer = Namer()
     frames, _ = namer.name_frames(capture)
-    ffi = name_ffi(capture, namer)
+    ffi = name_ffi(capture, namer, Origins())
     return CaptureRecord(capture, 1.0, "demo", frames, signature=signature, ffi=ffi, identity=capture.path.name)
 
 

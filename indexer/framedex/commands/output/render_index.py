@@ -54,6 +54,9 @@ def _totals(totals: Totals) -> Iterator[Line]:
         f"native frames: {totals.native_named:,} of {totals.native_frames:,} named;"
         f" {totals.native_exact:,} with their line, {totals.native_defined:,} with their function's definition"
     )
+    if totals.native_released:
+        nearest = f", {totals.native_nearest:,} of the nearest release" if totals.native_nearest else ""
+        yield text_line(f"     {totals.native_released:,} of them in the source maps that framedex ships{nearest}")
     yield text_line(f"Python frames: {totals.python_exact:,} of {totals.python_frames:,} with their line")
 
 

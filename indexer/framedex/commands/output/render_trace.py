@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -128,9 +128,16 @@ def _quality(trace: Trace) -> str:
     unnamed = sum(not frame.function.symbol for frame in frames)
     text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
     text += f", {len(here)} with source here ({exact} exact)"
+    if public := len(public_only(frames)):
+        text += f", {words.count(public, 'public link')}"
     if unnamed:
         text += f", {unnamed} without a name"
     return text if python else f"{text}; {_why_no_python(trace)}"
+
+
+def public_only(frames: Iterable[FrameRow]) -> list[FrameRow]:
+    """The frames whose source is not here, but has a public address."""
+    return [frame for frame in frames if frame.location and frame.location.url and not source_is_here(frame.location)]
 
 
 def _why_no_python(trace: Trace) -> str:

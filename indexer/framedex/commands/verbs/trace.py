@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,20 @@ import click
 from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import trace_document
-from framedex.commands.output.render_trace import all_frames, dispatch_lines, folded_frames, header, stack_lines
+from framedex.commands.output.render_trace import (
+    all_frames,
+    dispatch_lines,
+    folded_frames,
+    header,
+    public_only,
+    stack_lines,
+)
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
 from framedex.model import Role, Stale
+from framedex.plaintext import printable
 from framedex.tracetext import format_trace
 
 if TYPE_CHECKING:
@@ -67,6 +75,9 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
             note(f"{path} has changed since the recording: {now}.")
         for hint in _missing_sources(found):
             note(hint)
+        if public := public_only((*found.frames, *found.python)):
+            count = words.count(len(public), "frame")
+            note(f"The source of {count} is not here, but public. `framedex sources fetch` brings it.")
 
 
 def _find(index: Index, call: str) -> Trace:
@@ -99,12 +110,24 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             for shown, pattern, tree in _TREES
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
+        if module in _JAXLIB and (others := _others(names)):
+            trees.append(f"{others} in neither XLA nor JAX")
         told = f": {', '.join(trees)}" if trees else ""
         commit = "; `framedex sources` says at which commit" if trees else ""
         yield (
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
         )
+
+
+def _others(names: Iterable[str]) -> str:
+    """The outermost scopes of those of these functions that are of neither repository, each once."""
+    strange = [name for name in names if not any(pattern.match(name) for _, pattern, _ in _TREES)]
+    scopes = dict.fromkeys(
+        f"`{scope}::`" if colons else f"`{scope}`"
+        for scope, colons, _ in (printable(name).partition("::") for name in strange)
+    )
+    return ", ".join(scopes)
 
 
 def _stale_files(found: Trace) -> dict[str, bool]:

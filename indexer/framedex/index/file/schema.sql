@@ -102,10 +102,12 @@ CREATE TABLE functions(
     version INTEGER REFERENCES file_versions(id),
     end_line INTEGER,
     recorded_file INTEGER REFERENCES files(id),  -- of a Python code object, as recorded: `file` may be another one here
-    calls INTEGER  -- whose stacks have it
+    calls INTEGER,  -- whose stacks have it
+    release TEXT,  -- of jaxlib: the one that the binary came in, or ran with where it is not jaxlib's; else empty
+    is_release_known INTEGER  -- whether the binary was built from that release's sources
 );
-CREATE UNIQUE INDEX idx_functions_module_name_symbol_unit_first_line
-    ON functions (module, name, symbol, unit, first_line);
+CREATE UNIQUE INDEX idx_functions_module_name_symbol_unit_first_line_release
+    ON functions (module, name, symbol, unit, first_line, release);
 CREATE INDEX idx_functions_short_name ON functions (short_name);
 CREATE INDEX idx_functions_name ON functions (name);
 CREATE INDEX idx_functions_file_line ON functions (file, line);
@@ -505,7 +507,8 @@ CREATE TABLE source_roots(
 );
 CREATE UNIQUE INDEX idx_source_roots_path ON source_roots (path);
 
--- The source maps that were read: the definitions of a commit without its text.
+-- The source maps that were read: the definitions of a commit without its text. Those that framedex ships have no file
+-- in `source_files`: they are read in place, and are here for the places in them.
 CREATE TABLE source_maps(
     id INTEGER PRIMARY KEY,
     prefix TEXT,  -- of the paths of its files, which are no local ones
@@ -514,11 +517,19 @@ CREATE TABLE source_maps(
     revision TEXT,  -- the commit
     is_dirty INTEGER,
     tool TEXT,
-    path TEXT,  -- where the map was read, and its state then
+    is_nearest INTEGER,  -- whether it stands for a commit that has none
+    release TEXT,  -- of jaxlib that it is of: framedex ships it; NULL: it was imported
+    path TEXT,  -- where it was imported from, and its state then
     modified INTEGER,
     size INTEGER
 );
-CREATE UNIQUE INDEX idx_source_maps_component ON source_maps (component);
+CREATE UNIQUE INDEX idx_source_maps_component_imported ON source_maps (component) WHERE release IS NULL;
+CREATE UNIQUE INDEX idx_source_maps_prefix_of_release ON source_maps (prefix) WHERE release IS NOT NULL;
+
+-- The state of the release maps in which functions were last looked up.
+CREATE TABLE release_maps(
+    state TEXT
+);
 
 -- Where recorded paths are here, by the project's settings when the index was last brought up to date.
 CREATE TABLE path_rules(

@@ -61,6 +61,7 @@ class Urls:
             return None
         prefix = f"{path.partition(':')[0]}:"
         query = "SELECT component, repository, revision, is_dirty, prefix FROM source_maps WHERE prefix = ?"
+        query += " ORDER BY release IS NOT NULL LIMIT 1"  # an imported one may have another address
         return self._reader.row(query, prefix)
 
     @cached_property

@@ -73,8 +73,11 @@ def _function_ids(
     ids = {}
     new = set()
     for record in records:
-        key = (record.module, record.name, record.symbol, record.unit, record.first_line)
-        query = "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
+        key = (record.module, record.name, record.symbol, record.unit, record.first_line, record.origin.release)
+        query = (
+            "SELECT id FROM functions WHERE module = ? AND name = ? AND symbol = ? AND unit = ? AND first_line = ?"
+            " AND release = ?"
+        )
         row = connection.execute(query, key).fetchone()
         if row is not None:
             ids[record] = row[0]
@@ -83,9 +86,10 @@ def _function_ids(
         file, line, how = place(record.location, files)
         names = (record.language.value, record.role.value, record.short_name, record.mangled)
         ids[record] = connection.execute(
-            "INSERT INTO functions(module, name, symbol, unit, first_line, language, role, short_name, mangled,"
-            " file, line, how, end_line, recorded_file, calls) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
-            (*key, *names, file, line, how, file),
+            "INSERT INTO functions(module, name, symbol, unit, first_line, release, is_release_known,"
+            " language, role, short_name, mangled, file, line, how, end_line, recorded_file, calls)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 0)",
+            (*key, record.origin.is_known, *names, file, line, how, file),
         ).lastrowid
     add_recorded_names(connection, new)
     return ids

@@ -9,7 +9,7 @@ from pathlib import Path
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
 from framedex.model import BinaryId, Capture, Language, Location, Role
-from framedex.releases import Build
+from framedex.releases import NO_ORIGIN, Build, Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class FunctionRecord:
 
     `module` is the binary's path, or the Python file as recorded. `first_line` belongs to Python code objects and is 0
     for native functions; `unit` is the translation unit of a native function, empty if unknown. `location` is what is
-    known of the beginning without looking at source trees.
+    known of the beginning without looking at source trees; `origin` the release that the binary was built from.
     """
 
     language: Language
@@ -31,6 +31,7 @@ class FunctionRecord:
     unit: str
     first_line: int
     location: Location | None
+    origin: Origin = NO_ORIGIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Writing source maps: each takes the place of that of its component that was there before."""
+"""Writing source maps: one that is imported takes the place of that of its component that was there before."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def replace_map(
     replaced = remove_map(connection, info.component)
     identifier = connection.execute(
         f"INSERT INTO source_maps({SOURCE_MAP_COLUMNS}, prefix, path, modified, size)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            *(info.component, info.repository, info.commit, info.is_dirty, info.tool),
+            *_columns(info),
             *(info.prefix, storable(origin), modified, size),
         ),
     ).lastrowid
@@ -30,11 +30,23 @@ def replace_map(
     return replaced, identifier
 
 
+def use_release_map(connection: sqlite3.Connection, info: SourceMapInfo, release: str) -> None:
+    """Remember the map of a release of jaxlib, for the places that are in it."""
+    connection.execute(
+        f"INSERT OR IGNORE INTO source_maps({SOURCE_MAP_COLUMNS}, prefix, release) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (*_columns(info), info.prefix, release),
+    )
+
+
+def _columns(info: SourceMapInfo) -> tuple[object, ...]:
+    """The values of SOURCE_MAP_COLUMNS."""
+    return info.component, info.repository, info.commit, info.is_dirty, info.tool, info.is_nearest
+
+
 def remove_map(connection: sqlite3.Connection, component: str) -> SourceMapInfo | None:
     """Forget the map of a component with all its files, and return what it was of; None if there was none."""
-    row = connection.execute(
-        f"SELECT {SOURCE_MAP_COLUMNS}, id FROM source_maps WHERE component = ?", (component,)
-    ).fetchone()
+    query = f"SELECT {SOURCE_MAP_COLUMNS}, id FROM source_maps WHERE component = ? AND release IS NULL"
+    row = connection.execute(query, (component,)).fetchone()
     if row is None:
         return None
     files = [file for (file,) in connection.execute("SELECT file FROM source_files WHERE map = ?", row[-1:])]

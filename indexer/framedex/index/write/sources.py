@@ -11,7 +11,7 @@ from pathlib import Path
 from framedex.index.file.conventions import IN_JSON, Row, json_list
 from framedex.index.file.database import translated
 from framedex.index.file.definition_rows import DEFINITIONS_NAMED, definition
-from framedex.index.file.source_map_rows import known_maps
+from framedex.index.file.source_map_rows import RELEASED_FILES, known_maps
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.write import placing, source_maps
 from framedex.index.write.records import (
@@ -24,6 +24,7 @@ from framedex.index.write.records import (
 )
 from framedex.index.write.source_files import forget_definitions, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
+from framedex.releases import Origin
 from framedex.sources.sites import call_sites
 from framedex.whereabouts.rules import PathRule
 
@@ -156,8 +157,30 @@ class SourceTables:
 
     def map_origin(self, component: str) -> str | None:
         """The file that the map of a component was read from; None if there is no such map."""
-        rows = self._rows("SELECT path FROM source_maps WHERE component = ?", component)
+        rows = self._rows("SELECT path FROM source_maps WHERE component = ? AND release IS NULL", component)
         return rows[0][0] if rows else None
+
+    def use_release_maps(self, maps: Iterable[tuple[SourceMapInfo, str]]) -> None:
+        """Remember release maps that places are in, each with the release that it is of."""
+        for info, release in maps:
+            source_maps.use_release_map(self.connection, info, release)
+
+    def is_state_of_release_maps(self, state: str) -> bool:
+        """Whether functions were last owed a look-up in release maps of this state."""
+        return self._rows("SELECT state FROM release_maps") == [(state,)]
+
+    def owe_to_release_maps(self, state: str) -> None:
+        """Owe the functions that nothing else places a look-up in release maps, which are now in this state."""
+        self.connection.execute("DELETE FROM release_maps")
+        self.connection.execute("INSERT INTO release_maps(state) VALUES (?)", (state,))
+        self.connection.execute(
+            "INSERT OR IGNORE INTO unmatched SELECT DISTINCT fn.short_name FROM functions fn"
+            f" WHERE fn.language = 'native' AND fn.symbol <> '' AND (fn.file IS NULL OR fn.file IN ({RELEASED_FILES}))"
+        )
+
+    def revisions(self) -> set[tuple[str, str, str]]:
+        """The components that were recorded, each as its name, the release that it came in, and its commit."""
+        return {row[:3] for row in self._rows("SELECT DISTINCT component, version, revision FROM builds")}
 
     def module_folders(self) -> set[str]:
         """The folders of the binaries that were recorded."""
@@ -184,19 +207,23 @@ class SourceTables:
         return self._functions("fn.short_name IN (SELECT short_name FROM unmatched)")
 
     def unlocated_functions(self) -> list[UnplacedFunction]:
-        """The native functions, glue left out, of which no place in any source is known, or not any more."""
+        """The native functions, glue left out, of which no place in any source is known, or not any more.
+
+        What a release map knows of a function is no reason to leave its source unread.
+        """
         lost = (
             "fn.short_name IN (SELECT short_name FROM unmatched) AND fn.file NOT IN (SELECT file FROM source_files)"
             " AND NOT EXISTS (SELECT 1 FROM frames WHERE function = fn.id AND how = 'exact')"
         )
         return self._functions(
-            f"(fn.file IS NULL OR {lost}) AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
+            f"(fn.file IS NULL OR fn.file IN ({RELEASED_FILES}) OR {lost})"
+            " AND fn.language = 'native' AND fn.role = 'code' AND fn.symbol <> ''"
         )
 
     def _functions(self, condition: str) -> list[UnplacedFunction]:
         rows = self._rows(
             "SELECT fn.id, fn.language, fn.role, fn.name, fn.short_name, fn.symbol, fn.mangled, fn.module, fn.unit,"
-            " fn.first_line, f.path, fn.line, fn.how, x.path, fr.line"
+            " fn.first_line, f.path, fn.line, fn.how, fn.release, fn.is_release_known, x.path, fr.line"
             " FROM functions fn LEFT JOIN files f ON f.id = fn.file LEFT JOIN frames fr ON fr.id ="
             " (SELECT min(id) FROM frames WHERE function = fn.id AND how = 'exact')"
             f" LEFT JOIN files x ON x.id = fr.file WHERE {condition}"
@@ -204,8 +231,8 @@ class SourceTables:
         return [
             UnplacedFunction(
                 id=row[0],
-                record=_function_record(row[1:13]),
-                seen_at=location(row[13], row[14], How.EXACT),
+                record=_function_record(row[1:15]),
+                seen_at=location(row[15], row[16], How.EXACT),
             )
             for row in rows
         ]
@@ -271,7 +298,7 @@ class SourceTables:
 
 
 def _function_record(row: Row) -> FunctionRecord:
-    language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how = row
+    language, role, name, short_name, symbol, mangled, module, unit, first_line, path, line, how, *origin = row
     return FunctionRecord(
         language=Language(language),
         role=Role(role),
@@ -283,4 +310,5 @@ def _function_record(row: Row) -> FunctionRecord:
         unit=unit,
         first_line=first_line,
         location=location(path, line, how),
+        origin=Origin(origin[0], bool(origin[1])),
     )

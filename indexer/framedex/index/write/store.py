@@ -24,6 +24,7 @@ from framedex.index.file.database import (
 from framedex.index.file.log_space import check_room, is_written_back, remove_index, shorten_log
 from framedex.index.file.schema import create, drop_everything
 from framedex.index.file.seal import CHEAP, Sealing
+from framedex.index.file.source_map_rows import RELEASED_FILES
 from framedex.index.file.values import storable
 from framedex.index.write import sources
 from framedex.index.write.bulk import prepare
@@ -32,6 +33,7 @@ from framedex.index.write.records import CaptureRecord, KnownCapture
 from framedex.index.write.totals import Totals
 from framedex.index.write.tree import Tree
 from framedex.model import Language
+from framedex.model.places import NEAREST
 
 _KNOWN_CAPTURES = "SELECT id, path, identity, signature, calls, reading FROM captures"
 
@@ -206,7 +208,10 @@ class Store:
 
     def map_files(self) -> list[Path]:
         """Where the source maps were read that are known, also by an index of another version."""
-        return [Path(path) for (path,) in self._rows_if_any("SELECT path FROM source_maps ORDER BY id")]
+        return [
+            Path(path)
+            for (path,) in self._rows_if_any("SELECT path FROM source_maps WHERE path IS NOT NULL ORDER BY id")
+        ]
 
     def _remembered(self) -> tuple[list[str], list[KnownCapture]]:
         """Roots and captures, as far as an index of another version has them under the same names."""
@@ -245,7 +250,12 @@ class Store:
         with translated(self.path):
             native = self._connection.execute(query, (Language.NATIVE.value,)).fetchone()
             python = self._connection.execute(query, (Language.PYTHON.value,)).fetchone()[0:3:2]
-        return Totals(*native, *python)
+            in_maps = (
+                f"SELECT count(*), coalesce(sum(f.path LIKE '%{NEAREST}:%'), 0) FROM frames fr"
+                f" JOIN files f ON f.id = fr.file WHERE fr.file IN ({RELEASED_FILES})"
+            )
+            released = self._connection.execute(in_maps).fetchone()
+        return Totals(*native, *python, *released)
 
     def begin_capture(self, record: CaptureRecord, reserve: int) -> CaptureWriter | None:
         """Begin to write a capture of at most `reserve` calls, in place of an older state of it.

@@ -10,6 +10,7 @@ class Totals:
     """Frames in the index: native ones, how many have a name, an exact line, or a definition; and the Python ones.
 
     `native_frames` and `native_named` count physical frames; the lines are those of logical frames, inlined ones too.
+    `native_released` of the native ones are in release maps, `native_nearest` of those in one of the nearest release.
     """
 
     native_frames: int
@@ -18,3 +19,5 @@ class Totals:
     native_defined: int
     python_frames: int
     python_exact: int
+    native_released: int = 0
+    native_nearest: int = 0

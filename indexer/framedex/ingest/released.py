@@ -1,0 +1,148 @@
+"""What the release maps that framedex ships know of recorded functions.
+
+They are asked where no source folder, imported map or debug information knows a function, and read in place: the index
+gets the places that were found, and which maps those are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path, PurePosixPath
+from typing import Protocol, TypeVar
+
+from framedex.index.write.records import FunctionRecord
+from framedex.index.write.sources import SourceTables
+from framedex.model import Definition, SourceMapInfo
+from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
+from framedex.releasemaps.reader import SHIPPED
+from framedex.releases import Origin, is_named_by_xla
+from framedex.sourcemap import SourceMapError
+
+Found = tuple[str, Definition]
+_Answer = TypeVar("_Answer")
+
+_OF_JAXLIB = ("xla", "jaxlib")  # the components that the libraries of jaxlib and of its plug-ins consist of
+_OF_OTHERS = ("xla",)
+_COMPILED = (".c", ".cc", ".cpp", ".cxx", ".cu")
+
+
+def owe_to_release_maps(tables: SourceTables, path: Path = SHIPPED) -> None:
+    """Owe a look-up to the functions that nothing else places, where the maps are not those of the last look-up.
+
+    Call it in a transaction. Where they cannot be read, what was found in them before stays.
+    """
+    try:
+        status = path.stat()
+        state = f"{status.st_size} {status.st_mtime_ns}"
+        if not tables.is_state_of_release_maps(state):
+            open_release_maps(path)
+            tables.owe_to_release_maps(state)
+    except (OSError, SourceMapError):
+        return
+
+
+class _Asked(Protocol):
+    """Gives what maps answer; None where they are damaged."""
+
+    def __call__(self, ask: Callable[[], _Answer]) -> _Answer | None: ...
+
+
+class Released:
+    """The release maps, and what recorded functions may be in them. They are opened for the first that may.
+
+    `problems` are what is wrong with the maps, as sentences: indexing goes on without.
+    """
+
+    def __init__(self, tables: SourceTables, path: Path = SHIPPED) -> None:
+        self.problems: list[str] = []
+        self._tables, self._path = tables, path
+        self._maps = cache(self._open)
+        self._sources = cache(self._of)
+
+    def sources_of(self, function: FunctionRecord) -> BinarySources | None:
+        """The sources that a native function may be in; None where it is neither jaxlib's nor named as XLA's are."""
+        if not function.symbol or not (function.origin.is_known or is_named_by_xla(function.symbol)):
+            return None
+        return self._sources(function.origin)
+
+    def asked(self, ask: Callable[[], _Answer]) -> _Answer | None:
+        """What the maps answer; None where they are damaged, which is noted."""
+        try:
+            return ask()
+        except SourceMapError as error:
+            if (problem := f"{error.message} {error.remedy}") not in self.problems:
+                self.problems.append(problem)
+            return None
+
+    def _open(self) -> ReleaseMaps | None:
+        return self.asked(partial(open_release_maps, self._path))
+
+    def _of(self, origin: Origin) -> BinarySources | None:
+        opened = self._maps()
+        if opened is None:
+            return None
+        revisions = self._tables.revisions()
+        maps = []
+        for component in _OF_JAXLIB if origin.is_known else _OF_OTHERS:
+            found = self.asked(partial(opened.nearest, component, origin.release or opened.releases[-1]))
+            if found is not None:
+                is_it = origin.is_known and (component, origin.release, found.info.commit) in revisions
+                maps.append((replace(found.info, is_nearest=not is_it), found))
+        return BinarySources(maps, origin, self.asked) if maps else None
+
+
+class BinarySources:
+    """The sources that a binary was built from, or the nearest to them, in release maps. Asked as source trees are."""
+
+    def __init__(
+        self,
+        maps: Sequence[tuple[SourceMapInfo, ReleaseMap]],
+        origin: Origin,
+        asked: _Asked,
+    ) -> None:
+        self._maps, self._origin, self._asked = maps, origin, asked
+
+    def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Found]:
+        """The definitions with this short name in files of a language; with a symbol's key those that may be its."""
+        return [
+            (info.prefix + path, definition)
+            for info, source_map in self._maps
+            for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
+        ]
+
+    def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Found]:
+        """The C++ definitions that a function with this key may have.
+
+        Of a binary of others only a function's name says that it is XLA's: what was compiled in another translation
+        unit than XLA has it in is something else of that name.
+        """
+        found = self.definitions(function.short_name, "cpp", key)
+        if self._origin.is_known or not function.unit:
+            return found
+        return [each for each in found if not each[0].endswith(_COMPILED) or _file_name(each[0]) == function.unit]
+
+    def holding(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
+        """The maps that these files are in, each with the release that it is of."""
+        prefixes = {f"{path.partition(':')[0]}:" for path in paths}
+        return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
+
+    def definitions_in(self, path: str) -> list[Definition]:
+        """The definitions of a file that call something, with their calls."""
+        prefix, _, inside = path.partition(":")
+        source_map = next(source_map for info, source_map in self._maps if info.prefix == f"{prefix}:")
+        return self._asked(partial(source_map.definitions_in, inside)) or []
+
+    def calls_in_bodies(self, short_name: str, most: int, longest: int) -> list[frozenset[str]]:
+        """The names that each C++ function of a short name calls; see `Bodies`."""
+        found = [
+            calls
+            for _, source_map in self._maps
+            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, most, longest)) or ()
+        ]
+        return found if len(found) <= most else []
+
+
+def _file_name(path: str) -> str:
+    return PurePosixPath(path).name
