@@ -75,6 +75,11 @@ class Index:
         """The index file."""
         return self._reader.path
 
+    @property
+    def links(self) -> Mapping[str, str]:
+        """The project's own URL templates."""
+        return self._reader.links
+
     def replaced(self) -> bool:
         """Whether the file at `path` is no longer the one that was opened: then open it again.
 

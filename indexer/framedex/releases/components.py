@@ -31,7 +31,7 @@ class Component(StrEnum):
 
 
 class Owner(NamedTuple):
-    """The component of a frame; the file name of a plug-in, and the folder that jax or jaxlib was installed in."""
+    """The component of a frame; the file name of a plug-in; and the folder that it, jax or jaxlib was installed in."""
 
     component: Component
     name: str = ""
@@ -41,7 +41,7 @@ class Owner(NamedTuple):
 _PACKAGE = re.compile(r"(?P<folder>/.*/(?:site|dist)-packages/(?P<package>[^/]+))/")
 _LIBRARY = re.compile(r"/.*/lib(?:64)?/python\d+\.\d+t?/")
 _INTERPRETER = re.compile(r"(?:lib)?python(?:\d+(?:\.\d+)?)?[a-z]*(?:-dbg)?(?:\.so[\d.]*)?")
-_PLUGIN = re.compile(r"/jax_plugins/|/[^/]*(?:libtpu|pjrt|xla_[^/]*plugin)[^/]*\.so[\d.]*$")
+_PLUGIN = re.compile(r"/jax_plugins/|/jax_\w+_plugin/|/[^/]*(?:libtpu|pjrt|xla_[^/]*plugin)[^/]*\.so[\d.]*$")
 _FRAMEDEX = re.compile(r"/framedex_native/|/libframedex_\w+\.so$")
 _SYSTEM = ("/lib/", "/lib32/", "/lib64/", "/usr/lib/", "/usr/lib32/", "/usr/lib64/", "/usr/libexec/", "/usr/local/cuda")
 _RUNTIME = re.compile(r"(?:ld-linux[\w-]*|ld-musl[\w-]*|lib(?:c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp))[-.\d]*\.so[\d.]*")
@@ -79,7 +79,7 @@ def owner_of_native(binary: str, source: str, source_component: str, namespace: 
     if package and package["package"] == "jaxlib":
         return Owner(_inside_jaxlib(source, source_component, namespace), folder=package["folder"])
     if _PLUGIN.search(binary):
-        return Owner(Component.PLUGIN, file)
+        return Owner(Component.PLUGIN, file, binary.rpartition("/")[0])
     if package:
         return Owner(Component.PACKAGES)
     if _INTERPRETER.fullmatch(file) or _LIBRARY.match(binary):

@@ -14,6 +14,7 @@ from framedex.commands.output.console import print_error
 from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
+from framedex.interchange.placing.released import ReleasedSources
 from framedex.interchange.placing.resolve import Binaries, Resolver
 from framedex.plaintext import printable
 
@@ -68,4 +69,16 @@ def resolver_by(settings: Settings, file: str, index: Index | None, releases: St
 
     `releases` is what the log has stated.
     """
-    return Resolver(index, whereabouts(settings, file, index), Binaries(), releases)
+    released = ReleasedSources(index, releases, settings.links)
+    return Resolver(index, whereabouts(settings, file, index), Binaries(), releases, released=released)
+
+
+def notes_of_release(released: ReleasedSources) -> Iterator[str]:
+    """What to tell users of the releases that places were found in."""
+    if released.assumed:
+        yield (
+            "Nothing says of which jaxlib these frames are: places marked [nearest release] are of jaxlib"
+            f" {released.assumed}. A line such as `jaxlib==0.10.2` in the text tells."
+        )
+    if released.problem:
+        yield released.problem

@@ -13,7 +13,7 @@ import click
 from framedex import words
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.terminal import Line, Span, place_line, text_line
-from framedex.commands.reading.logs import NO_INDEX, opened_resolver, standard_input, unreadable
+from framedex.commands.reading.logs import NO_INDEX, notes_of_release, opened_resolver, standard_input, unreadable
 from framedex.interchange.detect import read
 from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.text.escapes import without_escapes
@@ -35,7 +35,8 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
     Reads what Python, absl, glog, gdb, lldb, the sanitizers, valgrind, LLVM, glibc, macOS, PyTorch, PyTorch/XLA,
     py-spy, pystack, HLO, MLIR and others print, and plain file:line, alone or mixed, behind whatever a log puts before
     its lines; docs/trace-documents.md has the list. Frames that have only a symbol, or a binary and an offset, are
-    looked up in the index: train.py 2>&1 | framedex explain
+    looked up in the index, and those of XLA and JAX in the releases that framedex knows:
+    train.py 2>&1 | framedex explain
     """
     text = _text(file)
     reading = read(text)
@@ -44,12 +45,13 @@ def explain(index_path: Path | None, file: str, as_json: bool) -> None:
         opened_resolver(index_path, file, StatedReleases(text)) as (resolver, index),
         index.reading() if index else nullcontext(),
     ):
+        resolver.of_program(*reading.frames())
         explained = [(stack, tuple(_found(resolver, stack, lines))) for stack in reading.stacks]
     if as_json:
         print_json({"stacks": [_document(*each) for each in explained], "problems": list(reading.problems)})
         return
     print_lines(line for each in explained for line in _lines(*each))
-    for problem in reading.problems:
+    for problem in (*reading.problems, *notes_of_release(resolver.released)):
         note(problem)
     if not explained:
         note("No stack of a format that framedex knows is in this text.")

@@ -19,8 +19,16 @@ from framedex.commands.output.console import note, print_error
 from framedex.commands.output.notes import SourceNotes
 from framedex.commands.output.terminal import Terminal
 from framedex.commands.reading.known import settings_here
-from framedex.commands.reading.logs import NO_INDEX, opened_resolver, resolver_by, standard_input, unreadable
+from framedex.commands.reading.logs import (
+    NO_INDEX,
+    notes_of_release,
+    opened_resolver,
+    resolver_by,
+    standard_input,
+    unreadable,
+)
 from framedex.errors import FramedexError
+from framedex.interchange.placing.released import NAMESPACES
 from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.interchange.stream import NotedLog
 from framedex.model import Language
@@ -62,8 +70,8 @@ def resolve(index_path: Path | None, file: str) -> None:
                 _pass_on(source, file, NotedLog(notes, sources.releases, notes))
             except BrokenPipeError:
                 _end_as_others_do_in_a_broken_pipe()
-        if sources.missed:
-            note(NO_INDEX)
+        for remark in sources.remarks():
+            note(remark)
 
 
 @contextmanager
@@ -122,6 +130,13 @@ class _Sources:
     def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
+    def remarks(self) -> Iterator[str]:
+        """What to tell of the sources at the end of the log."""
+        if self._resolver is not None:
+            yield from notes_of_release(self._resolver.released)
+        if self.missed:
+            yield NO_INDEX
+
     def find(self, frame: TextFrame) -> Found:
         """The source of a frame."""
         nothing = Found(frame, frame.function, None)
@@ -138,11 +153,11 @@ class _Sources:
         return found
 
     def names(self) -> Sequence[str] | None:
-        """All names that lead to a source, if they are others than at the last call."""
+        """All names that lead to a source, or namespaces of theirs, if they are others than at the last call."""
         if self._resolver is None or self._failed:
             return None
         if self._index is None:
-            names, self._names_of = (() if self._names_of != "" else None), ""
+            names, self._names_of = (NAMESPACES if self._names_of != "" else None), ""
             return names
         try:
             with self._index.reading():
@@ -150,7 +165,7 @@ class _Sources:
                 if state == self._names_of:
                     return None
                 self._names_of = state
-                return self._index.names.all_names()
+                return [*NAMESPACES, *self._index.names.all_names()]
         except FramedexError:  # told when a frame is looked for
             return None
 

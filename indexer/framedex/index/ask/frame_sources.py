@@ -12,9 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from framedex.index.file.source_map_rows import known_maps
 from framedex.index.read.rows import Reader
 from framedex.index.read.urls import Urls
-from framedex.model import ComponentFrames, How, Language, LinesFrom, Location, SourcedFrames, is_local
+from framedex.model import (
+    ComponentFrames,
+    How,
+    Language,
+    LinesFrom,
+    Location,
+    SourcedFrames,
+    is_local,
+    is_of_nearest_release,
+)
 from framedex.releases.builds import release_of_python
 from framedex.releases.components import Component, Owner, owner_of_native, owner_of_python
 from framedex.whereabouts.files import is_here
@@ -125,6 +135,7 @@ class _Places:
 
     def __init__(self, reader: Reader, folders: Iterable[str]) -> None:
         self._urls = Urls(reader)
+        self._imported = tuple(info.prefix for info in known_maps(reader.connection))
         self._folders = sorted(folders, key=len, reverse=True)
         self._folder_of: dict[str, str] = {}
         self._is_here: dict[str, bool] = {}
@@ -141,8 +152,10 @@ class _Places:
         path = group.path
         if not path:
             return LinesFrom.NAME_ONLY if group.has_name else LinesFrom.NO_NAME
+        if is_of_nearest_release(path):
+            return LinesFrom.NEAREST_RELEASE
         if not is_local(path):
-            return LinesFrom.IMPORTED_MAP
+            return LinesFrom.IMPORTED_MAP if path.startswith(self._imported) else LinesFrom.RELEASE_MAP
         if path not in self._is_here:
             self._is_here[path] = is_here(path)
         if self._is_here[path]:
@@ -174,6 +187,8 @@ class _Versions:
             self._add(capture, Component(component), folder, _Version(version, revision))
             if component == "jaxlib":
                 self._add(capture, Component.IN_JAXLIB, folder, _Version(version, ""))
+            if component == "xla":  # which plug-ins consist of
+                self._add(capture, Component.PLUGIN, folder, _Version(version, revision))
         for capture, metadata in reader.rows("SELECT id, metadata FROM captures ORDER BY started DESC, id DESC"):
             if python := release_of_python(json.loads(metadata or "{}").get("python") or ""):
                 self._add(capture, Component.CPYTHON, "", _Version(*python))

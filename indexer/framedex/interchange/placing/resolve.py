@@ -2,13 +2,13 @@
 
 A crash of JAX has frames with nothing but a symbol (absl, gdb without debug information), or nothing but a binary and
 an offset (the sanitizers). A path may be one of a build machine (`external/xla/...`) or a file name alone (py-spy).
-Files of this machine count; where none is meant, a source map's, or a public repository's.
+Files of this machine count; where none is meant, a source map's, a release map's, or a public repository's.
 Nothing is guessed: what could be several places is handed out as candidates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.interchange.model import Format, Place, TextFrame
+from framedex.interchange.placing.released import ReleasedSources
 from framedex.model import How, Language, Location, NativeSymbol, is_local
 from framedex.recall import Recall
 from framedex.releases.stated import StatedReleases
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from framedex.binaries import Binary
     from framedex.index import Index
     from framedex.interchange.placing.versions import Said, Versions
+    from framedex.sources.matching import Candidate
     from framedex.sources.outline import Outlines
 
 _MOST_CANDIDATES = 16
@@ -71,11 +73,13 @@ class Binaries:
 
 
 class Resolver:
-    """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here.
+    """Finds the source of frames: without an `index` only of those with a path, or a binary with lines, that is here,
+    and of XLA's and JAX's own functions.
 
     `where` says which files their paths mean; by default those of the index, and absolute ones. Without `binaries`, an
     offset in one is not looked up: to open a large one takes a second. `releases` is what the text has stated so far;
-    with `outlines`, what other resolvers have read of files need not be read again.
+    with `outlines`, what other resolvers have read of files need not be read again. `released` knows the functions of
+    releases of jaxlib; by default those that framedex ships the maps of.
     """
 
     def __init__(
@@ -85,29 +89,38 @@ class Resolver:
         binaries: Binaries | None = None,
         releases: StatedReleases | None = None,
         outlines: Outlines | None = None,
+        released: ReleasedSources | None = None,
     ) -> None:
         self._index = index
         self._where = where or Whereabouts(index=index)
         self._binaries = binaries
         self._releases = releases or StatedReleases()
         self._outlines = outlines
-        self._symbols: Recall[tuple[str, str], tuple[Location, ...]] = Recall()
+        self.released = released or ReleasedSources(index, self._releases)
+        """What the release maps know of the frames."""
+        self._symbols: Recall[tuple[str, str, object], tuple[Location, ...]] = Recall()
 
     def find(self, frame: TextFrame, source: str = "") -> Found:
         """The place of a frame, and the others that it could be. Raises FramedexError where the index is damaged.
 
         `source` is the line of its file, where the text quotes that (`quoted.quoted_source`).
         """
+        self.of_program(frame)
         is_shortened = frame.format is Format.PY_SPY
         locations = self._by_place(frame.place, _how(frame), frame.function, frame.language, is_shortened, source)
         function = frame.function
         if not locations and frame.place is None:
             function, locations = self._by_binary(frame)
         if not locations and frame.language is Language.NATIVE and not self._is_of_a_stranger(frame):
-            locations = self._by_symbol(function, _file_name(frame.place.path) if frame.place else "")
+            locations = self._by_symbol(function, _file_name(frame.place.path) if frame.place else "", frame.module)
         outward = [found[0] for place in frame.outward if (found := self._by_place(place, How.EXACT))]
         first = locations[0] if locations else None
         return Found(frame, function, first, locations[1:], tuple(outward))
+
+    def of_program(self, *frames: TextFrame) -> None:
+        """What is asked for next is of the program that these frames are of: it ran with what is installed there."""
+        for frame in frames:
+            self.released.learn(frame.place.path if frame.place is not None else frame.module)
 
     def of_stack(self, frames: Iterable[tuple[TextFrame, str]]) -> None:
         """What is asked for next is of a stack with these frames, with the source that the text quotes for each.
@@ -127,7 +140,7 @@ class Resolver:
 
     def leads_nowhere(self, path: str) -> bool:
         """Whether no place with this path is found by it, whatever its line, as long as the index stays as it is."""
-        if self._where.files(path):
+        if self._where.files(path) or self.released.is_published(path):
             return False
         if self._index is None:
             return True
@@ -156,6 +169,8 @@ class Resolver:
 
         said = Said(place.path, place.line, place.function or function, language, source)
         paths = self._where.files(place.path, is_shortened=is_shortened) or self._of_equal_tails(said)
+        if not paths and (stated := self.released.at(place.path, place.line, how)):
+            return (stated,)
         if not paths and self._index is not None:
             public = self._versions.published(self._index.published(Location(place.path, place.line, how)))
             return (public,) if public.url else ()
@@ -170,7 +185,8 @@ class Resolver:
         found = list(locations)[:_MOST_CANDIDATES]
         if len(found) > 1:
             found = [place if place.how is How.DOUBTFUL else replace(place, how=How.CANDIDATES) for place in found]
-        return tuple(found if self._index is None else map(self._index.published, found))
+        published = found if self._index is None else map(self._index.published, found)
+        return tuple(map(self.released.published, published))
 
     def _of_equal_tails(self, said: Said) -> tuple[str, ...]:
         """Of the files that share the end of a path equally, those in which its function is at its line."""
@@ -203,19 +219,18 @@ class Resolver:
             return False
         return _file_name(frame.module) not in self._index.names.module_names()
 
-    def _by_symbol(self, symbol: str, file_name: str) -> tuple[Location, ...]:
+    def _by_symbol(self, symbol: str, file_name: str, module: str) -> tuple[Location, ...]:
         """The places of a symbol, in files of this name alone where a text says one."""
-        index = self._index
-        if index is None or not symbol or symbol.startswith("<"):
+        may_be_released = self.released.may_know(symbol)
+        if not symbol or symbol.startswith("<") or (self._index is None and not may_be_released):
             return ()
-        key = symbol, file_name
-        return self._symbols.made(key, len(symbol), lambda: self._named(index, symbol, file_name))
+        key = symbol, file_name, (module, self.released.state()) if may_be_released else None
+        return self._symbols.made(key, len(symbol) + len(module), lambda: self._named(symbol, file_name, module))
 
-    def _named(self, index: Index, text: str, file_name: str) -> tuple[Location, ...]:
+    def _named(self, text: str, file_name: str, module: str) -> tuple[Location, ...]:
         from framedex.binaries.names import readable
         from framedex.binaries.spellings import spelled
         from framedex.interchange.placing.versions import OF_EVERY_PROGRAM
-        from framedex.sources.matching import lambdas_in, match
         from framedex.sources.names import short_name
 
         def fits(path: str) -> bool:
@@ -224,26 +239,43 @@ class Resolver:
         symbol, is_cut = spelled(text)
         if not symbol:
             return ()
+        names = self._index.names if self._index is not None else None
         name = readable(symbol)
-        places = [place for place in index.names.places_named(name) if fits(place.path)] if not is_cut else []
-        for is_readable in (is_here, _is_mapped):
+        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
+        places = [place for place in names.places_named(name) if fits(place.path)] if names and not is_cut else []
+        defined: list[Candidate] = []
+        if names and symbol.partition("(")[0] not in OF_EVERY_PROGRAM:
+            defined = [each for each in names.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
+
+        def known(is_readable: Callable[[str], bool]) -> tuple[Location, ...]:
             if recorded := [place for place in places if is_readable(place.path)]:
                 return self._labelled(recorded)
-        wanted = NativeSymbol(name, symbol, text, None, 0, inlined=False, unit=None)
-        definitions = [each for each in index.names.definitions_named(short_name(symbol), "cpp") if fits(each[0])]
-        if symbol.partition("(")[0] in OF_EVERY_PROGRAM:
-            definitions = []
-        for is_readable in (is_here, _is_mapped):
-            readable_ones = [each for each in definitions if is_readable(each[0])]
-            how, found = match(wanted, readable_ones, _MOST_CANDIDATES + 1)
-            if how is not None:
-                if is_cut:  # what is missing may name a lambda in it
-                    found = (*found, *lambdas_in(found, readable_ones))
-                if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
-                    return ()
-                return self._labelled(Location(path, definition.line, how) for path, definition in found)
-        # Recorded where nobody has the file, which may be public.
-        return self._labelled(place for place in places if place.url)
+            return self._matching(wanted, [each for each in defined if is_readable(each[0])], is_cut)
+
+        def released() -> tuple[Location, ...]:
+            definitions = self.released.definitions(symbol, module)
+            return self._matching(wanted, [each for each in definitions if fits(each[0])], is_cut)
+
+        def public() -> tuple[Location, ...]:
+            """Where it was recorded, in a file that nobody has here."""
+            return self._labelled(place for place in places if place.url)
+
+        # What a text is of goes before what was recorded of another release.
+        first, last = (released, tuple) if self.released.is_stated() else (tuple, released)
+        return known(is_here) or first() or known(_is_mapped) or public() or last()
+
+    def _matching(self, wanted: NativeSymbol, definitions: Sequence[Candidate], is_cut: bool) -> tuple[Location, ...]:
+        """The places of those definitions that a symbol is of."""
+        from framedex.sources.matching import lambdas_in, match
+
+        how, found = match(wanted, definitions, _MOST_CANDIDATES + 1) if definitions else (None, ())
+        if how is None:
+            return ()
+        if is_cut:  # what is missing may name a lambda in it
+            found = (*found, *lambdas_in(found, definitions))
+        if len(found) > _MOST_CANDIDATES:  # some of them would say nothing of the others
+            return ()
+        return self._labelled(Location(path, definition.line, how) for path, definition in found)
 
 
 def _file_name(path: str) -> str:

@@ -1,0 +1,190 @@
+"""XLA's and JAX's functions in the release maps that framedex ships, for texts that name them.
+
+A function is theirs by the namespace that its name begins with: anybody else's `Foo::Run` is never looked for. It is
+looked for in the release that its frame is of: the one that the text states, else the one that is installed where the
+program ran, else the one that was recorded. Where nothing says it, and in a binary that is not jaxlib's, the newest or
+the one beside it stands for it; what is found so has a path that says it (`+nearest`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from framedex.model import How, Location
+from framedex.patterns import compiled_on_use
+from framedex.releases.builds import release_commits
+from framedex.releases.repository import compiled_from, public_url, url_template
+from framedex.releases.stated import FileReleases, StatedReleases
+
+if TYPE_CHECKING:
+    from framedex.index import Index
+    from framedex.model import SourceMapInfo
+    from framedex.releasemaps import ReleaseMaps
+    from framedex.sources.matching import Candidate
+
+NAMESPACES = ("xla", "tsl", "stream_executor", "jax", "jaxlib")
+"""What names begin with that nobody has but XLA and JAX."""
+
+_COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the table of releases calls their commits
+_NAMED = compiled_on_use(
+    rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::|(?:3xla|3tsl|15stream_executor|3jax|6jaxlib)\d*[A-Z_a-z]"
+)
+_OF_JAXLIB = compiled_on_use(r"/jaxlib/|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax)[\w.-]*\.so")
+_INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
+
+
+class _Release(NamedTuple):
+    """A release of jaxlib that a frame may be of; `is_known`: something says that it is."""
+
+    version: str
+    is_known: bool
+
+
+class ReleasedSources:
+    """What the release maps know of the frames of one text, which is of the `releases` that it has stated so far.
+
+    `links` are the project's own templates of public addresses; by default the index's. The maps are opened for the
+    first frame that they may know.
+    """
+
+    def __init__(
+        self,
+        index: Index | None,
+        releases: StatedReleases,
+        links: Mapping[str, str] | None = None,
+        path: Path | None = None,
+    ) -> None:
+        """`path` is that of the maps; by default those that framedex comes with."""
+        self._index, self._releases = index, releases
+        self._links = links if links is not None else index.links if index is not None else {}
+        self._opened = cache(lambda: _open(path))
+        self._of_files = FileReleases()
+        self._installed = ""
+        self._found_in: dict[str, SourceMapInfo] = {}
+        self.problem = ""
+        """What is wrong with the maps, as sentences; empty as long as nothing was met."""
+        self.assumed = ""
+        """The release in which frames were found of which nothing says the release; empty where there are none."""
+
+    def learn(self, path: str) -> None:
+        """Take a path that a frame names for one of the program's, which then ran with the jaxlib that is beside it."""
+        if "/jax" not in path or self._installed or not (found := _INSTALLED.match(path)):
+            return
+        if release := self._of_files.of(f"{found['site']}/jaxlib/"):
+            self._installed = release.version
+
+    def may_know(self, name: str) -> bool:
+        """Whether a printed name can be that of a function of XLA's or JAX's; mangled names are read, too."""
+        return _NAMED.search(name) is not None
+
+    def is_stated(self) -> bool:
+        """Whether the text says which jaxlib it is of: then that goes before what is known of others."""
+        return len(self._releases.of("jaxlib")) == 1
+
+    def state(self) -> object:
+        """What is other when the same frame may be of another release."""
+        return self._releases.count, self._installed
+
+    def definitions(self, symbol: str, module: str) -> list[Candidate]:
+        """The definitions that a function with this demangled name may have; of the binary that it was in, if known.
+
+        Their paths are those of maps, to be given to `published`.
+        """
+        from framedex.binaries.names import parse_name  # few logs name a function
+        from framedex.sources.names import key_of, short_name
+
+        key = key_of(parse_name(symbol))
+        if key[:1] not in [(namespace,) for namespace in NAMESPACES]:
+            return []
+        return self._asked(lambda maps: self._in_maps(maps, short_name(symbol), key, self._release(module))) or []
+
+    def published(self, location: Location) -> Location:
+        """A location among those definitions with its public address."""
+        info = self._found_in.get(f"{location.path.partition(':')[0]}:")
+        if info is None or location.url is not None:
+            return location
+        templates = {info.component: url_template(info.repository)} if info.repository else {}
+        inside = location.path.removeprefix(info.prefix)
+        url = public_url(info.component, inside, location.line, info.commit, {**templates, **self._links})
+        return replace(location, url=url)
+
+    def at(self, path: str, line: int, how: How) -> Location | None:
+        """The public place of a line by the path that a compiler was given, in the only release that a text states."""
+        compiled = compiled_from(path)
+        if compiled is None or compiled[0] not in _COMMITS or not self.is_stated():
+            return None
+        (version,) = self._releases.of("jaxlib")
+        commit = release_commits(version).get(_COMMITS[compiled[0]])
+        url = public_url(*compiled, line, commit, self._links) if commit else None
+        return Location(path, line, how, url) if url else None
+
+    def is_published(self, path: str) -> bool:
+        """Whether a path is of a file of which some text may state a release that has it in public."""
+        compiled = compiled_from(path)
+        return compiled is not None and compiled[0] in _COMMITS
+
+    def _in_maps(self, maps: ReleaseMaps, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
+        found: list[Candidate] = []
+        for component in _COMMITS:
+            source_map = maps.nearest(component, release.version or maps.releases[-1])
+            definitions = source_map.definitions(short_name, key) if source_map is not None else []
+            if source_map is None or not definitions:
+                continue
+            info = replace(source_map.info, is_nearest=source_map.is_nearest or not release.is_known)
+            self._found_in[info.prefix] = info
+            found += [(info.prefix + path, definition) for path, definition in definitions]
+            if not release.version:
+                self.assumed = source_map.release
+        return found
+
+    def _release(self, module: str) -> _Release:
+        """The release that a frame in a binary is of, as far as anything says it."""
+        is_its = not module or _OF_JAXLIB.search(module) is not None
+        if stated := self._releases.of("jaxlib"):
+            return _Release(max(stated, key=_numbers), is_its and len(stated) == 1)
+        if stated := self._releases.of("jax"):  # which runs with other releases of jaxlib, too
+            return _Release(max(stated, key=_numbers), is_known=False)
+        version = self._installed or self._recorded
+        return _Release(version, is_its and bool(version))
+
+    @property
+    def _recorded(self) -> str:
+        """The jaxlib of the latest recording."""
+        if self._index is None:
+            return ""
+        builds = self._index.sources.builds()
+        return next((build.version for build in builds if build.component == "jaxlib"), "")
+
+    def _asked(self, ask: Callable[[ReleaseMaps], list[Candidate]]) -> list[Candidate] | None:
+        """What maps answer; None where they are damaged."""
+        from framedex.sourcemap import SourceMapError
+
+        if self.problem:
+            return None
+        try:
+            return ask(self._opened())
+        except SourceMapError as error:
+            self.problem = f"{error.message} {error.remedy}".strip()
+            return None
+
+
+def _open(path: Path | None) -> ReleaseMaps:
+    from framedex.releasemaps import open_release_maps  # few texts need them
+
+    return open_release_maps(path) if path is not None else _shipped()
+
+
+@cache
+def _shipped() -> ReleaseMaps:
+    from framedex.releasemaps import open_release_maps
+
+    return open_release_maps()
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number[:9]) for number in re.findall(r"\d+", version))
