@@ -15,7 +15,12 @@ def location_labels(location: Location) -> list[str]:
     and what became of it where its file has changed.
     """
     known = [location.how.value] * (location.how is not How.EXACT)
-    return known + ["nearest release"] * is_of_nearest_release(location.path) + stale_labels(location)
+    return known + release_labels(location) + stale_labels(location)
+
+
+def release_labels(location: Location) -> list[str]:
+    """The label of a place in the sources of another release, as the recorded one's are not known."""
+    return ["nearest release"] * is_of_nearest_release(location.path)
 
 
 def stale_labels(location: Location) -> list[str]:

@@ -34,6 +34,7 @@ ELSEWHERE = {
         "ingest/map_import.py": "source maps",
         "ingest/placing.py": "source folders",
         "ingest/rebuild.py": "captures",
+        "ingest/released.py": "release maps",
         "ingest/recorded.py": "binaries",
         "ingest/captures.py": "captures",
         "ingest/trees.py": "source folders",

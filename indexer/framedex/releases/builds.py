@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from framedex.model import Capture
 
 _PACKAGE = re.compile(r"(?P<site>/.*/(?:site|dist)-packages)/(?P<package>jaxlib|jax)/")
+# What jaxlib's releases consist of besides, for GPUs: distributions `jax-cuda12-pjrt` and `jax-cuda12-plugin`.
+_GPU = re.compile(
+    r"(?P<site>/.*/(?:site|dist)-packages)/"
+    r"(?P<folder>jax_plugins/xla_(?P<runtime>(?:cuda|rocm)\d*)|jax_(?P<kernels>(?:cuda|rocm)\d*)_plugin)/"
+)
 _LIBRARY = re.compile(r"(/.*/lib(?:64)?/python\d+\.\d+)/(?!(?:site|dist)-packages/)")
 _INTERPRETER = re.compile(
     r"(?P<prefix>/.*)/(?:bin|lib(?:64)?(?:/[\w-]+)?)/(?:lib)?python(?P<version>\d+\.\d+)[a-z]*(?:\.so[\d.]*)?"
@@ -32,10 +37,11 @@ _LARGEST_VERSION_FILE = 1 << 16  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A component of a capture: `xla` (inside of jaxlib), `jaxlib`, `jax` or `cpython`.
+    """A component of a capture: `xla` (inside of jaxlib, or of its plug-ins for GPUs), `jaxlib`, `jax` or `cpython`.
 
-    `version` is that of the release it came in, for `xla` jaxlib's. `revision` is the commit of the component's
-    repository, or a tag of it; empty if unknown. `folder` is where it was installed where it was recorded.
+    `version` is that of the release it came in, for `xla` that of jaxlib or of the plug-in. `revision` is the commit of
+    the component's repository, or a tag of it; empty if unknown. `folder` is where it was installed where it was
+    recorded.
     """
 
     component: str
@@ -64,6 +70,7 @@ def find_builds(capture: Capture) -> list[Build]:
         version = told.get(package) or _installed(Path(site), package, capture.metadata.started_unix_ns)
         if version:
             builds |= dict.fromkeys(_builds_of(site, package, version))
+    builds |= dict.fromkeys(_gpu_builds(paths, capture.metadata.started_unix_ns))
     if python := release_of_python(capture.metadata.python or ""):
         builds |= dict.fromkeys(Build("cpython", *python, folder) for folder in _libraries(paths))
     return list(builds)
@@ -86,6 +93,14 @@ def release_of_python(described: str) -> tuple[str, str] | None:
 
 def _packages(paths: Mapping[str, None]) -> dict[tuple[str, str], None]:
     return dict.fromkeys((match["site"], match["package"]) for path in paths if (match := _PACKAGE.match(path)))
+
+
+def _gpu_builds(paths: Mapping[str, None], started_unix_ns: int | None) -> Iterator[Build]:
+    for match in filter(None, map(_GPU.match, paths)):
+        package = f"jax_{match['runtime']}_pjrt" if match["runtime"] else f"jax_{match['kernels']}_plugin"
+        if version := _installed(Path(match["site"]), package, started_unix_ns):
+            commit = release_commits(version).get("xla", "")
+            yield Build("xla", version, commit, f"{match['site']}/{match['folder']}")
 
 
 def _builds_of(site: str, package: str, version: str) -> Iterator[Build]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from framedex.placetext import location_labels
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
@@ -142,14 +143,13 @@ def _lines(markup: Markup, found: Found, known: tuple[str, str] | None, source: 
         yield f"from {_place(markup, outer)}"
     if len(found.outward) > _MOST_SHOWN:
         yield f"and {len(found.outward) - _MOST_SHOWN} more callers"
-    labels = [label for label in frame.labels if found.location is None or label != found.location.how]
+    told = location_labels(found.location) if found.location is not None else ()
+    labels = [label for label in frame.labels if label not in told]
     if labels:
         yield ", ".join(map(markup.code, labels))
 
 
 def _place(markup: Markup, location: Location) -> str:
-    from framedex.placetext import location_labels
-
     labels = location_labels(location)
     how = f" [{', '.join(labels)}]" if labels else ""
     return f"{markup.link(markup.code(f'{location.path}:{location.line}'), location.url)}{how}"

@@ -26,7 +26,7 @@ from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine
+    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, Location, PythonLine
 
 SHOW_CALLS = "framedex.showCalls"
 """A command of the client's own, which shows the calls through a line as it likes."""
@@ -90,12 +90,12 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
 class Callees:
     """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
 
-    `urls` are the public addresses of those that are not on this machine.
+    `public` are the places of those that are not on this machine and have a public address.
     """
 
     readable: Counter[str]
     past: Counter[str]
-    urls: Mapping[str, str] = field(default_factory=dict)
+    public: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def _is_readable(frame: FrameRow) -> bool:
 def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
-    urls: dict[str, str] = {}
+    public: dict[str, Location] = {}
     direct = index.line(place.path, place.line).inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
@@ -142,11 +142,11 @@ def _callees(index: Index, place: Place) -> Callees:
         name, location = step.target.function.name, step.target.location
         readable[name] += step.calls
         if location is not None and location.url is not None:
-            urls.setdefault(name, location.url)
+            public.setdefault(name, location)
     for step in direct:
         if not step.target.is_readable:
             past[step.target.function.name] += step.calls
-    return Callees(readable, past, urls)
+    return Callees(readable, past, public)
 
 
 def _summary(
@@ -175,7 +175,7 @@ def _summary(
     if around.program:
         yield f"from Python at {_places(markup, around.program)}"
     if around.callees.readable:
-        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.urls)}"
+        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.public)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
@@ -216,10 +216,19 @@ def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
     return f"{shown}{_and_more(len(lines))}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]], urls: Mapping[str, str] | None = None) -> str:
-    names = [(markup.link(markup.code(name), (urls or {}).get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
+def _names(markup: Markup, counts: Sequence[tuple[str, int]], public: Mapping[str, Location] = {}) -> str:
+    names = [(_name(markup, name, public.get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
     shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
     return f"{shown}{_and_more(len(counts))}"
+
+
+def _name(markup: Markup, name: str, place: Location | None) -> str:
+    if place is None:
+        return markup.code(name)
+    from framedex.placetext import release_labels
+
+    labels = "".join(f" [{label}]" for label in release_labels(place))
+    return f"{markup.link(markup.code(name), place.url)}{labels}"
 
 
 def _left_out(total: int, what: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Frames of XLA and JAX in texts, found in release maps: in which release, with which marks, and what is never found."""
+"""Frames of XLA and JAX in texts, found in release maps: in which release, marked how, and what is never found."""
 
 from __future__ import annotations
 

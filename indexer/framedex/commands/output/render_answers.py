@@ -9,7 +9,7 @@ from framedex import words
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.missing import all_problems
 from framedex.model import How
-from framedex.placetext import stale_labels
+from framedex.placetext import release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _summary_lines(
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
     yield (
-        *place_line(place, [*hows, *stale_labels(place)]),
+        *place_line(place, [*hows, *release_labels(place), *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
     for name, calls, duration in summary.boundaries:

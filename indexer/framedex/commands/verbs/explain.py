@@ -17,6 +17,7 @@ from framedex.commands.reading.logs import NO_INDEX, notes_of_release, opened_re
 from framedex.interchange.detect import read
 from framedex.interchange.placing.quoted import quoted_source
 from framedex.interchange.text.escapes import without_escapes
+from framedex.placetext import location_labels
 from framedex.plaintext import printable
 from framedex.releases.stated import StatedReleases
 
@@ -104,8 +105,9 @@ def _frame_lines(found: Found) -> Iterator[Line]:
         yield (Span("      or "), *place_line(candidate))
     for place in found.outward:
         yield (Span("      from "), *place_line(place, []))
+    told = location_labels(found.location) if found.location is not None else ()
     for label in frame.labels:
-        if found.location is None or label != found.location.how:
+        if label not in told:
             yield text_line(f"      {label}", "dim")
 
 

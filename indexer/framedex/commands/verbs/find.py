@@ -13,6 +13,7 @@ from framedex.commands.output.console import json_option, note, print_json, prin
 from framedex.commands.output.terminal import Line, Span, place_line
 from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
+from framedex.placetext import release_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def _lines(found: Sequence[FoundSymbol]) -> Iterator[Line]:
     for symbol in found:
         place: Line = ()
         if symbol.location is not None:
-            place = (Span("  "), *place_line(symbol.location, labels=()))
+            place = (Span("  "), *place_line(symbol.location, release_labels(symbol.location)))
         language = "" if symbol.function is None else symbol.function.language.value
         yield (Span(f"{symbol.kind:<11}  "), Span(printable(symbol.name), language), *place, *_recorded(symbol))
 

@@ -110,10 +110,10 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             for shown, pattern, tree in _TREES
             if module in _JAXLIB and any(map(pattern.match, names))
         ]
+        commit = "; `framedex sources` says at which commit" if trees else ""
         if module in _JAXLIB and (others := _others(names)):
             trees.append(f"{others} in neither XLA nor JAX")
         told = f": {', '.join(trees)}" if trees else ""
-        commit = "; `framedex sources` says at which commit" if trees else ""
         yield (
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
