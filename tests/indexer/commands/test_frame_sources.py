@@ -14,13 +14,14 @@ from click.testing import CliRunner
 
 from framedex.commands.main import cli
 from framedex.commands.output.layout import fit_line
-from framedex.commands.output.render_frame_sources import frame_source_lines
+from framedex.commands.output.render_frame_sources import frame_source_lines, improvement_lines
 from framedex.commands.output.terminal import Terminal, paint
 from framedex.model import Capture, ComponentFrames, Launch, LinesFrom, SourcedFrames
 from tests.indexer.recorded import Project
 
 SITE = "/other/lib/python3.11/site-packages"
 JAX = "990e6a0b84138346e6a38785412f36356e0e5dc3"
+XLA = "5a9e73cbd92530cac2ac36f4736a774b2412afe2"
 
 
 @pytest.fixture(autouse=True)
@@ -107,6 +108,37 @@ def test_a_folder_that_had_two_versions_has_a_row_for_each(project: Project) -> 
     assert sum(each["frames"] for each in table()) == frames_in(project.index)
 
 
+def placed_in(path: Path, prefix: str, release: str | None) -> None:
+    """Place the native frames of an index in a map with this prefix: one that was imported, or that of a release."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE files SET path = ? || 'xla/shape.cc' WHERE path LIKE '%.cc'", (prefix,))
+        connection.execute(
+            "INSERT INTO source_maps(prefix, component, repository, revision, is_dirty, tool, is_nearest, release)"
+            " VALUES (?, 'xla', 'https://github.com/openxla/xla', ?, 0, '', ?, ?)",
+            (prefix, XLA, "+nearest" in prefix, release),
+        )
+
+
+@pytest.mark.parametrize(
+    ("prefix", "release", "kind"),
+    [
+        (f"xla@{XLA[:12]}:", None, "imported map"),
+        (f"xla@{XLA[:12]}:", "0.10.2", "release map"),
+        (f"xla@{XLA[:12]}+nearest:", "0.10.2", "nearest release"),
+    ],
+)
+def test_lines_of_maps_are_told_by_the_map_and_are_public(
+    project: Project, prefix: str, release: str | None, kind: str
+) -> None:
+    project.ingest().close()
+    placed_in(project.index, prefix, release)
+
+    (own,) = table()
+
+    assert kinds(own) == {"file here": 5, kind: 3, "name only": 1}
+    assert "9 frames: 5 lead to a file here, 3 to a public page, 1 nowhere." in lines()
+
+
 def test_an_index_without_recordings_has_no_table(project: Project, tmp_path: Path) -> None:
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -132,6 +164,17 @@ def test_the_table_fits_a_terminal_of_80_columns() -> None:
     assert max(map(len, rows)) <= 80
     assert rows[1].endswith("123,456  source folder …/src/openxla")
     assert rows[2].endswith("654,321  debug information, some public")
+
+
+def test_what_would_improve_it_is_told_with_the_command() -> None:
+    nearest = SourcedFrames(LinesFrom.NEAREST_RELEASE, "", 40, 40)
+    component = ComponentFrames("xla", "", "0.10.2", JAX, (nearest,))
+    (line,) = improvement_lines([component])
+    assert "40 frames of XLA have lines of the nearest release" in line[0].text
+    assert "`framedex sources fetch`" in line[0].text
+
+    here = replace(component, sources=(SourcedFrames(LinesFrom.RELEASE_MAP, "", 40, 40),))
+    assert not list(improvement_lines([here]))
 
 
 def test_a_very_long_version_is_cut() -> None:

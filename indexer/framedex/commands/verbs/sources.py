@@ -70,7 +70,7 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     print_lines(line for each in maps for line in _map_lines(each, builds))
     print_lines(_missing_lines(missing, builds))
     if not states and not maps:
-        note("No source folder is known. Next: `framedex sources add FOLDER`.")
+        note("No source folder is known. Next: `framedex sources add FOLDER`, or `framedex sources fetch`.")
 
 
 @sources.command()
@@ -164,7 +164,8 @@ def _map_lines(source_map: SourceMapInfo, builds: Sequence[Build]) -> Iterator[L
 def _missing_lines(missing: Sequence[Build], builds: Sequence[Build]) -> Iterator[Line]:
     for build in missing:
         yield (Span(build_text(build), "head"), Span("; no source folder has that"))
-        yield text_line(f"     to get it: `{clone_command(build)}`", "dim")
+        fetched = "`framedex sources fetch`, or " if build.revision else ""
+        yield text_line(f"     to get it: {fetched}`{clone_command(build)}`", "dim")
         if url := pin_url(build, builds):
             yield text_line(f"     JAX names the commit in {url}", "dim")
 
