@@ -57,6 +57,11 @@ def is_local(path: str) -> bool:
     return path.startswith("/")
 
 
+def path_in_repository(path: str) -> str:
+    """The path of a source map without what says of which component and commit it is; another one as it is."""
+    return path if is_local(path) else path.partition(":")[2] or path
+
+
 class Stale(StrEnum):
     """What has become of a line since it was recorded or indexed, where its file is not as it was then."""
 

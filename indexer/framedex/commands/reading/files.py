@@ -34,6 +34,14 @@ class Place:
     column: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The public page where a line is to be read that is not here; `name` is what people call the place."""
+
+    url: str
+    name: str
+
+
 def parse_place(text: str) -> Place:
     """`FILE`, `FILE:LINE`, `FILE:LINE:COL`, `FILE#LLINE`, `FILE(LINE)`, or a URL as links have it: `file://HOST/FILE#LINE`.
 
