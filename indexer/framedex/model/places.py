@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+OF_A_MAP = re.compile(
+    r"(?P<component>[A-Za-z0-9][\w.-]{0,99})@(?P<revision>[0-9a-f]{7,64})(?P<state>(?:\+[\w-]+)*):(?P<path>[^/].*)",
+    re.ASCII,
+)
+"""The paths of source maps: `SourceMapInfo.prefix`, and a path within a repository."""
 
 
 class How(StrEnum):
@@ -59,7 +66,8 @@ def is_local(path: str) -> bool:
 
 def path_in_repository(path: str) -> str:
     """The path of a source map without what says of which component and commit it is; another one as it is."""
-    return path if is_local(path) else path.partition(":")[2] or path
+    match = OF_A_MAP.fullmatch(path)
+    return match["path"] if match is not None else path
 
 
 class Stale(StrEnum):

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from framedex.model.places import OF_A_MAP
 from framedex.releases.repository import REPOSITORIES, public_url
 
 _REVISION = r"(?P<revision>(?:refs/(?:heads|tags)/)?[\w.][\w.+-]*)"
@@ -26,10 +27,6 @@ _FORMS = tuple(
 _RAW_HOST = "raw.githubusercontent.com"
 _RAW = re.compile(rf"(?P<repository>/[^/]+/[^/]+)/{_REVISION}/(?P<path>.+)")
 _LINE = re.compile(r"(?:L|l|lines-)?(?P<line>\d{1,9})(?!\d)")
-_MAPPED = re.compile(
-    r"(?P<component>[A-Za-z0-9][\w.-]{0,99})@(?P<revision>[0-9a-f]{7,64})(?P<state>(?:\+[\w-]+)*):(?P<path>[^/].*)",
-    re.ASCII,
-)
 _PLACEHOLDER = re.compile(r"\{(path|line|commit)\}")
 _OF_PLACEHOLDERS = {"path": r".+?", "line": r"\d{1,9}", "commit": r"[\w.][\w.+-]*"}
 _CHANGED = "+changes"
@@ -80,7 +77,7 @@ def read_mapped(path: str, line: int | None, links: Mapping[str, str] | None = N
 
     Without the map its address is known of the usual components alone, and of those that `links` has.
     """
-    match = _MAPPED.fullmatch(path)
+    match = OF_A_MAP.fullmatch(path)
     if match is None or not is_inside(match["path"]):
         return None
     component, revision = match["component"], match["revision"]

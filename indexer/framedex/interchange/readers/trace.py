@@ -11,15 +11,17 @@ from framedex.patterns import compiled_on_use
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING
 
+# Of this machine, or of a source map: `xla@5a9e73cbd925:xla/shape.cc`.
+_PATH = r"(?P<path>/.*|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{7,64}[\w+-]*:.+)"
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
 _LOCATED = compiled_on_use(
-    r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS
+    r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*?) at " + _PATH + r":(?P<line>\d{1,9})" + _LABELS
 )
 _UNLOCATED = compiled_on_use(
     r" *(?P<number>\d{1,9}) (?P<language>[PN]) (?P<function>.*) in (?P<module>.*)\+(?P<address>0x[0-9a-f]{1,16})"
     + _LABELS
 )
-_CANDIDATE = compiled_on_use(r" +or (?P<path>/.*):(?P<line>\d{1,9})" + _LABELS)
+_CANDIDATE = compiled_on_use(r" +or " + _PATH + r":(?P<line>\d{1,9})" + _LABELS)
 _SECTION = ", most recent call last:"
 
 
