@@ -56,9 +56,9 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
     if len(url) > _LONGEST or not url.startswith(("http://", "https://")):
         return None
     for component, template in (links or {}).items():
-        if (match := _pattern(template).fullmatch(url)) and is_inside(path := unquote(match["path"])):
+        if "/" not in component and (match := _pattern(template).fullmatch(url)) and is_inside(unquote(match["path"])):
             groups = match.groupdict()
-            return _line(component, groups.get("commit") or "", path, groups.get("line"), url)
+            return _line(component, groups.get("commit") or "", unquote(match["path"]), groups.get("line"), url)
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets that hold no host

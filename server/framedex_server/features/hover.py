@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.placetext import location_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
+from framedex_server.answers.elsewhere import InCheckouts, place_name, public_place
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
@@ -26,10 +28,16 @@ from framedex_server.protocol import OPEN_TRACE
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, PythonLine
+    from framedex.model import FrameRow, FunctionRow, LineSummary, LinkedCalls, Location, PythonLine
 
 SHOW_CALLS = "framedex.showCalls"
 """A command of the client's own, which shows the calls through a line as it likes."""
+
+MOST_EXCERPTS = 2
+"""Callees of which lines are shown."""
+
+AROUND = 2
+"""Lines that are shown before the line of a callee, and after it."""
 
 MOST_SHOWN = 4
 """Boundaries, callers and arguments that are listed; what is left out is counted."""
@@ -57,6 +65,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
         lines += recorded.lines
+        lines += _excerpts(session, index, markup, place, recorded.elsewhere)
         lines += _links(session, markup, place, recorded.latest_call)
     if not lines:
         return None
@@ -65,10 +74,11 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is told of the calls through a line, and the last of them."""
+    """What is told of the calls through a line, the last of them, and where callees are that are not here."""
 
     lines: Sequence[str]
     latest_call: int
+    elsewhere: Sequence[Location] = ()
 
 
 def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
@@ -83,19 +93,19 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
         around = _neighbours_in(index, place, capture)
     known = [how.value for how in summary.hows] + words_since(index, place.path, place.line)
     lines = _summary(markup, summary, around, linked, known, capture is not None)
-    return Recorded(tuple(lines), summary.latest_call)
+    return Recorded(tuple(lines), summary.latest_call, tuple(around.callees.elsewhere.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
 
-    `urls` are the public addresses of those that are not on this machine.
+    `elsewhere` are the public places of those that are not on this machine.
     """
 
     readable: Counter[str]
     past: Counter[str]
-    urls: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +144,19 @@ def _is_readable(frame: FrameRow) -> bool:
 def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
-    urls: dict[str, str] = {}
+    elsewhere: dict[str, Location] = {}
     direct = index.line(place.path, place.line).inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
     for step in steps:
-        name, location = step.target.function.name, step.target.location
+        name, there = step.target.function.name, public_place(step.target)
         readable[name] += step.calls
-        if location is not None and location.url is not None:
-            urls.setdefault(name, location.url)
+        if there is not None:
+            elsewhere.setdefault(name, there)
     for step in direct:
         if not step.target.is_readable:
             past[step.target.function.name] += step.calls
-    return Callees(readable, past, urls)
+    return Callees(readable, past, elsewhere)
 
 
 def _summary(
@@ -175,7 +185,8 @@ def _summary(
     if around.program:
         yield f"from Python at {_places(markup, around.program)}"
     if around.callees.readable:
-        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.urls)}"
+        urls = {name: there.url for name, there in around.callees.elsewhere.items()}
+        yield f"into {_names(markup, around.callees.readable.most_common(), urls)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
@@ -187,6 +198,25 @@ def _summary(
     # Without the folder of the interpreter, which is long and says little.
     command = re.sub(r"^/\S*/", "", capture.command)
     yield f"location: {', '.join(known)}; {which} {clock(capture.started)}, {markup.code(command)}"
+
+
+def _excerpts(
+    session: Session, index: Index, markup: Markup, place: Place, elsewhere: Sequence[Location]
+) -> Iterator[str]:
+    """The lines of callees that are not where they were recorded, but in a checkout."""
+    finder = InCheckouts(session, index, place.uri)
+    for there in elsewhere[:MOST_EXCERPTS]:
+        if (here := finder.find(there)) is not None:
+            labels = location_labels(here)
+            how = f" [{', '.join(labels)}]" if labels else ""
+            name = markup.code(f"{place_name(there)}")
+            yield f"{markup.link(name, f'{session.documents.uri_of(here.path)}#L{here.line}')}{how}"
+            around = range(max(here.line - AROUND, 1), here.line + AROUND + 1)
+            yield markup.block([session.documents.line(here.path, line).rstrip() for line in around], _language(here))
+
+
+def _language(place: Location) -> str:
+    return "python" if place.path.endswith(".py") else "cpp"
 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
@@ -216,7 +246,7 @@ def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
     return f"{shown}{_and_more(len(lines))}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]], urls: Mapping[str, str] | None = None) -> str:
+def _names(markup: Markup, counts: Sequence[tuple[str, int]], urls: Mapping[str, str | None] | None = None) -> str:
     names = [(markup.link(markup.code(name), (urls or {}).get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
     shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
     return f"{shown}{_and_more(len(counts))}"

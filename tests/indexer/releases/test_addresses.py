@@ -34,7 +34,7 @@ def test_addresses_of_the_usual_sites_are_lines(address: str, revision: str, lin
     found = read_address(address)
 
     assert found is not None
-    assert (found.names, found.revision, found.path, found.line) == ({"xla"}, revision, "xla/shape.cc", line)
+    assert (found.names, found.revision, found.path, found.line) == (frozenset({"xla"}), revision, "xla/shape.cc", line)
     assert found.url == address
 
 
@@ -55,7 +55,7 @@ def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
     found = read_address(url or "", links)
 
     assert found is not None
-    assert (found.names, found.path, found.line, found.revision) == ({"kernels"}, "a/b.cc", 7, COMMIT)
+    assert (found.names, found.path, found.line, found.revision) == (frozenset({"kernels"}), "a/b.cc", 7, COMMIT)
     assert read_address("https://git.example.org/browse/../../b?at=x&line=1", links) is None
 
 

@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.git import Git
 from framedex.model import How, Location, Stale
 from framedex.recall import Recall
 from framedex.regularfile import read_regular
 from framedex.releases.addresses import PublicLine
-from framedex.whereabouts.files import is_here
+from framedex.whereabouts.files import FoundFile, found_file, is_here
+
+if TYPE_CHECKING:
+    from framedex.sources.moving import LineMap
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _BEST_FIRST = (How.EXACT, How.FOLLOWED, How.DOUBTFUL)
@@ -29,6 +34,7 @@ class Checkouts:
         self._folders = tuple(dict.fromkeys(folders))
         self._tops: Recall[str, str] = Recall()
         self._names: Recall[str, frozenset[str]] = Recall()
+        self._changes: Recall[tuple[FoundFile, str], _Change] = Recall()
 
     def find(self, wanted: PublicLine) -> Location | None:
         """The line in a file here, of several the one that is known best; None where no checkout has that file."""
@@ -51,20 +57,22 @@ class Checkouts:
         return above if path.startswith(f"{name}/") else None
 
     def _in(self, file: str, top: str, wanted: PublicLine) -> Location | None:
-        from framedex.sources.history import History
-
         line = wanted.line or 1
-        then = History(file).at(wanted.revision) if wanted.revision else None
-        if then is None or not _COMMIT.fullmatch(wanted.revision):
-            if not wanted.names & self._names_of(top):
-                return None
-            if then is None:
-                return Location(file, line, How.DOUBTFUL)
-        try:
-            now = read_regular(Path(file))
-        except OSError:
+        change = self._change(file, wanted.revision)
+        is_there = change is not None
+        if not (is_there and _COMMIT.fullmatch(wanted.revision)) and not wanted.names & self._names_of(top):
             return None
-        return Location(file, line, How.EXACT) if now == then else _followed(file, line, then, now)
+        return Location(file, line, How.DOUBTFUL) if change is None else change.followed(file, line)
+
+    def _change(self, file: str, revision: str) -> _Change | None:
+        """What has changed in a file since a revision; None where git has not that."""
+        found = found_file(file)
+        if found is None or not revision:
+            return None
+        known = self._changes.get((found, revision))
+        if known is None and (known := _change(file, revision)) is not None:
+            self._changes.keep((found, revision), known, len(file))
+        return known
 
     def _top(self, folder: str) -> str:
         """The top of the working tree that a folder is in; empty where it is in none."""
@@ -87,12 +95,32 @@ class Checkouts:
         return self._names.made(top, len(top), found)
 
 
-def _followed(file: str, line: int, then: bytes, now: bytes) -> Location:
-    """Where a line of an earlier or later text of a file is now."""
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What has changed in a file since a revision: `lines` leads from the lines of then to those of now, None: none."""
+
+    lines: LineMap | None
+
+    def followed(self, file: str, line: int) -> Location:
+        """Where a line of then is now."""
+        if self.lines is None:
+            return Location(file, line, How.EXACT)
+        moved = self.lines.forward(line)
+        if moved.line == line and not moved.is_gone:
+            return Location(file, line, How.FOLLOWED)
+        stale = Stale.GONE if moved.is_gone else Stale.MOVED
+        return Location(file, moved.line, How.FOLLOWED, stale=stale, moved_from=line)
+
+
+def _change(file: str, revision: str) -> _Change | None:
+    from framedex.sources.history import History
     from framedex.sources.moving import map_lines
 
-    moved = map_lines(then.decode("utf-8", "replace"), now.decode("utf-8", "replace")).forward(line)
-    if moved.line == line and not moved.is_gone:
-        return Location(file, line, How.FOLLOWED)
-    stale = Stale.GONE if moved.is_gone else Stale.MOVED
-    return Location(file, moved.line, How.FOLLOWED, stale=stale, moved_from=line)
+    then = History(file).at(revision)
+    if then is None:
+        return None
+    try:
+        now = read_regular(Path(file))
+    except OSError:
+        return None
+    return _Change(None if now == then else map_lines(then.decode("utf-8", "replace"), now.decode("utf-8", "replace")))
