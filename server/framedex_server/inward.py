@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from framedex.model.places import path_in_repository
+from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
@@ -75,6 +77,17 @@ def locations(frame: FrameRow) -> Iterator[Location]:
     for location in (frame.location, *frame.candidates):
         if location is not None and is_here(location.path):
             yield location
+
+
+def public_place(frame: FrameRow) -> Location | None:
+    """The place of a frame that is not here and has a public address."""
+    places = (frame.location, *frame.candidates)
+    return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
+
+
+def place_name(place: Location) -> str:
+    """`xla/pjrt/pjrt_client.cc:1187`."""
+    return f"{printable(path_in_repository(place.path))}:{place.line}"
 
 
 def _is_named(name: str, word: str) -> bool:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.model.places import path_in_repository
-from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.frame_lines import whereabouts
 from framedex_server.answers.requests import tell
@@ -69,17 +67,6 @@ class InCheckouts:
         if self._checkouts is None:
             self._checkouts = self._session.checkouts(whereabouts(self._session, self._uri, self._index).source_folders)
         return self._checkouts.find(line)
-
-
-def public_place(frame: FrameRow) -> Location | None:
-    """The place of a frame that is not here and has a public address."""
-    places = (frame.location, *frame.candidates)
-    return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
-
-
-def place_name(place: Location) -> str:
-    """`xla/pjrt/pjrt_client.cc:1187`."""
-    return f"{printable(path_in_repository(place.path))}:{place.line}"
 
 
 def open_public(server: LanguageServer, url: str) -> None:

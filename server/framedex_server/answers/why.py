@@ -14,12 +14,11 @@ from lsprotocol import types
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.words import command_short, count
-from framedex_server.answers.elsewhere import place_name, public_place
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.frame_lines import public_place as public_place_in_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
-from framedex_server.inward import roads_inward
+from framedex_server.inward import place_name, public_place, roads_inward
 from framedex_server.markup import shorten
 from framedex_server.protocol import (
     INDEX_COMMAND,

@@ -19,10 +19,11 @@ from pygls.lsp.server import LanguageServer
 from framedex.placetext import location_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
-from framedex_server.answers.elsewhere import InCheckouts, place_name, public_place
+from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
+from framedex_server.inward import place_name, public_place
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
 
