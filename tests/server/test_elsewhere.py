@@ -132,6 +132,17 @@ async def test_where_definition_ends_at_what_is_public_why_has_the_page(recordin
         }
 
 
+async def test_a_frame_of_a_text_that_is_public_has_its_page(recording: Recording, connect: Connect) -> None:
+    url = publish(recording, "a" * 40)
+    log = recording.root / "crash.log"
+    log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
+    client = await connect(recording.root)
+
+    assert not await definition(client, log, 1)
+    told = await own(client, "why", log, 1, request=DEFINITION)
+    assert told["action"]["arguments"] == [url]
+
+
 @pytest.mark.parametrize("editor", EDITORS)
 async def test_the_page_is_shown_outside_of_the_editor_or_told(
     recording: Recording, connect: Connect, editor: str

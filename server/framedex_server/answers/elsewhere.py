@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.frame_lines import whereabouts
 from framedex_server.answers.requests import tell
-from framedex_server.answers.session import Session
+from framedex_server.answers.session import Place, Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.inward import locations
+from framedex_server.inward import locations, public_place, roads_inward
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -67,6 +68,18 @@ class InCheckouts:
         if self._checkouts is None:
             self._checkouts = self._session.checkouts(whereabouts(self._session, self._uri, self._index).source_folders)
         return self._checkouts.find(line)
+
+
+def public_ways_on(session: Session, index: Index, place: Place) -> list[tuple[str, Location]]:
+    """The functions to which a line led whose source is not here but public, with their places; first the likeliest."""
+
+    def public(frame: FrameRow) -> Sequence[Location]:
+        there = public_place(frame)
+        return () if there is None else (there,)
+
+    capture = session.chosen.capture_in(index)
+    roads = roads_inward(index, place.path, place.line, None, session.word_at(place), capture, public)
+    return [(printable(road.target.function.name), there) for road in roads for there in public(road.target)]
 
 
 def open_public(server: LanguageServer, url: str) -> None:

@@ -14,11 +14,12 @@ from lsprotocol import types
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.words import command_short, count
+from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.frame_lines import public_place as public_place_in_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
-from framedex_server.inward import place_name, public_place, roads_inward
+from framedex_server.inward import place_name
 from framedex_server.markup import shorten
 from framedex_server.protocol import (
     INDEX_COMMAND,
@@ -31,7 +32,7 @@ from framedex_server.protocol import (
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FrameRow, Location
+    from framedex.model import Location
 
 _INDEX_IT = "Index this project"
 
@@ -121,9 +122,8 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
             f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
             *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
-    if passes and request in _INWARD and (frame := _next_elsewhere(session, index, passed)) is not None:
-        function, there = frame
-        return _why_elsewhere(function, there)
+    if passes and request in _INWARD and (ways := public_ways_on(session, index, passed)):
+        return _why_elsewhere(*ways[0])
     if passes and request == types.TEXT_DOCUMENT_DEFINITION:
         line = {"textDocument": about["textDocument"], "position": about["position"]}
         return _why(_ENDS[request], "Open the trace", OPEN_TRACE, line)
@@ -134,17 +134,6 @@ async def _public_in_text(session: Session, about: Json) -> Location | None:
     position = position_in(about)
     uri = position.text_document.uri
     return await public_place_in_text(session, uri, position.position) if session.texts.may_hold(uri) else None
-
-
-def _next_elsewhere(session: Session, index: Index, place: Place) -> tuple[str, Location] | None:
-    """The function to which a line led first whose source is not here but public, and where that is."""
-    capture = session.chosen.capture_in(index)
-
-    def public(frame: FrameRow) -> list[Location]:
-        return [there] if (there := public_place(frame)) is not None else []
-
-    roads = roads_inward(index, place.path, place.line, None, session.word_at(place), capture, public)
-    return (printable(roads[0].target.function.name), public(roads[0].target)[0]) if roads else None
 
 
 def _why_elsewhere(what: str, there: Location) -> Json:
