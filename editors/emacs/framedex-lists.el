@@ -4,7 +4,8 @@
 
 ;;; Commentary:
 
-;; RET on a stack picks it and lists its frames, on a frame goes to its source, on a call opens its trace.
+;; RET on a stack picks it and lists its frames, on a frame goes to its source (to its public page where that is not
+;; here), on a call opens its trace.
 
 ;;; Code:
 
@@ -90,12 +91,16 @@ ENTRY makes an entry of each; RET calls CHOOSE with this line and an entry's id.
      (vector (framedex-list--right "#" 4) '("Function" 60 nil) '("Place" 0 nil))
      (mapcar (lambda (frame)
                (setq number (1+ number))
-               (let ((location (plist-get frame :location)))
-                 (list location
+               (let ((location (plist-get frame :location))
+                     (public (plist-get frame :publicPlace)))
+                 (list (or location (plist-get frame :url))
                        (vector (number-to-string number) (plist-get frame :function)
-                               (if location (framedex-list--place location (plist-get frame :how)) "")))))
+                               (cond (location (framedex-list--place location (plist-get frame :how)))
+                                     (public (concat public " [not here]"))
+                                     (t ""))))))
              (plist-get picked :stackFrames))
-     #'framedex--visit-location)
+     (lambda (place)
+       (if (stringp place) (framedex--browse place) (framedex--visit-location place))))
     (goto-char (point-min))
     (forward-line (plist-get picked :frame))))
 

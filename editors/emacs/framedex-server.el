@@ -13,6 +13,7 @@
     (user-error "Framedex needs eglot: built in from Emacs 29 on, before that in %s"
                 "M-x package-install RET eglot (Debian: apt-get install elpa-eglot)")))
 
+(require 'browse-url)
 (require 'jsonrpc)
 (require 'subr-x)
 (require 'url-util)
@@ -164,6 +165,11 @@ It is one of this machine, whatever it looks like: no TRAMP."
     (goto-char (point-min))
     (forward-line line)
     (back-to-indentation)))
+
+(defun framedex--browse (url)
+  "Show the page at URL, which an index has named, in the browser."
+  (unless (string-match-p "\\`https?://" url) (user-error "This is no address of the web: %s" url))
+  (browse-url url))
 
 (defun framedex--open-trace (about)
   "Open the trace that the server writes ABOUT a line, or about a call."

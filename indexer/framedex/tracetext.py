@@ -14,9 +14,11 @@ The format, version 1, is UTF-8 text, line by line:
       2 N xla::PjRtClient::Make at /src/xla/client.cc:40 [definition]
           or /src/xla/other_client.cc:44 [candidates]
       3 N jax::Glue in /lib/libjax_common.so+0x1a2b [inlined]
+      4 N xla::Run at xla@5a9e73cbd925:xla/run.cc:7 [single]
 
 A frame line is its number, 1 for the outermost, the language (`P` Python, `N` native), the function, then either
-` at PATH:LINE` or, where no source is known, ` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
+` at PATH:LINE` (the path of a source map is no file: docs/source-map.md) or, where no source is known,
+` in MODULE+0xOFFSET`; brackets hold how the line is known unless it is
 exact, `inlined`, and `returning`. An `or` line below gives one more candidate. A stack that could not be merged has two
 such sections, headed `native frames, ...` and `Python frames, ...`, and a header line `unmerged: REASON`. A merged one
 whose outermost frames are missing has a header line `cut off: REASON`. What had a call made on another thread stands in
@@ -30,6 +32,7 @@ Everything that came from a capture is passed through `framedex.plaintext.printa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -41,6 +44,7 @@ from framedex.plaintext import printable
 if TYPE_CHECKING:
     from framedex.model import FrameRow, Location, Section, Trace
 
+_BEFORE_PATH = re.compile(r" at ([/A-Za-z0-9])(?=(?<=/)|[\w.-]*@)", re.ASCII)
 HEADING = "framedex trace, format 1"
 
 _OWN_TITLES = {
@@ -105,8 +109,8 @@ def _frames(frames: Sequence[FrameRow]) -> Iterator[str]:
 
 
 def _function(frame: FrameRow) -> str:
-    # The reader takes the first " at /" as the end of the name; no real name holds one, a hostile one may.
-    return printable(frame.function.name).replace(" at /", " at \\x2f")
+    # The reader takes the first " at " before a path as the end of the name; no real name holds one, a hostile one may.
+    return _BEFORE_PATH.sub(lambda match: f" at \\x{ord(match[1]):02x}", printable(frame.function.name))
 
 
 def _place(frame: FrameRow) -> str:

@@ -6,9 +6,11 @@ DWARF may name files of the machine that built a binary; such frames are passed 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from framedex.model.places import path_in_repository
+from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 
 if TYPE_CHECKING:
@@ -17,11 +19,18 @@ if TYPE_CHECKING:
 
 
 def roads_inward(
-    index: Index, path: str, line: int, within: Sequence[int] | None, word: str, capture: int | None = None
+    index: Index,
+    path: str,
+    line: int,
+    within: Sequence[int] | None,
+    word: str,
+    capture: int | None = None,
+    places: Callable[[FrameRow], Iterable[Location]] | None = None,
 ) -> list[Road]:
     """The roads from a line, of one capture if it is given, the one that a reader most likely means first.
 
-    Only those that continue the road `within`, where any does. They are ordered by the first of these rules that
+    Only those that continue the road `within`, where any does. `places` are those at which a frame can be shown, by
+    default the files that are here. They are ordered by the first of these rules that
     tells two of them apart:
 
     - callees named `word` come first;
@@ -31,8 +40,13 @@ def roads_inward(
     - the callee on the way to the stack that took longest, all its calls together, comes first. So going to the first
       answer again and again is one walk: the longest stack below a line is also the longest below that callee.
     """
-    roads = index.line(path, line, capture).roads_inward(can_be_shown, within) if within is not None else []
-    roads = roads or index.line(path, line, capture).roads_inward(can_be_shown, None)
+    at = places or locations
+
+    def is_wanted(frame: FrameRow) -> bool:
+        return frame.is_readable and any(True for _ in at(frame))
+
+    roads = index.line(path, line, capture).roads_inward(is_wanted, within) if within is not None else []
+    roads = roads or index.line(path, line, capture).roads_inward(is_wanted, None)
     longest: dict[int, int] = {}
     for road in roads:
         longest[road.target.function.id] = max(road.longest, longest.get(road.target.function.id, 0))
@@ -63,6 +77,17 @@ def locations(frame: FrameRow) -> Iterator[Location]:
     for location in (frame.location, *frame.candidates):
         if location is not None and is_here(location.path):
             yield location
+
+
+def public_place(frame: FrameRow) -> Location | None:
+    """The place of a frame that is not here and has a public address."""
+    places = (frame.location, *frame.candidates)
+    return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
+
+
+def place_name(place: Location) -> str:
+    """`xla/pjrt/pjrt_client.cc:1187`."""
+    return f"{printable(path_in_repository(place.path))}:{place.line}"
 
 
 def _is_named(name: str, word: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,9 @@ from urllib.parse import quote
 from framedex.plaintext import printable
 
 _IN_URL = ":/#?&=%@+~,;!-._"
+
+LONGEST_LINE = 200
+"""Characters of a line of source that are shown."""
 
 LONGEST_NAME = 120
 """Characters of a name that are shown; C++ templates grow to thousands."""
@@ -49,6 +53,15 @@ class Markup:
         if url is None:
             return text
         return f"[{text}](<{quote(url, safe=_IN_URL)}>)" if self.markdown else f"{text} <{url}>"
+
+    def block(self, lines: Sequence[str], language: str) -> str:
+        """Lines of a source file, with the colours of their language where the client has such."""
+        shown = [printable(line.expandtabs(4))[:LONGEST_LINE] for line in lines]
+        if not self.markdown:
+            return "\n".join(f"    {line}" for line in shown)
+        # CommonMark: a block ends at a run of backticks at least as long as the one that opened it.
+        fence = "`" * max(3, 1 + max((len(run) for line in shown for run in re.findall("`+", line)), default=0))
+        return "\n".join((f"{fence}{language}", *shown, fence))
 
     def lines(self, lines: list[str]) -> str:
         """Lines of text, kept apart."""

@@ -28,8 +28,9 @@ INDEX_CHANGED = "framedex/didChangeIndex"
 """The notification for clients that show something of the index all the time (`experimental.framedex.indexChanges`)."""
 
 INDEX_COMMAND, REBUILD_COMMAND, RECORD_COMMAND = "framedex.index", "framedex.rebuildIndex", "framedex.record"
-OPEN_TRACE, SELECT_CAPTURE, COMPARE_CAPTURES = (
+OPEN_TRACE, OPEN_PUBLIC, SELECT_CAPTURE, COMPARE_CAPTURES = (
     "framedex.openTrace",
+    "framedex.openPublic",
     "framedex.selectCapture",
     "framedex.compareCaptures",
 )

@@ -237,6 +237,8 @@ def test_interpreters_are_started_in_one_place() -> None:
         "indexer/framedex/index/file/seal.py: [*command, os.path.realpath(file)]",
         "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
         "indexer/framedex/commands/verbs/open.py: [program, *command[1:]]",  # the user's editor
+        "indexer/framedex/commands/editor/browser.py: [program, *command[1:]]",  # the user's browser, in a terminal
+        "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",
         "server/framedex_server/jobs.py: *own_code(cli, opened)",

@@ -79,9 +79,22 @@ def test_candidates_have_lines_of_their_own(trace: Trace) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/a b/c.py", "/look at /x.py", "/x:3/y.py", "/bracket [x]/f.cc", "/new\nline.py", "/\x1b[31m.py", "/\\x41.py"],
+    [
+        *(
+            "/a b/c.py",
+            "/look at /x.py",
+            "/x:3/y.py",
+            "/bracket [x]/f.cc",
+            "/new\nline.py",
+            "/\x1b[31m.py",
+            "/\\x41.py",
+        ),
+        *("xla@5a9e73cbd925:xla/shape.cc", "a.b-c@5a9e73cbd925+nearest:look at /x.cc"),
+    ],
 )
-@pytest.mark.parametrize("name", ["plain", "evil at /etc/passwd:1", "two\nlines", " at /", "\u202e"])
+@pytest.mark.parametrize(
+    "name", ["plain", "evil at /etc/passwd:1", "evil at xla@5a9e73cbd925:a.cc:1", "two\nlines", " at /", "\u202e"]
+)
 def test_hostile_names_and_paths_survive_and_forge_nothing(trace: Trace, path: str, name: str) -> None:
     frame = trace.frames[-1]
     hostile = _with_last_frame(

@@ -5,7 +5,7 @@ import * as vscode from "vscode";
 
 import { Framedex } from "./framedex";
 import { reasonOf, withoutIcons } from "./plain";
-import { Remedies, warn } from "./remedies";
+import { warn } from "./remedies";
 import { ResolvedFrame } from "./server/protocol";
 import { isPublic, open, openPublic } from "./show";
 
@@ -33,7 +33,7 @@ export async function openNamed({ server }: Framedex, frame: NamedFrame, folder:
     return (await open({ uri: location.uri, range })) || say(`${vscode.Uri.parse(location.uri).fsPath} cannot be opened.`);
   }
   if (resolved.locations.length === 0) {
-    tellMissing(resolved);
+    openElsewhere(resolved);
   }
   return false;
 }
@@ -52,9 +52,9 @@ async function pick(locations: readonly Candidate[]): Promise<Candidate | undefi
   return (await vscode.window.showQuickPick(items, { title, matchOnDetail: true }))?.location;
 }
 
-function tellMissing({ url, message }: ResolvedFrame): void {
-  const remedies: Remedies = url !== null && isPublic(url) ? { "Open its public source": () => openPublic(url) } : {};
-  void warn(message ?? "Its source is not known.", remedies);
+/** The public page of a frame that is not here; without one, why it cannot be shown. */
+function openElsewhere({ url, message }: ResolvedFrame): void {
+  void (url !== null && isPublic(url) ? openPublic(url) : warn(message ?? "Its source is not known."));
 }
 
 /** The column that the text names, where there is one; else the first that is no blank. */

@@ -3,7 +3,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 
-import { tellMissingSource } from "./missingSource";
+import { openElsewhere } from "./missingSource";
 import { open } from "./show";
 import { TracedFrame } from "./server/protocol";
 
@@ -57,11 +57,11 @@ export async function openTrace(uri: vscode.Uri, position?: number, preserveFocu
   return editor;
 }
 
-/** Opens the trace at a frame, and beside it the frame's source or how to get that; where the reader is stays focused. */
+/** Opens the trace at a frame, and beside it the frame's source, or its public page; where the reader is stays focused. */
 export async function openFrame(uri: vscode.Uri, frame: TracedFrame & { readonly position: number }): Promise<void> {
   const trace = await openTrace(uri, frame.position, true);
   if (frame.location === null) {
-    void tellMissingSource(path.posix.dirname(uri.path), frame);
+    void openElsewhere(path.posix.dirname(uri.path), frame);
     return;
   }
   const beside = trace.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;

@@ -76,7 +76,9 @@ _VERBS = {
     "callees": Verb(
         "framedex.commands.verbs.relations:callees", "Show which functions NAME called in recorded stacks."
     ),
-    "open": Verb("framedex.commands.verbs.open:open_source", "Open a place in your editor."),
+    "open": Verb(
+        "framedex.commands.verbs.open:open_source", "Open a place in your editor, or in the browser what is not here."
+    ),
     "cmake": Verb("framedex.commands.verbs.cmake:cmake", "Write a project for CLion and clangd."),
     "doctor": Verb(
         "framedex.commands.verbs.doctor:doctor",

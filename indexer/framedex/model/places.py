@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+OF_A_MAP = re.compile(
+    r"(?P<component>[A-Za-z0-9][\w.-]{0,99})@(?P<revision>[0-9a-f]{7,64})(?P<state>(?:\+[\w-]+)*):(?P<path>[^/].*)",
+    re.ASCII,
+)
+"""The paths of source maps: `SourceMapInfo.prefix`, and a path within a repository."""
 
 
 class How(StrEnum):
@@ -64,6 +71,12 @@ NEAREST = "+nearest"
 def is_of_nearest_release(path: str) -> bool:
     """Whether a path is of a source map of another release than what was recorded (`xla@131bf41acb46+nearest:...`)."""
     return not is_local(path) and path.partition(":")[0].endswith(NEAREST)
+
+
+def path_in_repository(path: str) -> str:
+    """The path of a source map without what says of which component and commit it is; another one as it is."""
+    match = OF_A_MAP.fullmatch(path)
+    return match["path"] if match is not None else path
 
 
 class Stale(StrEnum):

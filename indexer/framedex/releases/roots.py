@@ -49,7 +49,7 @@ def state_of_root(root: SourceRoot, builds: Sequence[Build]) -> RootState:
     path = Path(root.path)
     is_there = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises where it may not look
     checkout = read_checkout(path) if is_there else None
-    component = _component(path, checkout)
+    component = component_of(path, checkout)
     build = next((build for build in builds if build.component == component), None)
     matches = None
     if build is not None and build.revision and checkout is not None and checkout.commit:
@@ -104,7 +104,8 @@ def is_commit(revision: str) -> bool:
     return _COMMIT.fullmatch(revision) is not None
 
 
-def _component(path: Path, checkout: Checkout | None) -> str | None:
+def component_of(path: Path, checkout: Checkout | None = None) -> str | None:
+    """The component whose sources a folder has, or the working tree that it is in; None for those of none."""
     for folder in (path, checkout.top if checkout else path):
         for component, mark in _MARKS.items():
             if os.path.isfile(folder / mark):  # noqa: PTH113 - as above

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from framedex.model.places import is_local  # without the rows: `framedex open` waits for this
+from framedex.model.places import is_local, path_in_repository  # without the rows: `framedex open` waits for this
 from framedex.recall import Recall
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.rules import BUILD_FOLDER, PathMap, PathRule
@@ -106,6 +106,7 @@ class Whereabouts:
             return (literal,)
         named = self._of_that_name(name)
         here = [path for path in named if is_here(path)]
+        name = path_in_repository(name)  # a source map's own path: the file may be here meanwhile
         known = _fitting(name, {path: path for path in here})
         if literal or len(known) > 1:
             # The end of several paths: whatever else has it, in a folder or a tree, may be meant as well.

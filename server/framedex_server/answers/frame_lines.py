@@ -42,6 +42,14 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
     return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
 
 
+async def public_place(session: Session, uri: str, position: types.Position) -> Location | None:
+    """The place of the frame at a position, where that is not here and has a public address."""
+    document = await session.texts.of(uri)
+    found = await _found_at(session, document, uri, position) if document is not None else None
+    places = (found.location, *found.candidates) if found is not None and found.location is not None else ()
+    return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
+
+
 async def hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:
     """The frame at a position: its whole name, its binary, its source line, and how its place is known."""
     document = await session.texts.of(uri)

@@ -17,7 +17,7 @@ from framedex.plaintext import printable
 from framedex.words import command_short, duration
 from framedex_server.answers.session import Session
 from framedex_server.documents.open_documents import path_of
-from framedex_server.inward import locations
+from framedex_server.inward import locations, place_name, public_place
 from framedex_server.markup import without_links
 
 if TYPE_CHECKING:
@@ -86,10 +86,14 @@ def tell(server: LanguageServer, message: str) -> None:
 
 
 def frame_json(session: Session, frame: FrameRow) -> Json:
-    """A frame; `location` is null where the source is unknown or not here: then `url` may be its public address."""
+    """A frame; `location` is null where the source is unknown or not here.
+
+    Then `url` may be its public address, and `publicPlace` what people call that.
+    """
     from framedex.placetext import stale_labels
 
     place = next(locations(frame), None)
+    public = public_place(frame) if place is None else None
     shown: Json | None = None
     if place is not None:
         shown = {
@@ -104,7 +108,8 @@ def frame_json(session: Session, frame: FrameRow) -> Json:
         "location": shown,
         "how": place.how.value if place is not None else None,
         "stale": ", ".join(stale_labels(place)) or None if place is not None else None,
-        "url": None if place is not None or frame.location is None else frame.location.url,
+        "url": public.url if public is not None else None,
+        "publicPlace": place_name(public) if public is not None else None,
     }
 
 

@@ -29,6 +29,7 @@ from framedex_server.trail import Trail
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.interchange.placing.checkouts import Checkouts
     from framedex.interchange.placing.resolve import Binaries
     from framedex.sources.outline import Outlines
 
@@ -75,6 +76,7 @@ class Session:
         self._server = server
         self._configuration = configuration
         self._refreshing: asyncio.TimerHandle | None = None
+        self._checkouts: tuple[tuple[str, ...], Checkouts] | None = None
         self.report = report
         self.indexes = indexes
         self.contents = contents
@@ -108,6 +110,7 @@ class Session:
 
     def refresh_views(self) -> None:
         """Have the client ask anew for what it shows all the time: the index or the settings have changed."""
+        self._checkouts = None
         if self._refreshing is None:
             self._refreshing = asyncio.get_running_loop().call_later(CALM, self._refresh_views)
 
@@ -210,6 +213,15 @@ class Session:
         text = self.documents.line(place.path, place.line)
         column = self.column_in(text, place.character)
         return next((word[0] for word in _IDENTIFIER.finditer(text) if word.start() <= column <= word.end()), "")
+
+    def checkouts(self, folders: Sequence[str]) -> Checkouts:
+        """The checkouts that these folders are; what git said of them is kept until the index or settings change."""
+        from framedex.interchange.placing.checkouts import Checkouts
+
+        known = self._checkouts
+        if known is None or known[0] != tuple(folders):
+            known = self._checkouts = tuple(folders), Checkouts(folders)
+        return known[1]
 
     @cached_property
     def outlines(self) -> Outlines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,9 +40,15 @@ class Target:
         return Target(location.path, location.line, begin.line, function.end_line)
 
 
-def along(session: Session, place: Place, index: Index, roads: Sequence[Road]) -> list[Target]:
+def along(
+    session: Session,
+    place: Place,
+    index: Index,
+    roads: Sequence[Road],
+    places: Callable[[FrameRow], Iterable[Location]] = locations,
+) -> list[Target]:
     """The targets to which roads lead from a place, each noted so that a question about it goes on along its road."""
-    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in locations(road.target)]
+    targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in places(road.target)]
     if targets:
         led_to = [((target.path, target.line), nodes) for target, nodes in targets]
         session.trail.led(index.path, place.path, place.line, led_to)

@@ -14,14 +14,25 @@ from lsprotocol import types
 from framedex.errors import FramedexError
 from framedex.plaintext import printable
 from framedex.words import command_short, count
+from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
+from framedex_server.answers.frame_lines import public_place as public_place_in_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
+from framedex_server.inward import place_name
 from framedex_server.markup import shorten
-from framedex_server.protocol import INDEX_COMMAND, OPEN_TRACE, REBUILD_COMMAND, RECORD_COMMAND, SELECT_CAPTURE
+from framedex_server.protocol import (
+    INDEX_COMMAND,
+    OPEN_PUBLIC,
+    OPEN_TRACE,
+    REBUILD_COMMAND,
+    RECORD_COMMAND,
+    SELECT_CAPTURE,
+)
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import Location
 
 _INDEX_IT = "Index this project"
 
@@ -33,6 +44,9 @@ _ENDS = {
     "framedex/compareCaptures": "Neither capture passed this line.",
 }
 """By the request: what is said of a line through which recorded calls went."""
+
+
+_INWARD = (types.TEXT_DOCUMENT_DEFINITION, "framedex/stepIn")
 
 
 async def why_nothing(session: Session, about: Json, request: str) -> Json:
@@ -49,6 +63,9 @@ async def why_nothing(session: Session, about: Json, request: str) -> Json:
     if found is not None:
         folder, problem = found
         return {"text": str(problem).replace("\n", " "), "action": action_for(problem, folder)}
+
+    if request == types.TEXT_DOCUMENT_DEFINITION and (public := await _public_in_text(session, about)) is not None:
+        return _why_elsewhere("This frame", public)
 
     def of_index(index: Index) -> Json | None:
         return _of_line(session, index, place, about, request) if index.captures() else None
@@ -105,10 +122,24 @@ def _of_line(session: Session, index: Index, place: Place | None, about: Json, r
             f" {count(others.calls, 'call')} of other captures did. It is picked, so answers are of it alone.",
             *("Answer from all captures", SELECT_CAPTURE, {"textDocument": about["textDocument"], "capture": None}),
         )
+    if passes and request in _INWARD and (ways := public_ways_on(session, index, passed)):
+        return _why_elsewhere(*ways[0])
     if passes and request == types.TEXT_DOCUMENT_DEFINITION:
         line = {"textDocument": about["textDocument"], "position": about["position"]}
         return _why(_ENDS[request], "Open the trace", OPEN_TRACE, line)
     return _why(_ENDS.get(request, changed) if passes else changed)
+
+
+async def _public_in_text(session: Session, about: Json) -> Location | None:
+    position = position_in(about)
+    uri = position.text_document.uri
+    return await public_place_in_text(session, uri, position.position) if session.texts.may_hold(uri) else None
+
+
+def _why_elsewhere(what: str, there: Location) -> Json:
+    """What is said of a frame that can be read in public alone."""
+    text = f"{shorten(what)} goes on at {place_name(there)}, which is not here; its public page is {there.url}"
+    return _why(text, "Open its public page", OPEN_PUBLIC, there.url)
 
 
 def _not_recorded(session: Session, about: Json, document: Path) -> Json:

@@ -1,11 +1,11 @@
 """Call hierarchy over recorded edges: who really called whom, across the border of Python and C++, with counts.
 
 LSP wants a place in a document for every item, but a function whose source is unknown, or not on this machine, has
-none, and no frame may be dropped. Such an item opens the nearest located frame on the way to it (the line that led
-there, or back from there), and its detail says so. That place is known from the item it was reached from: nothing is
-searched, no file is written for a question, and every client can open it. Frames of the interpreter and glue between
-languages are passed over; the detail then says "indirectly". Calls of the source that were never recorded can be
-listed after these (`static_calls`).
+none, and no frame may be dropped. Where no checkout has its file, such an item opens the nearest located frame on the
+way to it (the line that led there, or back from there), and its detail says so, with the public address. That place is
+known from the item it was reached from: nothing is searched, no file is written for a question, and every client can
+open it. Frames of the interpreter and glue between languages are passed over; the detail then says "indirectly". Calls
+of the source that were never recorded can be listed after these (`static_calls`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex.words import count
+from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.static_calls import Written, static_callees
@@ -119,7 +120,7 @@ def in_source(session: Session, place: Place, index: Index) -> list[types.CallHi
     functions = _innermost(index.line(place.path, place.line).functions())
     # What the author of an FFI handler wrote is seen on stacks as the function by which it is registered.
     functions = index.ffi.handlers_made_from(function.id for function in functions) or functions
-    return [_item(session, function, place.path, here, "") for function in functions] or None
+    return [_item(session, index, function, place.path, here, "") for function in functions] or None
 
 
 def in_text(
@@ -133,7 +134,7 @@ def in_text(
             functions = index.line(there.path, there.line).functions()
             # Texts shorten names (`f()`, as absl has it): then it is the function around the place.
             named = [each for each in functions if each.name == found.function] or _innermost(functions)
-            items += [_item(session, function, place.path, there, "") for function in named]
+            items += [_item(session, index, function, place.path, there, "") for function in named]
     return items or None
 
 
@@ -148,7 +149,7 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
         calls_made += "" if edge.caller.id in direct else INDIRECTLY
         sites = _sites_in(edge, _document(edge.caller) or next((site.path for site in edge.sites), ""))
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
-        item = _item(session, edge.caller, subject.origin, anchor, calls_made)
+        item = _item(session, index, edge.caller, subject.origin, anchor, calls_made)
         # Clients open `from_ranges` in the caller's document, and some show nothing at all when there are none.
         calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
     return calls
@@ -166,7 +167,7 @@ def callees(session: Session, subject: Subject, index: Index) -> list[types.Call
         calls_made += "" if edge.callee.id in direct else INDIRECTLY
         sites = _sites_in(edge, subject.anchor.path)
         anchor = Anchor(sites[0].path, sites[0].line) if sites else subject.anchor
-        item = _item(session, edge.callee, subject.origin, anchor, calls_made)
+        item = _item(session, index, edge.callee, subject.origin, anchor, calls_made)
         calls.append(types.CallHierarchyOutgoingCall(item, _ranges(session, sites) or [here]))
     return [*calls, *_never_recorded(session, subject, function, index)]
 
@@ -220,18 +221,26 @@ def _ranges(session: Session, sites: Sequence[Location]) -> list[types.Range]:
     return [session.line_range(site.path, site.line) for site in sites]
 
 
+def _in_checkout(session: Session, index: Index, origin: str, begin: Location) -> Location | None:
+    return InCheckouts(session, index, session.documents.uri_of(origin)).find(begin)
+
+
 def _item(
-    session: Session, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
+    session: Session, index: Index, function: FunctionRow, origin: str, anchor: Anchor, calls_made: str
 ) -> types.CallHierarchyItem:
     begin = function.location
     known = function.module.rpartition("/")[2]
+    last = 0
     if begin is not None and _document(function):
         anchor = Anchor(begin.path, begin.line)
-        last = max(begin.line, function.end_line)
+        last = function.end_line
+    elif begin is not None and (there := _in_checkout(session, index, origin, begin)) is not None:
+        anchor = Anchor(there.path, there.line)
     else:
-        last = anchor.line
         missing = f"{Path(begin.path).name}:{begin.line} is not here" if begin else "no source"
         known += f", {missing}: opens {Path(anchor.path).name}:{anchor.line}"
+        known += f" · {begin.url}" if begin is not None and begin.url else ""
+    last = max(anchor.line, last)
     selection = session.line_range(anchor.path, anchor.line)
     return types.CallHierarchyItem(
         name=shorten(printable(function.name)),

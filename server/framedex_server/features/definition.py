@@ -1,8 +1,9 @@
 """Go to frame: definition on a line with recorded frames leads to the callee that really ran from there.
 
-One frame inward, whatever the languages on either side, past the interpreter, glue, and frames without source. Where
-nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. Lines of trace documents
-and logs are `frame_lines`'s.
+One frame inward, whatever the languages on either side, past the interpreter, glue, and frames without source. A file
+that is not here is shown in a checkout that has it; a public page is opened only by who asks for it (`why` has the
+command). Where nothing was recorded nothing is returned, so that pyright's and clangd's answers stand alone. Lines of
+trace documents and logs are `frame_lines`'s.
 
 Asked again and again, it walks one real stack. From a line that an answer has led to, only the stacks go on that came
 there that way: of all callees ever recorded from a shared wrapper, those of this road. Among them the first is the way
@@ -21,6 +22,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex.whereabouts.files import is_here
 from framedex_server.answers import frame_lines
+from framedex_server.answers.elsewhere import shown
 from framedex_server.answers.ffi_text import is_called_at
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.targets import Target, Targets, along, answer
@@ -48,8 +50,9 @@ def in_source(session: Session, place: Place, index: Index) -> Targets:
     """The callees recorded from a source line, on the road that has led there if one has."""
     within = session.trail.nodes_at(index.path, place.path, place.line)
     capture = session.chosen.capture_in(index)
-    roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture)
-    ways_on = along(session, place, index, roads)
+    places = shown(session, index, place.uri)
+    roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture, places)
+    ways_on = along(session, place, index, roads, places)
     targets = _to_handlers(_handlers(index, place), ways_on)
     return answer(session, session.line_range(place.path, place.line), targets, session.links_supported)
 

@@ -9,6 +9,7 @@ from pygls.lsp.server import LanguageServer
 from framedex.plaintext import printable
 from framedex_server.answers.requests import Json, ask_contents, duration_json, given, integer_in, optional_integer_in
 from framedex_server.answers.session import Session
+from framedex_server.inward import place_name
 
 if TYPE_CHECKING:
     from framedex.index import Index
@@ -46,7 +47,7 @@ def _node(node: FlameNode) -> Json:
         "calls": node.calls,
         **duration_json(node.duration),
         "frame": node.frame,
-        "place": None if place is None else f"{printable(place.path)}:{place.line}",
+        "place": None if place is None else place_name(place),
         "how": None if place is None else place.how.value,
         "merged": node.merged,
     }

@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.placetext import location_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
+from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.ffi_text import ffi_lines
 from framedex_server.answers.session import Place, Session
 from framedex_server.answers.since import words_since
+from framedex_server.inward import place_name, public_place
 from framedex_server.markup import Markup
 from framedex_server.protocol import OPEN_TRACE
 
@@ -30,6 +33,12 @@ if TYPE_CHECKING:
 
 SHOW_CALLS = "framedex.showCalls"
 """A command of the client's own, which shows the calls through a line as it likes."""
+
+MOST_EXCERPTS = 2
+"""Callees of which lines are shown."""
+
+AROUND = 2
+"""Lines that are shown before the line of a callee, and after it."""
 
 MOST_SHOWN = 4
 """Boundaries, callers and arguments that are listed; what is left out is counted."""
@@ -57,6 +66,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
         lines += recorded.lines
+        lines += _excerpts(session, index, markup, place, recorded.elsewhere)
         lines += _links(session, markup, place, recorded.latest_call)
     if not lines:
         return None
@@ -65,10 +75,11 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is told of the calls through a line, and the last of them."""
+    """What is told of the calls through a line, the last of them, and where callees are that are not here."""
 
     lines: Sequence[str]
     latest_call: int
+    elsewhere: Sequence[Location] = ()
 
 
 def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -> Recorded | None:
@@ -83,19 +94,19 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
         around = _neighbours_in(index, place, capture)
     known = [how.value for how in summary.hows] + words_since(index, place.path, place.line)
     lines = _summary(markup, summary, around, linked, known, capture is not None)
-    return Recorded(tuple(lines), summary.latest_call)
+    return Recorded(tuple(lines), summary.latest_call, tuple(around.callees.elsewhere.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Callees:
     """The functions that go-to-frame leads to, with calls; `past` are those one frame inward that it passes over.
 
-    `public` are the places of those that are not on this machine and have a public address.
+    `elsewhere` are the public places of those that are not on this machine.
     """
 
     readable: Counter[str]
     past: Counter[str]
-    public: Mapping[str, Location] = field(default_factory=dict)
+    elsewhere: Mapping[str, Location] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +145,19 @@ def _is_readable(frame: FrameRow) -> bool:
 def _callees(index: Index, place: Place) -> Callees:
     readable: Counter[str] = Counter()
     past: Counter[str] = Counter()
-    public: dict[str, Location] = {}
+    elsewhere: dict[str, Location] = {}
     direct = index.line(place.path, place.line).inward()
     # A line of the interpreter itself has no readable neighbours in the index, only direct ones.
     steps = index.line(place.path, place.line).inward_readable() or (step for step in direct if step.target.is_readable)
     for step in steps:
-        name, location = step.target.function.name, step.target.location
+        name, there = step.target.function.name, public_place(step.target)
         readable[name] += step.calls
-        if location is not None and location.url is not None:
-            public.setdefault(name, location)
+        if there is not None:
+            elsewhere.setdefault(name, there)
     for step in direct:
         if not step.target.is_readable:
             past[step.target.function.name] += step.calls
-    return Callees(readable, past, public)
+    return Callees(readable, past, elsewhere)
 
 
 def _summary(
@@ -175,7 +186,7 @@ def _summary(
     if around.program:
         yield f"from Python at {_places(markup, around.program)}"
     if around.callees.readable:
-        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.public)}"
+        yield f"into {_names(markup, around.callees.readable.most_common(), around.callees.elsewhere)}"
     if around.callees.past:
         yield f"past {_names(markup, around.callees.past.most_common())}: interpreter, glue, or no source"
     arguments = list(dict.fromkeys(filter(None, map(arguments_in_brief, summary.arguments))))
@@ -187,6 +198,25 @@ def _summary(
     # Without the folder of the interpreter, which is long and says little.
     command = re.sub(r"^/\S*/", "", capture.command)
     yield f"location: {', '.join(known)}; {which} {clock(capture.started)}, {markup.code(command)}"
+
+
+def _excerpts(
+    session: Session, index: Index, markup: Markup, place: Place, elsewhere: Sequence[Location]
+) -> Iterator[str]:
+    """The lines of callees that are not where they were recorded, but in a checkout."""
+    finder = InCheckouts(session, index, place.uri)
+    for there in elsewhere[:MOST_EXCERPTS]:
+        if (here := finder.find(there)) is not None:
+            labels = location_labels(here)
+            how = f" [{', '.join(labels)}]" if labels else ""
+            name = markup.code(f"{place_name(there)}")
+            yield f"{markup.link(name, f'{session.documents.uri_of(here.path)}#L{here.line}')}{how}"
+            around = range(max(here.line - AROUND, 1), here.line + AROUND + 1)
+            yield markup.block([session.documents.line(here.path, line).rstrip() for line in around], _language(here))
+
+
+def _language(place: Location) -> str:
+    return "python" if place.path.endswith(".py") else "cpp"
 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:
@@ -216,8 +246,8 @@ def _places(markup: Markup, lines: Sequence[PythonLine]) -> str:
     return f"{shown}{_and_more(len(lines))}"
 
 
-def _names(markup: Markup, counts: Sequence[tuple[str, int]], public: Mapping[str, Location] = {}) -> str:
-    names = [(_name(markup, name, public.get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
+def _names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: Mapping[str, Location] = {}) -> str:
+    names = [(_name(markup, name, elsewhere.get(name)), calls) for name, calls in counts[:MOST_SHOWN]]
     shown = ", ".join(f"{name} ({calls:,})" if calls else name for name, calls in names)
     return f"{shown}{_and_more(len(counts))}"
 

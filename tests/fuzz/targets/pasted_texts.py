@@ -1,10 +1,12 @@
-"""What is clicked or pasted: it leads to a file, or to a message that says why not."""
+"""What is clicked or pasted: it leads to a file, to a page of the web, or to a message that says why not."""
 
 from __future__ import annotations
 
 import os
 from contextlib import chdir
 
+from framedex.commands.editor.browser import is_page
+from framedex.commands.reading.files import Page
 from framedex.commands.reading.pasted import Finder
 from framedex.errors import FramedexError
 from framedex.settings import Settings
@@ -22,6 +24,9 @@ def run(data: bytes) -> None:
     with chdir(folder):
         try:
             place = Finder(settings, None).find(text_of(data))
-            assert os.path.isfile(place.path) and (place.line is None or place.line > 0)  # noqa: PTH113
+            if isinstance(place, Page):
+                assert is_page(place.url)
+            else:
+                assert os.path.isfile(place.path) and (place.line is None or place.line > 0)  # noqa: PTH113
         except FramedexError as error:
             assert str(error)

@@ -69,6 +69,52 @@ def test_a_place_that_is_not_here_is_said_to_be_so_and_is_no_link() -> None:
     assert "\x1b]8" not in "".join(paint(row, FOLLOWED) for row in fit_line(place_line(gone), FOLLOWED))
 
 
+MAPPED = Location(
+    "xla@5a9e73cbd925:xla/pjrt/c_api_client/client.cc",
+    1187,
+    How.SINGLE,
+    "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2/xla/pjrt/c_api_client/client.cc#L1187",
+)
+
+
+def test_a_public_place_is_short_where_its_address_stands_behind_it() -> None:
+    """Given a frame of a source map, in a terminal with links, and in VS Code's, which follows those to the web."""
+    line = (Span("  N name  "), *place_line(MAPPED))
+    in_vscode = Terminal.of(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
+
+    for terminal in (FOLLOWED, replace(in_vscode, width=80)):
+        (row,) = fit_line(line, terminal)
+        assert "".join(span.text for span in row) == "  N name  xla/pjrt/c_api_client/client.cc:1187 [single, not here]"
+        assert f"\x1b]8;;{MAPPED.url}\x1b\\xla/pjrt/c_api_client/client.cc:1187\x1b]8;;\x1b\\" in paint(row, terminal)
+    (narrow,) = fit_line(line, replace(FOLLOWED, width=50))
+    assert "".join(span.text for span in narrow) == "  N name  …/client.cc:1187 [single, not here]"
+    assert str(MAPPED.url) in paint(narrow, FOLLOWED)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"TERM": "xterm"},
+        {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.71.2"},
+        {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "FORCE_HYPERLINK": "0"},
+        {"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": "3.3a"},
+    ],
+)
+def test_a_public_place_is_its_address_where_links_cannot_be_shown(environment: dict[str, str]) -> None:
+    line = (Span("  N name  "), *place_line(MAPPED))
+    terminal = Terminal.of(True, {"NO_COLOR": "1", **environment})
+
+    shown = [paint(row, terminal).strip() for row in fit_line(line, replace(terminal, width=80))]
+    assert shown == ["N name", MAPPED.url, "[single, not here]"]
+    assert rows(line, Terminal(colors=False, links=False)) == [f"  N name  {MAPPED.url} [single, not here]"]
+
+
+def test_in_vscode_files_stay_what_its_terminal_finds_by_itself(deep: Location) -> None:
+    terminal = Terminal.of(True, {"TERM_PROGRAM": "vscode", "TERM_PROGRAM_VERSION": "1.95.3", "NO_COLOR": "1"})
+
+    assert paint(place_line(deep), terminal) == f"{deep.path}:17"
+
+
 def test_a_sentence_is_broken_between_words_below_its_label() -> None:
     shown = rows(text_line("  error      " + "several words " * 12), PLAIN)
 

@@ -156,10 +156,13 @@ function frameItem({ frame }: FrameNode): vscode.TreeItem {
   const item = new vscode.TreeItem(plain(frame.function));
   const place = frame.location && `${path.posix.basename(pathOf(frame.location.uri))}:${frame.location.range.start.line + 1}`;
   const how = frame.how !== null && frame.how !== "exact" ? ` [${frame.how}]` : "";
-  item.description = place ? plain(`${place}${how}`) : plain(path.basename(frame.module));
+  const elsewhere = frame.publicPlace && `${frame.publicPlace} [not here]`;
+  const shown = place ? `${place}${how}` : elsewhere ? path.posix.basename(elsewhere) : path.basename(frame.module);
+  item.description = plain(shown);
   item.tooltip = lines([
     `frame ${frame.number}: ${frame.function}`,
-    frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : "The source is not here.",
+    frame.location ? `${pathOf(frame.location.uri)}:${frame.location.range.start.line + 1}${how}` : (elsewhere ?? "The source is not here."),
+    frame.url ?? "",
     frame.module,
   ]);
   item.iconPath = new vscode.ThemeIcon("symbol-method", frame.language === "python" ? PYTHON : NATIVE);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 
 import { Framedex } from "../framedex";
-import { tellMissingSource } from "../missingSource";
+import { openElsewhere } from "../missingSource";
 import { reasonOf } from "../plain";
 import { warn } from "../remedies";
 import { TracedFrame } from "../server/protocol";
@@ -52,7 +52,7 @@ export function fill(panel: vscode.WebviewPanel, subject: Subject, { context, se
       return warn("This frame is not in the index any more: the flame graph was made before.");
     }
     if (found.location === null) {
-      return tellMissingSource(subject.folder, found);
+      return openElsewhere(subject.folder, found);
     }
     const column = panel.viewColumn === vscode.ViewColumn.One ? vscode.ViewColumn.Two : vscode.ViewColumn.One;
     if (!(await open(found.location, false, column))) {

@@ -126,9 +126,10 @@ export interface Call extends Lasting {
   stack: number;
 }
 
-/** A frame that may be on no file here, and then have a public address. */
+/** A frame that may be on no file here, and then have a public address, and a place as people read it. */
 export interface TracedFrame extends Frame {
   url: string | null;
+  publicPlace: string | null;
 }
 
 /** The answer of `framedex/frames`: the stacks in the order of the call's trace document. */

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from framedex.commands.output.terminal import Line, Span, Terminal
+from framedex.commands.output.terminal import Line, Span, Terminal, as_shown
 
 _GAP = re.compile(r"(?<=\S) {2,}")
 _DEEPER = 4
@@ -20,11 +20,12 @@ _LABEL = 14
 
 def fit_line(line: Line, terminal: Terminal) -> Iterator[Line]:
     """The line, broken into lines that fit the terminal as far as words and paths allow; whole without a terminal."""
+    line = as_shown(line, terminal)
     width = terminal.width
     if width is None or _length(line) <= width:
         yield line
         return
-    line = _with_short_paths(line, width, terminal.links)
+    line = _with_short_paths(line, width, terminal)
     if _length(line) <= width:
         yield line
     else:
@@ -40,12 +41,12 @@ def _length(line: Line) -> int:
     return len("".join(span.text for span in line).rstrip(" "))
 
 
-def _with_short_paths(line: Line, width: int, links: bool) -> Line:
+def _with_short_paths(line: Line, width: int, terminal: Terminal) -> Line:
     """The line with the paths that may be shortened as `…/` and as many of the last folders as fit."""
     spans = list(line)
     for index, span in enumerate(spans):
         too_long = _length(tuple(spans)) - width
-        if too_long > 0 and (span.elastic or (links and span.link is not None)):
+        if too_long > 0 and (span.elastic or terminal.follows(span.link)):
             spans[index] = replace(span, text=_short_path(span.text, len(span.text) - too_long))
     return tuple(spans)
 

@@ -1,7 +1,8 @@
 """Lines of styled and linked text, and what the terminal at stdout can show of that.
 
-Without a terminal the text is the same, bare. Links are OSC 8 in the de facto form `file://HOST/abs#LINE`; they are
-left out in VS Code and JetBrains, where they do nothing and keep the terminal from finding `path:line` by itself.
+Without a terminal the text is the same, bare. Links are OSC 8: to files in the de facto form `file://HOST/abs#LINE`, to
+the web as they are. Those to files are left out in VS Code and JetBrains, where they do nothing and keep the terminal
+from finding `path:line` by itself. Where a link cannot be shown, its address is written out.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from urllib.parse import quote
 import click
 
 from framedex.errors import FramedexError
+from framedex.model.places import path_in_repository
 from framedex.placetext import location_labels
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
 class Span:
     """A piece of a line. `style` is a word of `_STYLES`; `link` is where a click leads.
 
-    `elastic`: a path that nothing could open, so that it may lose its first folders where room is short.
+    `elastic`: a path that nothing could open, so that it may lose its first folders where room is short. `address` is
+    what stands in the place of the text where the link cannot be shown, empty for the text itself.
     """
 
     text: str
     style: str = ""
     link: Location | None = None
     elastic: bool = False
+    address: str = ""
 
 
 Line = tuple[Span, ...]
@@ -66,7 +70,7 @@ _STYLES: dict[str, dict[str, object]] = {
 class Terminal:
     """What stdout can show. `width` is in columns; None: nothing has to fit, as what is printed goes elsewhere.
 
-    `host` and `scheme` are those of links to files.
+    `links` are those to files and to the web, whose `host` and `scheme` are given; `web_links` those to the web alone.
     """
 
     colors: bool
@@ -74,6 +78,7 @@ class Terminal:
     host: str = ""
     scheme: str = "file"
     width: int | None = None
+    web_links: bool = False
 
     @classmethod
     def of_stdout(cls) -> Terminal:
@@ -84,13 +89,19 @@ class Terminal:
     def of(cls, is_terminal: bool, environment: Mapping[str, str]) -> Terminal:
         """The capabilities of a terminal by its environment variables; none where stdout is no terminal."""
         capable = is_terminal and environment.get("TERM") != "dumb"
+        links = capable and _shows_links(environment)
         return cls(
             colors=capable and not environment.get("NO_COLOR"),
-            links=capable and _shows_links(environment),
+            links=links,
             host=os.uname().nodename,
             scheme=_OWN_SCHEME if environment.get("FRAMEDEX_LINK_SCHEME") == _OWN_SCHEME else "file",
             width=_columns() if is_terminal else None,
+            web_links=links or (capable and _shows_web_links(environment)),
         )
+
+    def follows(self, link: Location | None) -> bool:
+        """Whether a click can lead there from any text."""
+        return link is not None and (self.links or (self.web_links and link.url is not None))
 
 
 def _columns() -> int:
@@ -102,16 +113,18 @@ def _columns() -> int:
 def place_line(location: Location, labels: Sequence[str] | None = None) -> Line:
     """`path:line`, leading there if the file exists, and labels: by default how the line is known unless exactly.
 
-    Of a file that is not here it is the public URL, if one is known: every terminal finds those by itself.
+    Of a file that is not here it is a link to the public URL, if one is known. Where links cannot be shown it is that
+    URL itself: every terminal finds those.
     """
     if labels is None:
         labels = location_labels(location)
     is_here = source_is_here(location)
     words = [*labels] if is_here else [*labels, "not here"]
-    if not is_here and location.url is not None:
-        place = Span(printable(location.url), "place", location)
-    elif is_here:
+    if is_here:
         place = Span(f"{printable(location.path)}:{location.line}", "place", replace(location, url=None))
+    elif location.url is not None:
+        text = f"{printable(path_in_repository(location.path))}:{location.line}"
+        place = Span(text, "place", location, address=printable(location.url))
     else:
         place = Span(f"{printable(location.path)}:{location.line}")
     return (place, Span(f" [{', '.join(words)}]", "dim")) if words else (place,)
@@ -127,14 +140,22 @@ def text_line(text: str, style: str = "") -> Line:
     return (Span(printable(text), style),)
 
 
+def as_shown(line: Line, terminal: Terminal) -> Line:
+    """The line with addresses written out where the terminal cannot show the links that lead there."""
+    return tuple(
+        replace(span, text=span.address, address="") if span.address and not terminal.follows(span.link) else span
+        for span in line
+    )
+
+
 def paint(line: Line, terminal: Terminal) -> str:
     """The line as the terminal shows it best."""
-    return "".join(_paint(span, terminal) for span in line).rstrip(" ")
+    return "".join(_paint(span, terminal) for span in as_shown(line, terminal)).rstrip(" ")
 
 
 def _paint(span: Span, terminal: Terminal) -> str:
     text = click.style(span.text, **_STYLES[span.style]) if terminal.colors and span.style else span.text  # type: ignore[arg-type]
-    if span.link is None or not terminal.links:
+    if span.link is None or not terminal.follows(span.link):
         return text
     path = quote(span.link.path, errors="surrogateescape")
     target = span.link.url or f"{terminal.scheme}://{terminal.host}{path}#{span.link.line}"
@@ -155,6 +176,12 @@ def _shows_links(environment: Mapping[str, str]) -> bool:
     if environment.get("TERM", "").startswith(("xterm-kitty", "xterm-ghostty", "foot", "alacritty", "wezterm")):
         return True
     return _number(environment, "VTE_VERSION") >= 5000 or _number(environment, "KONSOLE_VERSION") >= 201200
+
+
+def _shows_web_links(environment: Mapping[str, str]) -> bool:
+    """Whether the terminal follows OSC 8 links to the web, be it no others: VS Code, from version 1.72 on."""
+    is_vscode = environment.get("TERM_PROGRAM") == "vscode" and environment.get("FORCE_HYPERLINK") != "0"
+    return is_vscode and _version(environment.get("TERM_PROGRAM_VERSION", "")) >= (1, 72)
 
 
 def _number(environment: Mapping[str, str], name: str) -> int:

@@ -21,7 +21,8 @@ _PLACE = re.compile(
     r"(?P<path>.+?)(?:(?::|#L?|(?P<opened>\())(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d{1,9})?(?(opened)\)))?:?",
     re.DOTALL,
 )
-_URL = re.compile(r"(?:file|framedex)://([^/]*)(/[^#]*)(?:#(.*))?", re.DOTALL)
+_URL = re.compile(r"<?(?:file|framedex)://([^/]*)(/[^#]*?)(?:#(.*?))?>?", re.DOTALL | re.IGNORECASE)
+_THIS_MACHINE = frozenset(("", "localhost", "127.0.0.1", "[::1]"))
 _FRAGMENT = re.compile(r"L?(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?(?:-L?\d+)?", re.ASCII)
 
 
@@ -32,6 +33,14 @@ class Place:
     path: Path
     line: int | None
     column: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The public page where a line is to be read that is not here; `name` is what people call the place."""
+
+    url: str
+    name: str
 
 
 def parse_place(text: str) -> Place:
@@ -75,9 +84,12 @@ def noted_if_short(place: Place) -> Place:
 
 def _parse_url(host: str, path: str, fragment: str | None) -> Place:
     machine = unquote(host)
-    if machine.lower() not in {"", "localhost", os.uname().nodename.lower()}:
+    if machine.lower() not in {*_THIS_MACHINE, os.uname().nodename.lower()}:
         raise FramedexError(f"The file is on the machine {machine}.", "Open the link in a terminal of that machine.")
-    return _place(unquote(path), _FRAGMENT.fullmatch(fragment or ""))
+    file = unquote(path)
+    if fragment is None and not is_here_as_typed(file) and (match := _PLACE.fullmatch(file)):
+        return _place(match["path"], match)  # `file:///x.cc:12`, as some programs print it
+    return _place(file, _FRAGMENT.fullmatch(fragment or ""))
 
 
 def _place(path: str, numbers: re.Match[str] | None) -> Place:

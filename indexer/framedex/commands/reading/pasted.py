@@ -1,5 +1,8 @@
 """What a text that was clicked or pasted means: a path of another machine, or a whole frame of any known format.
 
+A line of a public repository, by its address or as a source map has it, is one of the checkout that is here, else a
+page of the web.
+
 A click on a path waits for this: what only frames need is imported with the first of them.
 """
 
@@ -15,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framedex.commands.output.console import note, print_error
-from framedex.commands.reading.files import Place, noted_if_short, parse_place, place_itself
+from framedex.commands.reading.files import Page, Place, noted_if_short, parse_place, place_itself
 from framedex.commands.reading.known import known_index, load_settings_here, note_if_changed
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
+from framedex.model.places import path_in_repository
 from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
@@ -29,11 +33,14 @@ from framedex.whereabouts.rules import HOW_TO_MAP
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.interchange import TextFrame
+    from framedex.interchange.placing.checkouts import Checkouts
     from framedex.interchange.placing.resolve import Resolver
+    from framedex.releases.addresses import PublicLine
     from framedex.settings import Settings
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]+")
 _PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
 _MOST_SIMILAR = 8
 
@@ -68,24 +75,30 @@ class Finder:
             if index is not None:
                 index.close()
 
-    def find(self, text: str) -> Place:
-        """The place here that a text means. Raises FramedexError that says what was tried, or what it may be."""
+    def find(self, text: str) -> Place | Page:
+        """The place that a text means: here, else where the public has it.
+
+        Raises FramedexError that says what was tried, or what it may be.
+        """
         plain = _without_escapes(text)
         written = [text, restore(text), plain.strip()]
         if not written[-1]:
             raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
         if written[-1].startswith(("http://", "https://")):
-            raise FramedexError("That is an address of the web, and no file.", "A browser opens it.")
+            return self._of_address(written[-1])
         *whole, named = map(parse_place, dict.fromkeys(written))
         for place in (*whole, named):
             if (here := place_itself(place, self._where.rules)) is not None:
                 return noted_if_short(here)
+        if (public := self._of_map(named)) is not None:
+            return public
         if named.line is not None and len(found := self._files(str(named.path))) == 1:
             return noted_if_short(replace(named, path=Path(found[0])))
         self._releases = StatedReleases(plain)
         frames = _frames(plain)
         if not frames:
-            return self._of_path(named)
+            address = _ADDRESS.search(plain)
+            return self._of_address(address[0].rstrip(").,;]")) if address else self._of_path(named)
         problems = []
         for frame in frames:
             try:
@@ -94,7 +107,52 @@ class Finder:
                 problems.append(error)
         raise problems[0]
 
-    def _of_path(self, named: Place) -> Place:
+    def _of_address(self, address: str) -> Place | Page:
+        from framedex.releases.addresses import read_address
+
+        line = read_address(address, self._settings.links)
+        if line is None:
+            raise FramedexError("That is an address of the web, and no line of a repository.", "A browser opens it.")
+        return self._of_public(line)
+
+    def _of_map(self, named: Place) -> Place | Page | None:
+        """What the path of a source map means; None for any other path."""
+        from framedex.releases.addresses import read_mapped
+
+        line = read_mapped(str(named.path), named.line, self._settings.links)
+        if line is None:
+            return None
+        if self._index is not None:
+            known = self._index.published(Location(str(named.path), named.line or 1, How.EXACT)).url
+            line = replace(line, url=known or line.url)
+        return self._of_public(line)
+
+    def _of_public(self, line: PublicLine) -> Place | Page:
+        """The line in a checkout that is here, else its page."""
+        name = printable(f"{line.path}:{line.line}" if line.line else line.path)
+        here = self._checkouts.find(line)
+        if here is not None:
+            place = self._of_location(here, name)
+            return noted_if_short(place) if line.line else replace(place, line=None)
+        if line.url is None:
+            raise FramedexError(
+                f"{name} is not on this machine, and no public address of it is known.",
+                "`framedex sources add FOLDER` adds a checkout that has it.",
+            )
+        return Page(line.url, name)
+
+    def _elsewhere(self, places: Iterable[Location]) -> Place | Page | None:
+        """What is public of places that are not here; None where none is."""
+        from framedex.releases.addresses import read_address
+
+        found = next((place for place in places if place.url), None)
+        if found is None or found.url is None:
+            return None
+        line = read_address(found.url, self._settings.links)
+        page = Page(found.url, f"{printable(path_in_repository(found.path))}:{found.line}")
+        return self._of_public(line) if line is not None else page
+
+    def _of_path(self, named: Place) -> Place | Page:
         path = str(named.path)
         found = self._files(path)
         if len(found) == 1:
@@ -113,21 +171,24 @@ class Finder:
                     raise
         raise self._missing(path)
 
-    def _of_frame(self, frame: TextFrame) -> Place:
+    def _of_frame(self, frame: TextFrame) -> Place | Page:
         if frame.place is None or not frame.place.line:
             return self._of_symbol(frame)
         written = dict.fromkeys((frame.place.path, restore(frame.place.path)))
         path = next((path for path in written if self._where.itself(path)), frame.place.path)
         resolved = self._resolver.find(replace(frame, place=replace(frame.place, path=path)))
-        local = _here(_locations(resolved.location, resolved.candidates))
+        places = _locations(resolved.location, resolved.candidates)
+        local = _here(places)
         if len(local) == 1:
             opened = self._of_location(local[0], printable(resolved.function) or printable(path))
             return replace(opened, column=frame.place.column or None) if opened.line == frame.place.line else opened
         if local:
             raise _several(path, local)
-        raise self._missing(path, resolved.location.url if resolved.location else None)
+        if (elsewhere := self._elsewhere(places)) is not None:
+            return elsewhere
+        raise self._missing(path)
 
-    def _of_symbol(self, frame: TextFrame) -> Place:
+    def _of_symbol(self, frame: TextFrame) -> Place | Page:
         found = self._resolver.find(frame)
         places = _locations(found.location, found.candidates)
         name = printable(found.function) or "this frame"
@@ -136,8 +197,8 @@ class Finder:
             return self._of_location(local[0], name)
         if local:
             raise _several(name, local)
-        if url := next((place.url for place in places if place.url), None):
-            raise FramedexError(f"The source of {name} is not on this machine.", f"It is public: {url}")
+        if (elsewhere := self._elsewhere(places)) is not None:
+            return elsewhere
         if self._index is None:
             raise _UnknownSymbolError(
                 f"No source is known of {name}: there is no index here, and it has no path.",
@@ -176,11 +237,17 @@ class Finder:
 
         return Resolver(self._index, self._where, Binaries(), self._releases)
 
+    @cached_property
+    def _checkouts(self) -> Checkouts:
+        from framedex.interchange.placing.checkouts import Checkouts
+
+        return Checkouts((*self._where.source_folders, os.path.realpath(".")))
+
     def _files(self, path: str) -> Sequence[str]:
         """The files here that a path may mean; those of source maps cannot be opened."""
         return list(filter(is_here, self._where.files(path)))
 
-    def _missing(self, path: str, url: str | None = None) -> FramedexError:
+    def _missing(self, path: str) -> FramedexError:
         if path.startswith("<"):
             return FramedexError(f"{printable(path)} is no file: Python made that code, or has it built in.")
         tried = []
@@ -191,8 +258,7 @@ class Finder:
         if self._index is not None:
             tried.append("among the files and names of the index")
         below = f", nor one {', or '.join(tried)}" if tried else ""
-        public = f"It is public: {url}\n" if url else ""
-        return FramedexError(f"There is no file {printable(path)}{below}.", f"{public}{HOW_TO_MAP}")
+        return FramedexError(f"There is no file {printable(path)}{below}.", HOW_TO_MAP)
 
 
 class _UnknownSymbolError(FramedexError):

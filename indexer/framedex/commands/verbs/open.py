@@ -1,4 +1,4 @@
-"""`framedex open`: a place in the user's editor."""
+"""`framedex open`: a place in the user's editor, or in the browser what is public and not here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 
 from framedex.commands.editor.choice import chosen_editor
 from framedex.commands.editor.places import can_tell_lines, editor_command, only_asks
-from framedex.commands.reading.files import Place, noted_if_short, parse_place, place_itself
+from framedex.commands.reading.files import Page, Place, noted_if_short, parse_place, place_itself
 from framedex.errors import FramedexError
 from framedex.onpath import program_on_path
 from framedex.plaintext import printable
@@ -34,13 +34,17 @@ _PATIENCE = 5.0  # seconds, with a Neovim that runs already
 @click.option("--in", "around", metavar="TEXT", help="The line of text in which PLACE was clicked.")
 @click.pass_obj
 def open_source(index_path: Path | None, place: str, around: str | None) -> None:
-    """Open a place in your editor.
+    """Open a place in your editor, or in the browser what is not here.
 
-    The place may also be a link of a terminal, file://HOST/FILE#LINE, or a whole frame of any format that `framedex
-    explain` reads, pasted with quotes around it. The settings' path-map says first which file a path means; one of a
-    build or of another machine is looked for in the index and below the source folders, a frame with nothing but a
-    symbol, and the full name of a C++ function, in the index.
+    The place may also be a link of a terminal, file://HOST/FILE#LINE, the address of a line in a public repository, or
+    a whole frame of any format that `framedex explain` reads, pasted with quotes around it. The settings' path-map says
+    first which file a path means; one of a build or of another machine is looked for in the index and below the source
+    folders, a frame with nothing but a symbol, and the full name of a C++ function, in the index.
     With --in, that text is tried where the place alone leads nowhere, and for the line of a file that has none.
+
+    A line of a public repository is opened in the checkout that is here: in a source folder, or where you are. Of
+    another commit, git says where the line is now. Without a checkout its page is opened in the browser: $BROWSER, else
+    that of the desktop. Where there is none, as over SSH, its address is told.
 
     The editor is $FRAMEDEX_EDITOR, else the one in whose terminal this runs (Neovim, Emacs, VS Code, code-server, Zed,
     a JetBrains IDE) while it can be reached, else $VISUAL, else $EDITOR, else a Neovim or Emacs that runs, else one
@@ -53,6 +57,9 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
     is_enough = named.line is not None or around is None
     here = place_itself(named, PathMap(Settings.load(Path())[0].path_map)) if is_enough else None
     wanted = _looked_for(place, around, index_path) if here is None else noted_if_short(here)
+    if isinstance(wanted, Page):
+        _show(wanted)
+        return
     editor = chosen_editor(os.environ)
     if wanted.line is not None and not can_tell_lines(editor):
         from framedex.commands.output.console import note
@@ -64,6 +71,21 @@ def open_source(index_path: Path | None, place: str, around: str | None) -> None
         )
     command = editor_command(editor, wanted)
     _run(command, _PATIENCE if only_asks(command) else None)
+
+
+def _show(page: Page) -> None:
+    """Open a page in the user's browser. Raises FramedexError with its address where there is none."""
+    from framedex.commands.editor.browser import chosen_browser, is_page, open_page
+    from framedex.commands.output.console import note
+
+    browser = chosen_browser(os.environ) if is_page(page.url) else None
+    if browser is None:
+        raise FramedexError(
+            f"{page.name} is not on this machine, and no browser is known here that could show its public page.",
+            f"Follow the link: {printable(page.url)}",
+        )
+    open_page(page.url, browser)
+    note(f"{page.name} is not on this machine: its public page was opened, {printable(page.url)}")
 
 
 def _run(command: Sequence[str], patience: float | None) -> None:
@@ -112,7 +134,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place:
+def _looked_for(place: str, around: str | None, index_path: Path | None) -> Place | Page:
     from framedex.commands.reading.pasted import Finder
 
     with Finder.here(index_path) as finder:
@@ -128,12 +150,12 @@ def _looked_for(place: str, around: str | None, index_path: Path | None) -> Plac
         return found if around is None else _with_line(found, around, finder)
 
 
-def _with_line(found: Place, around: str, finder: Finder) -> Place:
+def _with_line(found: Place | Page, around: str, finder: Finder) -> Place | Page:
     """The place with the line that a text around it says: `File "x.py", line 12`, where `x.py` was clicked."""
-    if found.line is not None:
+    if isinstance(found, Page) or found.line is not None:
         return found
     try:
         said = finder.find(around)
     except FramedexError:
         return found
-    return said if said.path.samefile(found.path) else found
+    return said if isinstance(said, Place) and said.path.samefile(found.path) else found

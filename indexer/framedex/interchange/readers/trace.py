@@ -11,6 +11,8 @@ from framedex.patterns import compiled_on_use
 from framedex.plaintext import restore
 from framedex.tracetext import HEADING
 
+# Of this machine, or of a source map: `xla@5a9e73cbd925:xla/shape.cc`.
+_PATH = r"(?P<path>/.*|[A-Za-z0-9][\w.-]{0,99}@[0-9a-f]{7,64}[\w+-]*:.+)"
 _LABELS = r"(?: \[(?P<label>[a-z0-9, -]+)\])?$"
 _PATH = r"(?P<path>(?:/|[A-Za-z0-9][\w.-]*@[0-9a-f]{12}[+a-z]*:).*)"  # of this machine, or of a source map
 _LOCATED = compiled_on_use(

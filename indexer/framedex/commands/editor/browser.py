@@ -1,0 +1,83 @@
+"""The user's browser, and how it is given a page: by the environment, never by what a folder or a recording says."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from framedex.errors import FramedexError
+from framedex.onpath import program_on_path
+
+_IN_TERMINALS = ("lynx", "w3m", "links", "links2", "elinks", "www-browser")
+_WITH_WINDOWS = ("xdg-open", "x-www-browser", "firefox", "google-chrome", "chromium")
+_PATIENCE = 3.0  # seconds: what runs longer is the browser itself
+_IN_ADDRESSES = ":/?#&=%@+~,-._"  # all else is quoted: openers are scripts of the shell
+
+
+def chosen_browser(environment: Mapping[str, str]) -> list[str] | None:
+    """The program and first arguments of the user's browser; `%s` in them stands for the address. None without one.
+
+    $BROWSER counts first, as elsewhere several commands with colons between them; VS Code sets it in its terminals. In
+    a session of SSH nothing else does: windows would be those of the other machine, or none.
+    """
+    path = environment.get("PATH", "")
+    for command in filter(str.strip, environment.get("BROWSER", "").split(os.pathsep)):
+        try:
+            words = shlex.split(command.rstrip("& "))
+        except ValueError as error:
+            raise FramedexError(f"$BROWSER is no command: {error}.", "`unset BROWSER`, or name a program.") from error
+        if words and program_on_path(words[0], path):
+            return words
+    if environment.get("SSH_CONNECTION") or environment.get("SSH_TTY"):
+        return None
+    if sys.platform == "darwin":
+        return ["open"]
+    if environment.get("WSL_DISTRO_NAME") and program_on_path("wslview", path):
+        return ["wslview"]
+    if not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
+        return None
+    return next(([name] for name in _WITH_WINDOWS if program_on_path(name, path)), None)
+
+
+def is_page(url: str) -> bool:
+    """Whether an address is one of the web, which a browser alone opens."""
+    return url.startswith(("http://", "https://"))
+
+
+def open_page(url: str, browser: Sequence[str]) -> None:
+    """Have a browser show an address of the web, without a shell, and without waiting for what has windows of its own.
+
+    Raises FramedexError where it cannot be started or fails.
+    """
+    address = quote(url, safe=_IN_ADDRESSES)
+    words = [word.replace("%s", address) for word in browser]
+    command = words if words != list(browser) else [*words, address]
+    program = program_on_path(command[0])
+    remedy = f"The page is {address}"
+    try:
+        if program is None:
+            raise FileNotFoundError(2, "it is in no folder of the PATH")
+        if Path(program).name in _IN_TERMINALS:
+            status = subprocess.run([program, *command[1:]], check=False).returncode
+        else:
+            status = _status_of_start([program, *command[1:]])
+    except OSError as error:
+        raise FramedexError(f"The browser '{browser[0]}' cannot be started: {error.strerror}.", remedy) from error
+    if status != 0:
+        raise FramedexError(f"The browser '{browser[0]}' ended with status {status}.", remedy)
+
+
+def _status_of_start(command: Sequence[str]) -> int:
+    """The exit status of a program that may go on for as long as its window is open: then 0."""
+    nowhere = subprocess.DEVNULL
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+    try:
+        return process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.returncode = 0  # nobody waits for it any more
+        return 0

@@ -1,0 +1,110 @@
+"""Lines of public repositories by their names: addresses of the web, and the paths that source maps have.
+
+`repository` makes such addresses of recorded paths; here they are read, also those that people paste.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from framedex.model.places import OF_A_MAP
+from framedex.releases.repository import REPOSITORIES, public_url
+
+_REVISION = r"(?P<revision>(?:refs/(?:heads|tags)/)?[\w.][\w.+-]*)"
+_FORMS = tuple(
+    re.compile(rf"(?P<repository>/.+?)/{marks}/{_REVISION}/(?P<path>.+)")
+    for marks in (
+        r"-/(?:blob|blame|raw|edit)",  # GitLab
+        r"(?:blob|blame|raw|edit)",  # GitHub, and what is like it
+        r"src/(?:commit|branch|tag)",  # Gitea, Forgejo
+        r"src",  # Bitbucket
+        r"\+",  # Gitiles
+    )
+)
+_RAW_HOST = "raw.githubusercontent.com"
+_RAW = re.compile(rf"(?P<repository>/[^/]+/[^/]+)/{_REVISION}/(?P<path>.+)")
+_LINE = re.compile(r"(?:L|l|lines-)?(?P<line>\d{1,9})(?!\d)")
+_PLACEHOLDER = re.compile(r"\{(path|line|commit)\}")
+_OF_PLACEHOLDERS = {"path": r".+?", "line": r"\d{1,9}", "commit": r"[\w.][\w.+-]*"}
+_CHANGED = "+changes"
+_LONGEST = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class PublicLine:
+    """A line (1-based; None: all of the file) of a file of a public repository, by its path from the top of that.
+
+    `names` are what the repository is called, in lower case: its own name, that of the component. `revision` is a
+    commit, be it shortened, a branch or a tag. `url` is where it is to be read; None where that is not known.
+    """
+
+    names: frozenset[str]
+    revision: str
+    path: str
+    line: int | None
+    url: str | None
+
+
+def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine | None:
+    """The line that a public address leads to; None for an address of anything else.
+
+    Read are the forms of the sites where repositories are, and those of `links`, templates by component.
+    """
+    if len(url) > _LONGEST or not url.startswith(("http://", "https://")):
+        return None
+    for component, template in (links or {}).items():
+        if "/" not in component and (match := _pattern(template).fullmatch(url)) and is_inside(unquote(match["path"])):
+            groups = match.groupdict()
+            return _line(component, groups.get("commit") or "", unquote(match["path"]), groups.get("line"), url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets that hold no host
+        return None
+    forms = (_RAW,) if parts.hostname == _RAW_HOST else _FORMS
+    match = next(filter(None, (form.fullmatch(parts.path) for form in forms)), None)
+    if match is None or not is_inside(path := unquote(match["path"])):
+        return None
+    line = _LINE.match(parts.fragment)
+    repository = match["repository"].rstrip("/").removesuffix(".git").rpartition("/")[2]
+    return _line(unquote(repository), match["revision"], path, line["line"] if line else None, url)
+
+
+def read_mapped(path: str, line: int | None, links: Mapping[str, str] | None = None) -> PublicLine | None:
+    """The line that a path of a source map means, `xla@5a9e73cbd925:xla/shape.cc`; None for any other path.
+
+    Without the map its address is known of the usual components alone, and of those that `links` has.
+    """
+    match = OF_A_MAP.fullmatch(path)
+    if match is None or not is_inside(match["path"]):
+        return None
+    component, revision = match["component"], match["revision"]
+    url = None
+    if _CHANGED not in match["state"]:
+        url = public_url(component, match["path"], line or 1, revision, links)
+    return _line(component, revision, match["path"], str(line) if line else None, url)
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path leads to somewhere inside a repository, and into no folder above it."""
+    return not re.search(r"[\x00-\x1f\x7f\\]", path) and all(part not in ("", ".", "..") for part in path.split("/"))
+
+
+def _line(name: str, revision: str, path: str, line: str | None, url: str | None) -> PublicLine:
+    names = {name.lower()}
+    if (repository := REPOSITORIES.get(name)) is not None:  # jaxlib's sources are in the repository of jax
+        names.add(repository.rpartition("/")[2])
+    return PublicLine(frozenset(names), revision, path, int(line) if line and int(line) else None, url)
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    """What matches the addresses that a template makes."""
+    pieces, seen, end = [], set(), 0
+    for match in _PLACEHOLDER.finditer(template):
+        pieces.append(re.escape(template[end : match.start()]))
+        name, end = match[1], match.end()
+        pieces.append(f"(?P<{name}>{_OF_PLACEHOLDERS[name]})" if name not in seen else f"(?:{_OF_PLACEHOLDERS[name]})")
+        seen.add(name)
+    return re.compile("".join(pieces) + re.escape(template[end:]))

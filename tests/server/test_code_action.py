@@ -1,0 +1,63 @@
+"""Code actions that open public pages, as the wire has them: pygls' client takes an action for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.raw_client import RawClient
+from tests.server.recording import Recording
+
+URL = "https://github.com/example/moved/blob/main/moved.cc#L20"
+TITLE = "Open the public page of /build/moved.cc:20"
+INVOKED, AUTOMATIC = 1, 2
+
+
+@pytest.fixture
+def client(recording: Recording) -> Iterator[RawClient]:
+    """A client of the recorded program, one frame of which is public, and not here."""
+    template = URL.replace("moved.cc", "{path}").replace("L20", "L{line}")
+    (recording.root / "framedex.toml").write_text(f'[links]\n"/build" = "{template}"\n')
+    with RawClient() as client:
+        client.initialize(recording.root)
+        yield client
+
+
+def actions(client: RawClient, path: Path, line: int, **context: object) -> Any:
+    """What the actions of a line are answered with."""
+    position = {"line": line - 1, "character": 0}
+    params = {
+        "textDocument": {"uri": path.as_uri()},
+        "range": {"start": position, "end": position},
+        "context": {"diagnostics": [], **context},
+    }
+    return client.request("textDocument/codeAction", params, f"{path.name}:{line} {context}")["result"]
+
+
+def test_who_asks_for_the_actions_of_a_line_is_offered_the_page(client: RawClient, recording: Recording) -> None:
+    line = recording.library, recording.device_put_enters_cpp
+
+    (action,) = actions(client, *line)
+    assert (action["title"], action["kind"]) == (TITLE, "source.framedex.openPublic")
+    assert (action["command"]["command"], action["command"]["arguments"]) == ("framedex.openPublic", [URL])
+    assert actions(client, *line, only=["quickfix", "source"]) == [action]
+    assert actions(client, *line, triggerKind=INVOKED) == [action]
+
+
+def test_who_asks_by_itself_or_for_others_is_offered_nothing(client: RawClient, recording: Recording) -> None:
+    line = recording.library, recording.device_put_enters_cpp
+
+    assert actions(client, *line, triggerKind=AUTOMATIC) is None
+    assert actions(client, *line, only=["quickfix"]) is None
+    assert actions(client, recording.demo, recording.nothing_recorded) is None
+
+
+def test_a_frame_of_a_text_has_its_page(client: RawClient, recording: Recording) -> None:
+    log = recording.root / "crash.log"
+    log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
+
+    (action,) = actions(client, log, 1)
+    assert action["command"]["arguments"] == [URL]

@@ -1,0 +1,167 @@
+"""Frames whose files are not here: in a checkout that has them, else with their public address, for every editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+
+from tests.gitrepository import commit_all, git
+from tests.server.asking import EDITORS, Connect, at, definition, hover, own
+from tests.server.recording import Recording
+
+pytestmark = pytest.mark.asyncio
+
+DEFINITION = "textDocument/definition"
+MOVED = "\n".join(f"// line {line}" for line in range(1, 20)) + "\nvoid Moved() { `client`->Buffer(); }\n// line 21\n"
+
+
+def publish(recording: Recording, commit: str) -> str:
+    """Have /build/moved.cc, where `jax::Moved` was recorded, be public at a commit; the address of its line."""
+    template = f"https://github.com/example/moved/blob/{commit}/{{path}}#L{{line}}"
+    (recording.root / "framedex.toml").write_text(f'sources = ["checkout"]\n[links]\n"/build" = "{template}"\n')
+    return template.format(path="moved.cc", line=20)
+
+
+def make_checkout(recording: Recording) -> tuple[Path, str]:
+    """A checkout that has the file, and its commit."""
+    folder = recording.root / "checkout"
+    folder.mkdir()
+    (folder / "moved.cc").write_text(MOVED)
+    commit = commit_all(folder)
+    git(folder, "remote", "add", "origin", "https://github.com/example/moved.git")
+    return folder, commit
+
+
+async def hierarchy(client: LanguageClient, recording: Recording) -> dict[str, types.CallHierarchyItem]:
+    """The items on the way inward from `device_put`, by name."""
+    where = at(recording.library, recording.device_put_enters_cpp)
+    way = list(await client.text_document_prepare_call_hierarchy_async(types.CallHierarchyPrepareParams(*where)) or ())
+    while calls := await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(way[-1])):
+        way.append(calls[0].to)
+    return {item.name: item for item in way}
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_a_checkout_at_that_commit_is_where_definition_leads(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    folder, commit = make_checkout(recording)
+    publish(recording, commit)
+    client = await connect(recording.root, editor)
+
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
+    told = await hover(client, recording.library, recording.device_put_enters_cpp)
+    assert told is not None and f"{folder.as_uri()}/moved.cc#L20" in told
+    assert "void Moved() { `client`->Buffer(); }" in told and "[" not in told.partition("#L20>)")[2].partition("\n")[0]
+    item = (await hierarchy(client, recording))["jax::Moved"]
+    assert (item.uri, item.selection_range.start.line) == ((folder / "moved.cc").as_uri(), 19)
+    assert item.detail is not None and "is not here" not in item.detail
+
+
+async def test_at_another_commit_the_line_is_found_again(recording: Recording, connect: Connect) -> None:
+    folder, commit = make_checkout(recording)
+    (folder / "moved.cc").write_text("// new\n" + MOVED)
+    commit_all(folder)
+    publish(recording, commit)
+    client = await connect(recording.root)
+
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 21)]
+    told = await hover(client, recording.library, recording.device_put_enters_cpp)
+    assert told is not None and "[followed, moved from 20]" in told
+
+
+async def test_a_folder_of_the_workspace_may_be_the_checkout(recording: Recording, connect: Connect) -> None:
+    folder, commit = make_checkout(recording)
+    publish(recording, commit)
+    (recording.root / "framedex.toml").write_text(
+        (recording.root / "framedex.toml").read_text().replace('sources = ["checkout"]\n', "")
+    )
+    client = await connect(recording.root)
+    await hover(client, recording.library, recording.device_put_enters_cpp)
+    added = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(folder.as_uri(), "checkout")], [])
+    client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
+
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
+
+
+async def test_a_checkout_of_another_repository_is_none(recording: Recording, connect: Connect) -> None:
+    folder, _ = make_checkout(recording)
+    git(folder, "remote", "set-url", "origin", "https://github.com/example/other")
+    publish(recording, "a" * 40)
+    client = await connect(recording.root)
+
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("client.cc", 4)]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_without_a_checkout_the_public_address_is_shown(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    url = publish(recording, "a" * 40)
+    client = await connect(recording.root, editor)
+
+    told = await hover(client, recording.library, recording.device_put_enters_cpp)
+    assert told is not None and url in told
+    item = (await hierarchy(client, recording))["jax::Moved"]
+    assert item.uri == recording.library.as_uri()
+    assert item.detail is not None and "moved.cc:20 is not here: opens library.py:4" in item.detail
+    assert item.detail.endswith(url)
+
+
+async def test_where_definition_ends_at_what_is_public_why_has_the_page(recording: Recording, connect: Connect) -> None:
+    """Given that no frame further inward is here, when definition answers nothing, then the command opens the page."""
+    url = publish(recording, "a" * 40)
+    for source in (recording.client, recording.mock):
+        source.unlink()
+    client = await connect(recording.root)
+    line = recording.library, recording.device_put_enters_cpp
+    assert not await definition(client, *line)
+
+    for request in (DEFINITION, "framedex/stepIn"):
+        told = await own(client, "why", *line, request=request)
+        assert told["text"] == f"jax::Moved goes on at /build/moved.cc:20, which is not here; its public page is {url}"
+        assert told["action"] == {
+            "title": "Open its public page",
+            "command": "framedex.openPublic",
+            "arguments": [url],
+        }
+
+
+async def test_a_frame_of_a_text_that_is_public_has_its_page(recording: Recording, connect: Connect) -> None:
+    url = publish(recording, "a" * 40)
+    log = recording.root / "crash.log"
+    log.write_text("#1  0x4 in jax::Moved () at /build/moved.cc:20\n")
+    client = await connect(recording.root)
+
+    assert not await definition(client, log, 1)
+    told = await own(client, "why", log, 1, request=DEFINITION)
+    assert told["action"]["arguments"] == [url]
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_the_page_is_shown_outside_of_the_editor_or_told(
+    recording: Recording, connect: Connect, editor: str
+) -> None:
+    """Given editors of which some can show what is outside of them, when the command is run, all can follow it."""
+    client = await connect(recording.root, editor)
+    url = "https://github.com/example/moved/blob/main/a'b.cc#L20"
+
+    await client.workspace_execute_command_async(types.ExecuteCommandParams("framedex.openPublic", [url]))
+
+    shown = [(each.uri, each.external) for each in client.shown_documents]
+    told = [each.message for each in client.messages]
+    quoted = url.replace("'", "%27")
+    assert shown == [(quoted, True)] or told == [f"framedex: The public page is {quoted}"]
+
+
+@pytest.mark.parametrize("given", [[], [7], ["file:///etc/passwd"], ["javascript:alert(1)"], ["https://" + "x" * 9000]])
+async def test_nothing_but_the_web_is_opened(recording: Recording, connect: Connect, given: list[Any]) -> None:
+    client = await connect(recording.root)
+
+    with pytest.raises(JsonRpcException):
+        await client.workspace_execute_command_async(types.ExecuteCommandParams("framedex.openPublic", given))
