@@ -71,13 +71,14 @@ class Road:
 class LineSummary:
     """What was recorded through a line: for hovers.
 
-    `boundaries` are (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one
-    frame outward; `arguments` are a few distinct argument objects of the calls; `hows` how the frames on this line are
-    known.
+    `frame_lines` are the lines on which the frames stand: the line itself, or others of its statement. `boundaries` are
+    (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one frame outward;
+    `arguments` are a few distinct argument objects of the calls; `hows` how the frames are known.
     """
 
     path: str
     line: int
+    frame_lines: tuple[int, ...]
     calls: int
     total_duration: int
     boundaries: tuple[tuple[str, int, int], ...]

@@ -23,7 +23,7 @@ from framedex.whereabouts.files import is_here
 from framedex_server.answers import frame_lines
 from framedex_server.answers.ffi_text import is_called_at
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.targets import Target, Targets, along, answer
+from framedex_server.answers.targets import Target, Targets, along, answer, came_by
 from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def in_source(session: Session, place: Place, index: Index) -> Targets:
     """The callees recorded from a source line, on the road that has led there if one has."""
-    within = session.trail.nodes_at(index.path, place.path, place.line)
+    within = came_by(session, place, index)
     capture = session.chosen.capture_in(index)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture)
     ways_on = along(session, place, index, roads)

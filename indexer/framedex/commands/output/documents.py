@@ -217,6 +217,7 @@ def _registration(registration: FfiRegistration) -> Document:
 
 def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
     document = asdict(summary)
+    document["frame_lines"] = list(summary.frame_lines)
     document["latest_capture"] = capture_document(summary.latest_capture)
     document["boundaries"] = [
         {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries

@@ -51,7 +51,7 @@ def where_lines(
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(places[summary.line], summary, callers)
+        yield from _summary_lines(places, summary, callers)
     if hits:
         yield ()
         yield text_line("stacks, most calls first:", "head")
@@ -92,13 +92,20 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
 
 
 def _summary_lines(
-    place: Location, summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
+    places: Mapping[int, Location],
+    summary: LineSummary,
+    callers: Mapping[tuple[FunctionRow, Location | None], int],
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
+    if summary.line not in summary.frame_lines:
+        hows.append(f"the statement on line {summary.line}")
+    place, *others = (places[line] for line in summary.frame_lines)
     yield (
         *place_line(place, [*hows, *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
+    for other in others:
+        yield (Span("          and at "), *place_line(other))
     for name, calls, duration in summary.boundaries:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
     for (function, site), calls in callers.items():
