@@ -39,7 +39,8 @@ Parts cpp_parts(const Grammar& grammar) {
   return {grammar,
           {"expression_statement", "declaration", "return_statement", "throw_statement", "co_return_statement",
            "co_yield_statement", "field_declaration", "field_initializer", "function_definition", "case_statement",
-           "do_statement", "catch_clause", "static_assert_declaration", "alias_declaration"},
+           "do_statement", "catch_clause", "break_statement", "continue_statement", "goto_statement",
+           "using_declaration", "type_definition", "static_assert_declaration", "alias_declaration"},
           {"if_statement", "while_statement", "switch_statement", "for_statement", "for_range_loop"},
           {"compound_statement", "else_clause", "field_initializer_list", "field_declaration_list", "declaration_list",
            "enumerator_list", "translation_unit", "try_statement"}};
@@ -168,7 +169,7 @@ int StatementWalk::whole_around(uint32_t begin) const {
 
 void StatementWalk::add_tokens(int statement, uint32_t first, uint32_t last) {
   StatementLines& lines = statements_[statement].lines;
-  if (!lines.empty() && (last_ == statement || first <= lines.back().second)) {
+  if (!lines.empty() && (last_ == statement || first <= lines.back().second + 1)) {
     lines.back().second = std::max(lines.back().second, last);
   } else {
     lines.emplace_back(first, last);

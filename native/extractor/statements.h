@@ -10,8 +10,8 @@
 namespace framedex::extractor {
 
 // The lines of a statement, as ranges in their order; both ends count, from 1. What other statements have inside of it
-// (the body of a lambda, of a local class) is left out. Of an `if`, a loop, or a definition it is what stands before the
-// body.
+// (the body of a lambda, of a local class) is left out. Of an `if`, a loop, or a definition it is what stands before
+// the body.
 using StatementLines = std::vector<std::pair<uint32_t, uint32_t>>;
 
 // The statements over more than one line, in the order in which they begin; of those with a syntax error, none. Throws
