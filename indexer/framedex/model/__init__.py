@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         Road,
         StackHit,
         StaticCall,
+        StaticCaller,
+        StaticCallers,
         Step,
     )
     from framedex.model.metadata import Launch, Metadata
@@ -136,6 +138,8 @@ __all__ = [
     "StackHit",
     "Stale",
     "StaticCall",
+    "StaticCaller",
+    "StaticCallers",
     "Step",
     "StopReason",
     "Stops",
@@ -184,6 +188,8 @@ __getattr__ = exports(
             "Road",
             "StackHit",
             "StaticCall",
+            "StaticCaller",
+            "StaticCallers",
             "Step",
         ),
         "metadata": (

@@ -126,6 +126,33 @@ class StaticCall:
 
 
 @dataclass(frozen=True, slots=True)
+class StaticCaller:
+    """A definition whose source calls a function: where it begins, its last line, and the lines of its calls.
+
+    `one_of` is how many functions of the sources those calls can be of, as far as the text tells. `is_sure`: what is
+    written tells that it is this one; else it may be one of a library too.
+    """
+
+    name: str
+    location: Location
+    end_line: int
+    lines: tuple[int, ...]
+    one_of: int
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCallers:
+    """The definitions whose sources call a function, the surest first.
+
+    `doubtful` counts those that were left out: their calls can be of more functions than are worth telling.
+    """
+
+    callers: tuple[StaticCaller, ...]
+    doubtful: int
+
+
+@dataclass(frozen=True, slots=True)
 class FileTrouble:
     """Something that the index knows to be wrong with the data of a file; `line` is 1-based, 1 for the file itself."""
 
