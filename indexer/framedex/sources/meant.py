@@ -7,7 +7,8 @@ definitions out, and never tells one of several methods from the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import PurePath
 
 from framedex.patterns import compiled_on_use
@@ -49,8 +50,26 @@ def meant(kind: str, written: str, caller: Named, language: str, definitions: Se
     `kind` and `written` are those of the `CallSite`; nothing is written where it is the name alone, or long.
     """
     if language == "python":
-        return _in_python(written, caller, definitions)
-    return _in_cpp(kind, written, caller, definitions)
+        found = _in_python(written, caller, definitions)
+    else:
+        found = _in_cpp(kind, written, caller, definitions)
+    return replace(found, definitions=_nearest_copies(caller, found.definitions))
+
+
+def _nearest_copies(caller: Named, definitions: Sequence[Named]) -> list[Named]:
+    """The definitions, each once where several trees have it: a package that is installed and checked out."""
+    nearest: dict[tuple[str, tuple[str, ...]], Named] = {}
+    for each in definitions:
+        copy = each.name, PurePath(each.path).parts[-2:]
+        known = nearest.setdefault(copy, each)
+        if known is not each and _in_common(each, caller) > _in_common(known, caller):
+            nearest[copy] = each
+    return list(nearest.values())
+
+
+def _in_common(one: Named, other: Named) -> int:
+    pairs = zip(PurePath(one.path).parts, PurePath(other.path).parts, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _in_cpp(kind: str, written: str, caller: Named, definitions: Sequence[Named]) -> Meant:

@@ -65,12 +65,8 @@ def static_callers(
     Left out are those that were seen calling it, the `recorded`; `shown` is how many items there are already.
     """
     most = max(min(MOST_CALLS, session.settings_at(written.origin).limit) - shown, 0)
-    found = index.line(written.path, written.line).static_callers()
-    callers = [
-        each
-        for each in found.callers
-        if is_here(each.location.path) and not any(_is_of(function, each) for function in recorded)
-    ]
+    found = index.line(written.path, written.line).static_callers(recorded)
+    callers = [each for each in found.callers if is_here(each.location.path)]
     calls = []
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
@@ -78,16 +74,6 @@ def static_callers(
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)
-
-
-def _is_of(function: FunctionRow, caller: StaticCaller) -> bool:
-    """Whether a recorded function is this definition: debug information has the line of its name, maybe a later one."""
-    from framedex.sources.names import short_name
-
-    begin, definition = function.location, caller.location
-    if begin is None or begin.path != definition.path or not definition.line <= begin.line <= caller.end_line:
-        return False
-    return begin.line == definition.line or short_name(function.name) == short_name(caller.name)
 
 
 def _doubt(caller: StaticCaller) -> str:

@@ -21,6 +21,7 @@ from framedex.model import How, StaticCaller, StaticCallers, is_local
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
+    from framedex.model import FunctionRow
     from framedex.sources.meant import Named
 
 _MOST_LINES = 20
@@ -29,10 +30,11 @@ _MOST_UNSURE = 50
 """Callers by what stands before no name but this: with more, it is a name that libraries use too (`size`, `get`)."""
 
 
-def static_callers(line: AskedLine) -> StaticCallers:
+def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
     """The definitions with calls that can be of the function around the line, the surest first.
 
-    Calls that can be of more than a few functions are left out, and counted.
+    Left out are the `recorded` ones, which were seen calling it. Calls that can be of more than a few functions are
+    left out, and counted.
     """
     # With the readers of binaries, which other questions do without.
     from framedex.sources.meant import Named
@@ -55,7 +57,7 @@ def static_callers(line: AskedLine) -> StaticCallers:
         if (row.path, row.line) == (line.path, target.line):
             continue
         calls = _calls_of(target, line.path, row, namesakes)
-        if calls is None:
+        if calls is None or any(_is_of(function, row) for function in recorded):
             continue
         if calls.one_of > MOST_TARGETS:
             doubtful += 1
@@ -85,13 +87,13 @@ def _calls_of(target: _Target, path: str, row: _Calling, namesakes: Sequence[Nam
     from framedex.sources.meant import Named, meant
 
     caller = Named.of(row.name, row.kind, row.path, target.language)
-    # Only Python's functions are told apart by their files: C++ has a function once, however many files declare it.
-    in_file = path if target.language == "python" else ""
+    # Python tells functions apart by their files too; overloads, and what platforms have of a function, are one in C++.
+    by_file = target.language == "python"
     found: list[tuple[int, int, bool]] = []
     for line, kind, written in _sites_of(target.short_name, row.sites):
         can_be = meant(kind, written, caller, target.language, namesakes)
-        functions = {(each.name, each.path if in_file else "") for each in can_be.definitions}
-        if (target.name, in_file) in functions:
+        functions = {(each.name, each.path if by_file else "") for each in can_be.definitions}
+        if any((each.name, each.path) == (target.name, path) for each in can_be.definitions):
             found.append((line, len(functions), can_be.is_sure and len(functions) == 1))
     if not found:
         return None
@@ -160,6 +162,17 @@ def _calling(reader: Reader, short: str, language: str) -> Iterator[_Calling]:
         language,
     )
     return (_Calling(*row) for row in rows)
+
+
+def _is_of(function: FunctionRow, row: _Calling) -> bool:
+    """Whether a recorded function is this definition: debug information has the line of its name, maybe a later one."""
+    from framedex.sources.names import short_name
+
+    begin = function.location
+    if begin is None or begin.path != row.path:
+        return False
+    line = begin.moved_from or begin.line
+    return line == row.line or (row.line < line <= row.end_line and short_name(function.name) == short_name(row.name))
 
 
 def _as_now(reader: Reader, row: _Calling, calls: _Calls) -> Iterator[StaticCaller]:
