@@ -9,6 +9,7 @@
 
 #include "extractor/extraction_run.h"
 #include "extractor/preprocessing/scrub.h"
+#include "extractor/statements.h"
 
 namespace py = pybind11;
 namespace extractor = framedex::extractor;
@@ -91,6 +92,13 @@ class Extractor {
     return std::make_unique<Run>(languages_, std::move(table), std::move(requests), threads);
   }
 
+  std::vector<extractor::StatementLines> statements(const std::string& source, int language,
+                                                    const std::string& macros) const {
+    const py::gil_scoped_release release;
+    return extractor::long_statements(*languages_, source, static_cast<extractor::Language>(language),
+                                      extractor::MacroTable::parse(macros));
+  }
+
  private:
   std::shared_ptr<const extractor::Languages> languages_;
 };
@@ -106,7 +114,8 @@ PYBIND11_MODULE(_extractor, module) {
   py::class_<Run>(module, "Run").def("__iter__", [](py::object self) { return self; }).def("__next__", &Run::next);
   py::class_<Extractor>(module, "Extractor")
       .def(py::init<const py::capsule&, const py::capsule&>(), py::arg("cpp"), py::arg("python"))
-      .def("run", &Extractor::run, py::arg("files"), py::arg("macros"), py::arg("threads"));
+      .def("run", &Extractor::run, py::arg("files"), py::arg("macros"), py::arg("threads"))
+      .def("statements", &Extractor::statements, py::arg("source"), py::arg("language"), py::arg("macros"));
   module.def(
       "scrub",
       [](const std::string& source, const std::string& macros) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,10 +54,10 @@ class StackPosition:
         """Where it stands, if that is on this machine."""
         return next(locations(self.frame), None)
 
-    def at(self, path: str, line: int) -> StackPosition | None:
-        """The frame of this stack on a line: this one if it is, else the innermost that is."""
+    def at(self, path: str, lines: Collection[int]) -> StackPosition | None:
+        """The frame of this stack on a line, which is one of several: this one if it is, else the innermost that is."""
         here = [self.position, *range(len(self.frames) - 1, -1, -1)]
-        return next((self._to(each) for each in here if _stands_at(self.frames[each], path, line)), None)
+        return next((self._to(each) for each in here if _stands_at(self.frames[each], path, lines)), None)
 
     def inward(self) -> StackPosition | None:
         """The next frame inward that a reader can be shown."""
@@ -129,5 +129,5 @@ class Chosen:
         return list({hit.stack: hit for hit in reversed(hits)}.values())[::-1]
 
 
-def _stands_at(frame: FrameRow, path: str, line: int) -> bool:
-    return any((location.path, location.line) == (path, line) for location in locations(frame))
+def _stands_at(frame: FrameRow, path: str, lines: Collection[int]) -> bool:
+    return any(location.path == path and location.line in lines for location in locations(frame))

@@ -69,3 +69,83 @@ async def test_calls_never_recorded_follow_marked_and_lead_on(read: Recording, c
     (deeper,) = await outgoing(client, calls[2].to)
     assert (deeper.to.name, deeper.to.selection_range.start.line + 1) == ("deeper", 4)
     assert await outgoing(client, deeper.to) == []
+
+
+@pytest.fixture
+def called(recording: Recording) -> Recording:
+    """The recording, with sources in which others than `main` call `make_input`, and some that only may."""
+    others = recording.root / "others.py"
+    others.write_text("".join(f"line {line}\n" for line in range(1, 31)))
+    plain = '[[2, 5, "call", "make_input"], [3, 5, "call", "make_input"]]'
+    through_module = '[[6, 5, "call", "make_input", "demo.make_input"]]'
+    of_something = '[[9, 5, "call", "make_input", "thing.make_input"]]'
+    of_itself = '[[12, 5, "call", "make_input", "self.make_input"]]'
+    calls = '[[8, 5, "call", "make_input", ""], [9, 5, "call", "unused", ""]]'
+    with Store(recording.index) as store, store.transaction():
+        store.sources.replace_files(
+            [
+                _file(
+                    recording.demo,
+                    [
+                        ("main", 7, 9, calls),
+                        ("make_input", 3, 5, None),
+                        ("<module>", 1, 9, '[[9, 1, "call", "make_input"]]'),
+                    ],
+                ),
+                _file(
+                    others,
+                    [
+                        ("plainly", 1, 3, plain),
+                        ("by_module", 5, 6, through_module),
+                        ("by_something", 8, 9, of_something),
+                        ("itself", 11, 12, of_itself),
+                        ("leads_on", 14, 15, '[[15, 5, "call", "by_module"]]'),
+                    ],
+                ),
+            ],
+            {},
+        )
+    (recording.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = true }\n")
+    return recording
+
+
+async def incoming(client: LanguageClient, item: types.CallHierarchyItem) -> list[types.CallHierarchyIncomingCall]:
+    params = types.CallHierarchyIncomingCallsParams(item)
+    return list(await client.call_hierarchy_incoming_calls_async(params) or ())
+
+
+async def make_input_of(client: LanguageClient, recording: Recording) -> types.CallHierarchyItem:
+    await settled(client, recording.root)
+    where = types.CallHierarchyPrepareParams(*at(recording.demo, recording.make_input_calls_device_put))
+    (item,) = await client.text_document_prepare_call_hierarchy_async(where) or ()
+    return item
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+async def test_callers_never_recorded_follow_the_recorded_ones_marked(
+    called: Recording, connect: Connect, editor: str
+) -> None:
+    client = await connect(called.root, editor)
+    calls = await incoming(client, await make_input_of(client, called))
+    assert [(call.from_.name, call.from_.detail) for call in calls] == [
+        ("main", "5 calls · demo.py"),
+        ("<module>", "static, never recorded"),
+        ("by_module", "static, never recorded"),
+        ("plainly", "static, never recorded, may call another of this name"),
+        ("by_something", "static, never recorded, may call another of this name"),
+    ]
+    assert [where.start.line + 1 for where in calls[3].from_ranges] == [2, 3]
+
+
+async def test_callers_of_a_static_caller_are_told_too(called: Recording, connect: Connect) -> None:
+    client = await connect(called.root)
+    calls = await incoming(client, await make_input_of(client, called))
+    by_module = next(call.from_ for call in calls if call.from_.name == "by_module")
+    assert [call.from_.name for call in await incoming(client, by_module)] == ["leads_on"]
+
+
+async def test_only_recorded_callers_are_listed_unless_asked_otherwise(called: Recording, connect: Connect) -> None:
+    (called.root / "pyproject.toml").unlink()
+    client = await connect(called.root)
+    calls = await incoming(client, await make_input_of(client, called))
+    assert [call.from_.detail for call in calls] == ["5 calls · demo.py"]

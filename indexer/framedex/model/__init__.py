@@ -33,6 +33,8 @@ if TYPE_CHECKING:
         Road,
         StackHit,
         StaticCall,
+        StaticCaller,
+        StaticCallers,
         Step,
     )
     from framedex.model.metadata import Launch, Metadata
@@ -151,6 +153,8 @@ __all__ = [
     "StackHit",
     "Stale",
     "StaticCall",
+    "StaticCaller",
+    "StaticCallers",
     "Step",
     "StopReason",
     "Stops",
@@ -201,6 +205,8 @@ __getattr__ = exports(
             "Road",
             "StackHit",
             "StaticCall",
+            "StaticCaller",
+            "StaticCallers",
             "Step",
         ),
         "metadata": (

@@ -71,13 +71,14 @@ class Road:
 class LineSummary:
     """What was recorded through a line: for hovers.
 
-    `boundaries` are (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one
-    frame outward; `arguments` are a few distinct argument objects of the calls; `hows` how the frames on this line are
-    known.
+    `frame_lines` are the lines on which the frames stand: the line itself, or others of its statement. `boundaries` are
+    (function, calls, total duration in ns), most calls first; `callers` are (function, calls) one frame outward;
+    `arguments` are a few distinct argument objects of the calls; `hows` how the frames are known.
     """
 
     path: str
     line: int
+    frame_lines: tuple[int, ...]
     calls: int
     total_duration: int
     boundaries: tuple[tuple[str, int, int], ...]
@@ -122,6 +123,33 @@ class StaticCall:
     line: int
     callee: str
     targets: tuple[tuple[str, Location, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCaller:
+    """A definition whose source calls a function: where it begins, its last line, and the lines of its calls.
+
+    `one_of` is how many functions of the sources those calls can be of, as far as the text tells. `is_sure`: what is
+    written tells that it is this one; else it may be one of a library too.
+    """
+
+    name: str
+    location: Location
+    end_line: int
+    lines: tuple[int, ...]
+    one_of: int
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCallers:
+    """The definitions whose sources call a function, the surest first.
+
+    `doubtful` counts those that were left out: their calls can be of more functions than are worth telling.
+    """
+
+    callers: tuple[StaticCaller, ...]
+    doubtful: int
 
 
 @dataclass(frozen=True, slots=True)

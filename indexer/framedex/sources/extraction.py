@@ -40,6 +40,19 @@ def learn_macros(paths: Sequence[str], threads: int | None = None) -> str:
     return _extractor.learn_macros([os.fsencode(path) for path in paths], threads or processors())
 
 
+def long_statements(source: bytes, language: str, macros: str = "") -> list[list[tuple[int, int]]]:
+    """The statements over more than one line, each as ranges of lines: 1-based, both ends count.
+
+    What other statements have inside of one is left out: the body of a lambda, of a local class, of a loop. Statements
+    with a syntax error are left out, and all of a text that is too far from the language. `macros` as for
+    `extract_files`.
+    """
+    try:
+        return _extractor_of_process().statements(source, _LANGUAGES[language], macros)
+    except RuntimeError:
+        return []
+
+
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0))

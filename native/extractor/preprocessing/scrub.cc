@@ -309,6 +309,7 @@ size_t Scrubber::line_macro(size_t position, size_t name_end) {
 size_t Scrubber::assignment(size_t position, size_t opening) {
   const Call arguments = call(opening);
   if (!arguments || arguments.commas.empty()) return 0;
+  result_.assignments.emplace_back(position, arguments.end + 1);
   blank(position, opening + 1);
   result_.text[arguments.commas[0]] = '=';
   for (size_t i = 1; i < arguments.commas.size(); ++i) result_.text[arguments.commas[i]] = ';';

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "extractor/preprocessing/macro_table.h"
@@ -31,6 +32,7 @@ struct Scrubbed {
   std::string text;
   std::vector<MacroNamespace> namespaces;
   std::vector<MacroDefinition> definitions;
+  std::vector<std::pair<size_t, size_t>> assignments;  // calls of ASSIGN_OR_RETURN and its kind: bytes [begin, end)
 };
 
 // Replaces, or blanks out, what a C++ grammar cannot know:

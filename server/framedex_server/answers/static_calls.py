@@ -1,11 +1,12 @@
 """Static calls for the call hierarchy: those that stand in the source, but that no recording has seen.
 
-Shown only if asked for, and marked. Only outgoing ones: the index keeps calls by the definition that makes them.
+Shown only if asked for, and marked. No types are known: what is written before a name tells some calls from those of
+other functions of that name, and of the rest it is said that they may be of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import FunctionRow, Location, StaticCaller
 
 MARK = "static, never recorded"
 
@@ -55,6 +57,31 @@ def static_callees(
     return list(islice(_calls(session, written, index, recorded), most))
 
 
+def static_callers(
+    session: Session, written: Written, index: Index, recorded: Sequence[FunctionRow], shown: int
+) -> tuple[list[types.CallHierarchyIncomingCall], int]:
+    """The definitions whose text calls that of a place, and how many more there may be.
+
+    Left out are those that were seen calling it, the `recorded`; `shown` is how many items there are already.
+    """
+    most = max(min(MOST_CALLS, session.settings_at(written.origin).limit) - shown, 0)
+    found = index.line(written.path, written.line).static_callers(recorded)
+    callers = [each for each in found.callers if is_here(each.location.path)]
+    calls = []
+    for each in callers[:most]:
+        path, line = each.location.path, each.location.line
+        item = _item(session, each.name, each.location, each.end_line, MARK + _doubt(each), written.origin)
+        ranges = [session.line_range(path, site) for site in each.lines]
+        calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
+    return calls, found.doubtful + len(callers) - len(calls)
+
+
+def _doubt(caller: StaticCaller) -> str:
+    if caller.one_of > 1:
+        return f", one of {caller.one_of} that it may call"
+    return "" if caller.is_sure else ", may call another of this name"
+
+
 def _calls(
     session: Session, written: Written, index: Index, recorded: Collection[tuple[str, int]]
 ) -> Iterator[types.CallHierarchyOutgoingCall]:
@@ -64,13 +91,19 @@ def _calls(
         several = f", one of {len(call.targets)} of this name" if len(call.targets) > 1 else ""
         for name, location, last in call.targets:
             if is_here(location.path):
-                item = types.CallHierarchyItem(
-                    name=shorten(printable(name)),
-                    kind=types.SymbolKind.Function,
-                    uri=session.documents.uri_of(location.path),
-                    range=session.extent_range(location.path, location.line, last),
-                    selection_range=session.line_range(location.path, location.line),
-                    detail=MARK + several,
-                    data=Written(location.path, location.line, written.origin).to_data(),
-                )
+                item = _item(session, name, location, last, MARK + several, written.origin)
                 yield types.CallHierarchyOutgoingCall(item, [session.line_range(written.path, call.line)])
+
+
+def _item(
+    session: Session, name: str, location: Location, last: int, detail: str, origin: str
+) -> types.CallHierarchyItem:
+    return types.CallHierarchyItem(
+        name=shorten(printable(name)),
+        kind=types.SymbolKind.Function,
+        uri=session.documents.uri_of(location.path),
+        range=session.extent_range(location.path, location.line, last),
+        selection_range=session.line_range(location.path, location.line),
+        detail=detail,
+        data=Written(location.path, location.line, origin).to_data(),
+    )

@@ -40,6 +40,18 @@ class Target:
         return Target(location.path, location.line, begin.line, function.end_line)
 
 
+def came_by(session: Session, place: Place, index: Index) -> Sequence[int] | None:
+    """The nodes at which the road stands that has led to a place, or to where its frames stand; None if none has."""
+    known = _known_line(session, place, index)
+    return None if known is None else session.trail.nodes_at(index.path, place.path, known)
+
+
+def _known_line(session: Session, place: Place, index: Index) -> int | None:
+    """The line of a place to which an answer has led: itself, or one of its statement where it has no frames."""
+    lines = (place.line, *index.line(place.path, place.line).lines)
+    return next((line for line in lines if session.trail.nodes_at(index.path, place.path, line) is not None), None)
+
+
 def along(
     session: Session,
     place: Place,
@@ -51,7 +63,7 @@ def along(
     targets = [(Target.of(road.target, spot), road.nodes) for road in roads for spot in places(road.target)]
     if targets:
         led_to = [((target.path, target.line), nodes) for target, nodes in targets]
-        session.trail.led(index.path, place.path, place.line, led_to)
+        session.trail.led(index.path, place.path, _known_line(session, place, index) or place.line, led_to)
     return [target for target, _ in targets]
 
 

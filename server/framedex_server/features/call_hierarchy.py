@@ -5,7 +5,7 @@ none, and no frame may be dropped. Where no checkout has its file, such an item 
 way to it (the line that led there, or back from there), and its detail says so, with the public address. That place is
 known from the item it was reached from: nothing is searched, no file is written for a question, and every client can
 open it. Frames of the interpreter and glue between languages are passed over; the detail then says "indirectly". Calls
-of the source that were never recorded can be listed after these (`static_calls`).
+of the source that were never recorded can be listed after these, in both directions (`static_calls`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from framedex.words import count
 from framedex_server.answers.elsewhere import InCheckouts
 from framedex_server.answers.frame_lines import resolver
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.static_calls import Written, static_callees
+from framedex_server.answers.static_calls import Written, static_callees, static_callers
 from framedex_server.documents.stack_texts import StackText
 from framedex_server.markup import shorten
 
@@ -98,10 +98,15 @@ def register(server: LanguageServer, session: Session) -> None:
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(params: types.CallHierarchyIncomingCallsParams) -> list[types.CallHierarchyIncomingCall] | None:
-        subject = Subject.from_data(params.item.data)
-        if subject is None:
+        about = Written.from_data(params.item.data) or Subject.from_data(params.item.data)
+        if about is None:
             return None
-        return await session.ask(subject.origin, lambda index: callers(session, subject, index))
+        if session.settings_at(about.origin).static_calls:
+            # All sources are searched for the name, which no hover should wait for.
+            return await session.contents.ask(Path(about.origin), lambda index: all_callers(session, about, index))
+        if isinstance(about, Written):
+            return []
+        return await session.ask(about.origin, lambda index: callers(session, about, index))
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
@@ -153,6 +158,42 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
         # Clients open `from_ranges` in the caller's document, and some show nothing at all when there are none.
         calls.append(types.CallHierarchyIncomingCall(item, _ranges(session, sites) or [item.selection_range]))
     return calls
+
+
+def all_callers(session: Session, about: Subject | Written, index: Index) -> list[types.CallHierarchyIncomingCall]:
+    """The functions that were seen calling the subject, then those whose source calls it and never were."""
+    place: Written | None
+    if isinstance(about, Written):
+        place = about
+        there = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
+        subjects = [_subject(each, about) for each in there]
+    else:
+        function = _function(index, about)
+        begin = function.location if function is not None else None
+        place = Written(begin.path, begin.line, about.origin) if begin is not None else None
+        subjects = [about]
+    calls = [call for subject in subjects for call in callers(session, subject, index)]
+    if place is None:
+        return calls
+    edges = [
+        edge
+        for subject in subjects
+        for edge in (*index.functions.callers(subject.function), *index.functions.direct_callers(subject.function))
+    ]
+    static, left_out = static_callers(session, place, index, [edge.caller for edge in edges], len(calls))
+    calls += static
+    if left_out and calls:
+        calls[-1].from_.detail = f"{calls[-1].from_.detail} ({left_out:,} more that may call it, not shown)"
+    return calls
+
+
+def _begins_at(function: FunctionRow, place: Written) -> bool:
+    begin = function.location
+    return begin is not None and (begin.path, begin.line) == (place.path, place.line)
+
+
+def _subject(function: FunctionRow, place: Written) -> Subject:
+    return Subject(function.id, function.name, place.origin, Anchor(place.path, place.line))
 
 
 def callees(session: Session, subject: Subject, index: Index) -> list[types.CallHierarchyOutgoingCall]:

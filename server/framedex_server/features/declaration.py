@@ -14,7 +14,7 @@ from pygls.lsp.server import LanguageServer
 
 from framedex_server.answers.ffi_places import recorded_place
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.targets import Targets, along, answer
+from framedex_server.answers.targets import Targets, along, answer, came_by
 from framedex_server.inward import can_be_shown
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def callers(session: Session, place: Place, index: Index) -> Targets:
     """The lines from which recorded stacks came to a source line, most calls first."""
     origin = session.line_range(place.path, place.line)
     place = recorded_place(session, index, place)
-    within = session.trail.nodes_at(index.path, place.path, place.line)
+    within = came_by(session, place, index)
     capture = session.chosen.capture_in(index)
     roads = index.line(place.path, place.line, capture).roads_outward(can_be_shown, within)
     links = session.links_supported_for(types.TEXT_DOCUMENT_DECLARATION)

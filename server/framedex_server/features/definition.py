@@ -25,7 +25,7 @@ from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import shown
 from framedex_server.answers.ffi_text import is_called_at
 from framedex_server.answers.session import Place, Session
-from framedex_server.answers.targets import Target, Targets, along, answer
+from framedex_server.answers.targets import Target, Targets, along, answer, came_by
 from framedex_server.inward import roads_inward
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def register(server: LanguageServer, session: Session) -> None:
 
 def in_source(session: Session, place: Place, index: Index) -> Targets:
     """The callees recorded from a source line, on the road that has led there if one has."""
-    within = session.trail.nodes_at(index.path, place.path, place.line)
+    within = came_by(session, place, index)
     capture = session.chosen.capture_in(index)
     places = shown(session, index, place.uri)
     roads = roads_inward(index, place.path, place.line, within, session.word_at(place), capture, places)

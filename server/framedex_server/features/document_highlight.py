@@ -31,7 +31,7 @@ def register(server: LanguageServer, session: Session) -> None:
 def on_stack(session: Session, place: Place, index: Index) -> list[types.DocumentHighlight] | None:
     """The lines of the place's file on the stack through it."""
     stack = session.chosen.stack_in(index)
-    if stack is None or stack.at(place.path, place.line) is None:
+    if stack is None or stack.at(place.path, index.line(place.path, place.line).lines) is None:
         hits = session.chosen.stacks_through(index, place.path, place.line)
         stack = StackPosition.of(index, hits[0]) if hits else None
     if stack is None:

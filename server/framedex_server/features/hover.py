@@ -66,6 +66,7 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
     recorded = index.remembered(about, lambda: _recorded(index, place, capture, markup))
     if recorded is not None:
         lines += recorded.lines
+        lines += _frame_lines(session, place, recorded.frame_lines)
         lines += _excerpts(session, index, markup, place, recorded.elsewhere)
         lines += _links(session, markup, place, recorded.latest_call)
     if not lines:
@@ -75,10 +76,12 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is told of the calls through a line, the last of them, and where callees are that are not here."""
+    """What is told of the calls through a line: the last of them, the lines on which their frames stand, and where callees
+    are that are not here."""
 
     lines: Sequence[str]
     latest_call: int
+    frame_lines: Sequence[int]
     elsewhere: Sequence[Location] = ()
 
 
@@ -92,9 +95,10 @@ def _recorded(index: Index, place: Place, capture: int | None, markup: Markup) -
         around = Neighbours(summary.callers, _callees(index, place), _program(index, place, summary))
     else:
         around = _neighbours_in(index, place, capture)
-    known = [how.value for how in summary.hows] + words_since(index, place.path, place.line)
+    known = [how.value for how in summary.hows] + words_since(index, place.path, summary.frame_lines[0])
     lines = _summary(markup, summary, around, linked, known, capture is not None)
-    return Recorded(tuple(lines), summary.latest_call, tuple(around.callees.elsewhere.values()))
+    elsewhere = tuple(around.callees.elsewhere.values())
+    return Recorded(tuple(lines), summary.latest_call, summary.frame_lines, elsewhere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +221,17 @@ def _excerpts(
 
 def _language(place: Location) -> str:
     return "python" if place.path.endswith(".py") else "cpp"
+
+
+def _frame_lines(session: Session, place: Place, frame_lines: Sequence[int]) -> Iterator[str]:
+    """On which lines of the statement the frames really stand, where that is not the line itself."""
+    if frame_lines == (place.line,):
+        return
+    shown = [str(session.documents.edits.shown_line(place.path, line)) for line in frame_lines]
+    if len(shown) == 1:
+        yield f"the frame of this statement is on line {shown[0]}"
+    else:
+        yield f"the frames of this statement are on lines {', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _links(session: Session, markup: Markup, place: Place, latest_call: int) -> Iterator[str]:

@@ -36,7 +36,8 @@ def boundaries(session: Session, place: Place, index: Index) -> Targets:
     """The boundary functions reached from a source line; the line itself is none of them."""
     ends = index.line(place.path, place.line, session.chosen.capture_in(index)).ends()
     targets = [target for end in ends for target in _innermost(end)]
-    elsewhere = [target for target in targets if (target.path, target.line) != (place.path, place.line)]
+    here = index.line(place.path, place.line).lines
+    elsewhere = [target for target in targets if target.path != place.path or target.line not in here]
     links = session.links_supported_for(types.TEXT_DOCUMENT_IMPLEMENTATION)
     limit = session.settings_at(place.path).limit  # all that were reached are wanted, not the likeliest few
     return answer(session, session.line_range(place.path, place.line), elsewhere, links, limit)

@@ -177,7 +177,9 @@ class Steps:
 
     def _picked_at(self, index: Index, place: Place) -> StackPosition | None:
         picked = self._session.chosen.stack_in(index)
-        return picked.at(place.path, place.line) if picked is not None else None
+        if picked is None:
+            return None
+        return picked.at(place.path, index.line(place.path, place.line).lines)
 
     def _first_through(self, index: Index, place: Place) -> StackPosition | None:
         hits = self._session.chosen.stacks_through(index, place.path, place.line)

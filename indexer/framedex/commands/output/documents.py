@@ -25,7 +25,9 @@ own stack. What had a call made is `{"how", "thread", "frames", "location"}`.
                 "labels", "outward": [{"path", "line", "column", "function"}]}]}], "problems": [str]}: lines of the text
                 are 1-based
     find       {"symbols": [{"name", "kind", "location", "end_line", "function": function | null, "call": int | null}]}
-    callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}
+    callers    {"functions": [{"function": function, "callers": [{"function", "calls", "sites": [location]}]}]}; with
+               --static also "static": {"callers": [{"name", "location", "end_line", "lines": [int], "one_of": int,
+               "is_sure": bool}], "doubtful": int} | null: what sources tell and no recording has seen
     callees    {"functions": [{"function": function, "callees": [{"function", "calls", "sites": [location]}]}]}
     index      {"index", "captures": [{"path", "calls", "stacks", "problems", "grown", "still_written"}],
                 "refused": [{"path", "message"}], "moved": [path], "gone": [{"path", "calls"}],
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
         Location,
         PythonLine,
         StackHit,
+        StaticCallers,
         Trace,
     )
 
@@ -160,14 +163,21 @@ def where_document(
     }
 
 
-def callers_document(groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
-    """The callers of each function."""
+def callers_document(
+    groups: Sequence[tuple[FunctionRow, Sequence[Edge]]], static: Mapping[int, StaticCallers | None]
+) -> Document:
+    """The callers of each function, those of the sources apart from the recorded ones."""
     return {
         "functions": [
             {"function": asdict(function), "callers": [_edge(edge, edge.caller) for edge in edges]}
+            | ({"static": _static(static[function.id])} if function.id in static else {})
             for function, edges in groups
         ]
     }
+
+
+def _static(found: StaticCallers | None) -> Document | None:
+    return None if found is None else asdict(found)
 
 
 def callees_document(groups: Sequence[tuple[FunctionRow, Sequence[Edge]]]) -> Document:
@@ -217,6 +227,7 @@ def _registration(registration: FfiRegistration) -> Document:
 
 def _summary(summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]) -> Document:
     document = asdict(summary)
+    document["frame_lines"] = list(summary.frame_lines)
     document["latest_capture"] = capture_document(summary.latest_capture)
     document["boundaries"] = [
         {"function": name, "calls": calls, "total_duration": duration} for name, calls, duration in summary.boundaries

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from framedex import words
@@ -14,7 +15,16 @@ from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.commands.output.terminal import Line
-    from framedex.model import CaptureRow, Edge, FunctionRow, LineSummary, LinkedCalls, Location, StackHit
+    from framedex.model import (
+        CaptureRow,
+        Edge,
+        FunctionRow,
+        LineSummary,
+        LinkedCalls,
+        Location,
+        StackHit,
+        StaticCallers,
+    )
 
 
 def capture_lines(captures: Sequence[CaptureRow]) -> Iterator[Line]:
@@ -51,7 +61,7 @@ def where_lines(
     for line, calls in sorted(counts.items()):
         yield (*place_line(places[line]), Span(f"  {words.count(calls, 'call')}"))
     if summary is not None:
-        yield from _summary_lines(places[summary.line], summary, callers)
+        yield from _summary_lines(places, summary, callers)
     if hits:
         yield ()
         yield text_line("stacks, most calls first:", "head")
@@ -91,14 +101,46 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
             yield (Span(f"          {word} "), *place_line(site))
 
 
+def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
+    """The functions whose sources call another, below those that were recorded."""
+    if found is None:
+        yield text_line("  static callers: its source is not known", "dim")
+        return
+    for caller in found.callers:
+        doubt = "" if caller.is_sure else ", may call another of this name"
+        told = f", one of {caller.one_of} that it may call" if caller.one_of > 1 else doubt
+        first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))
+        yield (
+            Span("  static  "),
+            Span(printable(caller.name)),
+            Span("  "),
+            *place_line(first, stale_labels(first)),
+            Span(f"  never recorded{told}", "dim"),
+        )
+        for other in others:
+            yield (Span("          and at "), *place_line(other, stale_labels(other)))
+    if not found.callers:
+        yield text_line("  no static callers", "dim")
+    if found.doubtful:
+        more = words.count(found.doubtful, "more definition")
+        yield text_line(f"  {more} with calls of this name, which may be of others: not shown", "dim")
+
+
 def _summary_lines(
-    place: Location, summary: LineSummary, callers: Mapping[tuple[FunctionRow, Location | None], int]
+    places: Mapping[int, Location],
+    summary: LineSummary,
+    callers: Mapping[tuple[FunctionRow, Location | None], int],
 ) -> Iterator[Line]:
     hows = [how.value for how in summary.hows if how is not How.EXACT]
+    if summary.line not in summary.frame_lines:
+        hows.append(f"the statement on line {summary.line}")
+    place, *others = (places[line] for line in summary.frame_lines)
     yield (
         *place_line(place, [*hows, *release_labels(place), *stale_labels(place)]),
         Span(f"  {words.count(summary.calls, 'call')}, {words.duration(summary.total_duration)} in all"),
     )
+    for other in others:
+        yield (Span("          and at "), *place_line(other))
     for name, calls, duration in summary.boundaries:
         yield (Span(f"{calls:>8,}  "), Span(printable(name), "native"), Span(f"  {words.duration(duration)}"))
     for (function, site), calls in callers.items():

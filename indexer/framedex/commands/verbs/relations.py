@@ -10,17 +10,22 @@ import click
 
 from framedex.commands.output.console import json_option, note, print_json, print_lines
 from framedex.commands.output.documents import callees_document, callers_document
-from framedex.commands.output.render_answers import relation_lines
+from framedex.commands.output.render_answers import relation_lines, static_caller_lines
 from framedex.commands.reading.known import open_index
 from framedex.errors import FramedexError
 from framedex.model import Edge, FunctionRow
 
 if TYPE_CHECKING:
     from framedex.index import Index
+    from framedex.model import StaticCallers
 
 _MOST_FUNCTIONS = 20
 
 _all_option = click.option("--all", "show_all", is_flag=True, help="Show direct neighbours, interpreter and glue too.")
+
+_static_option = click.option(
+    "--static", "with_static", is_flag=True, help="Add the functions whose sources call NAME and were never seen to."
+)
 
 Group = tuple[FunctionRow, Sequence[Edge]]
 
@@ -28,20 +33,24 @@ Group = tuple[FunctionRow, Sequence[Edge]]
 @click.command()
 @click.argument("name")
 @_all_option
+@_static_option
 @json_option
 @click.pass_obj
-def callers(index_path: Path | None, name: str, show_all: bool, as_json: bool) -> None:
+def callers(index_path: Path | None, name: str, show_all: bool, with_static: bool, as_json: bool) -> None:
     """Show which functions called NAME in recorded stacks.
 
     NAME is a whole name, the last part of one, or any part; interpreter and glue frames in between are passed over.
     """
     with open_index(index_path) as index:
         groups = _groups(index, name, index.functions.direct_callers if show_all else index.functions.callers)
+        static = {function.id: _static_callers(index, function) for function, _ in groups} if with_static else {}
     if as_json:
-        print_json(callers_document(groups))
+        print_json(callers_document(groups, static))
         return
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callers", inward=False))
+        if with_static:
+            print_lines(static_caller_lines(static[function.id]))
 
 
 @click.command()
@@ -61,6 +70,15 @@ def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -
         return
     for function, edges in groups:
         print_lines(relation_lines(function, edges, "callees", inward=True))
+
+
+def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
+    """The callers that the sources tell of a function, but for those that were recorded; None without sources of it."""
+    begin = function.location
+    if begin is None:
+        return None
+    edges = (*index.functions.callers(function.id), *index.functions.direct_callers(function.id))
+    return index.line(begin.path, begin.line).static_callers([edge.caller for edge in edges])
 
 
 def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:

@@ -48,7 +48,7 @@ def where(index_path: Path | None, place: str, limit: int, as_json: bool) -> Non
         callers = {} if line is None else _callers(line)
         hits = file.stacks(limit) if line is None else line.stacks(limit)
         stale = Stale.UNKNOWN if _is_changed(hits or file.stacks(limit=1)) else None
-        shown = counts if line is None else [line.line]
+        shown = counts if line is None else line.lines
         places = {each: index.published(Location(path, each, How.EXACT, stale=stale)) for each in shown}
         linked = [] if line is None else line.linked_calls()
     if as_json:

@@ -97,9 +97,9 @@ def _uses_at(line: AskedLine) -> list[FfiUse]:
     reader = line.reader
     called = reader.rows(
         "SELECT DISTINCT s.target FROM ffi_sites s JOIN nodes n ON n.id = s.user_node JOIN frames fr ON fr.id = n.frame"
-        " WHERE fr.file = ? AND fr.line = ?",
+        f" WHERE fr.file = ? AND fr.line {IN_JSON}",
         line.id,
-        line.then,
+        json_list(line.then),
     )
     here = json_list([function.id for function in functions_at(line)])
     handled = reader.rows(

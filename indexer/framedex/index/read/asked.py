@@ -1,15 +1,18 @@
 """What a question is about: a file, a line of it, or a capture, with the connection that answers.
 
-Lines are those of the file as it is now, in questions and in answers; `then` is the line as it was recorded. It is
+Lines are those of the file as it is now, in questions and in answers; `then` are the lines as they were recorded whose
+frames answer: mostly the line itself. It is
 looked up anew each time: an answer that is remembered has to rest on the state of the file.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.places import state_of
 from framedex.index.read.rows import CAPTURE_COLUMNS, Reader, capture_row, file_id
 from framedex.model import CaptureRow, FileState
@@ -69,22 +72,66 @@ class AskedLine(AskedFile):
     capture: int | None = None
 
     @property
-    def then(self) -> int:
-        """The line when the file was last recorded; `NO_LINE` if it was not there.
+    def lines(self) -> tuple[int, ...]:
+        """The lines, as they are now, whose frames answer for this one.
+
+        That is the line itself where frames stand on it. Else those of its statement on which some do: a call over
+        several lines is one, and its frames stand where the callee's name is.
+        """
+        return tuple(now for now, _ in self._answering())
+
+    @property
+    def then(self) -> tuple[int, ...]:
+        """The same `lines` when the file was last recorded; `NO_LINE` for one that was not there.
 
         Where nobody knows what has changed, lines keep their numbers.
         """
-        moved = self.moved_lines()
-        if moved is None:
-            return self.line
-        then = moved.backward(self.line)
-        return NO_LINE if then.is_gone else then.line
+        return tuple(then for _, then in self._answering())
 
     @property
     def nearest_then(self) -> int:
         """The same, or where the line would have been."""
         moved = self.moved_lines()
         return self.line if moved is None else moved.backward(self.line).line
+
+    def _answering(self) -> tuple[tuple[int, int], ...]:
+        """Of each line whose frames answer, what it is now and what it was."""
+        return self.reader.memory.recall(("answering", self.path, self.line), self._find_answering)
+
+    def _find_answering(self) -> tuple[tuple[int, int], ...]:
+        change = self.change()
+        moved = None if change is None else change.lines
+        own = ((self.line, _line_before(moved, self.line)),)
+        file = self.reader.memory.file(self.path)
+        is_known = change is None or moved is not None
+        if file is None or not is_known or self._with_frames(own) or not self._has_frames():
+            return own
+        around = self.reader.statements.lines_with(file, self.line, self._macros)
+        return self._with_frames([(line, _line_before(moved, line)) for line in around]) or own
+
+    def _with_frames(self, lines: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        """Those of the lines on which a frame of a recorded stack stands."""
+        rows = self.reader.rows(
+            f"SELECT DISTINCT fr.line FROM frames fr WHERE fr.file = ? AND fr.line {IN_JSON}"
+            " AND EXISTS (SELECT 1 FROM nodes n WHERE n.frame = fr.id)",
+            self.id,
+            json_list([then for _, then in lines]),
+        )
+        stood_on = {line for (line,) in rows}
+        return tuple(each for each in lines if each[1] in stood_on)
+
+    def _has_frames(self) -> bool:
+        return self.reader.row("SELECT 1 FROM frames WHERE file = ? LIMIT 1", self.id) is not None
+
+    def _macros(self) -> str:
+        return "".join(f"{macro}\n" for (macro,) in self.reader.rows("SELECT macro FROM macros"))
+
+
+def _line_before(moved: LineMap | None, line: int) -> int:
+    if moved is None:
+        return line
+    then = moved.backward(line)
+    return NO_LINE if then.is_gone else then.line
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from framedex.index.file.database import translated
 from framedex.index.file.values import location, storable, unsigned
 from framedex.index.read.memory import Memory
 from framedex.index.read.places import Places, state_of
+from framedex.index.read.statements import StatementLines
 from framedex.index.read.urls import Urls
 from framedex.model import (
     CallRow,
@@ -76,6 +77,7 @@ class Reader:
     path: Path
     links: Mapping[str, str] = field(default_factory=dict)
     places: Places = field(default_factory=Places)
+    statements: StatementLines = field(default_factory=StatementLines)
     memory: Memory = field(default_factory=Memory)
     looking: Looking = field(default_factory=Looking)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from framedex.index.ask.line import linked, outward, recorded, roads, since, static_calls, steps
+from framedex.index.ask.line import linked, outward, recorded, roads, since, static_callers, static_calls, steps
 from framedex.index.ask.line.ends import boundary_ends
 from framedex.index.ask.line.stacks import longest_stacks_of_line, stacks_of_file, stacks_of_line
 from framedex.index.ask.line.summary import line_summary
@@ -37,6 +37,7 @@ class Line(AskedLine):
     linked_calls = linked.linked_calls
     functions = functions_at
     static_callees = static_calls.static_callees
+    static_callers = static_callers.static_callers
 
     def ffi_uses(self) -> list[FfiUse]:
         """The FFI targets that are called at the line, or whose handlers' source it is in."""

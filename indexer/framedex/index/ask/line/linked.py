@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from framedex.index.file.conventions import IN_JSON, json_list
 from framedex.index.read.asked import AskedLine
 from framedex.model import LinkedCalls, LinkHow
 
@@ -12,10 +13,10 @@ def linked_calls(line: AskedLine) -> list[LinkedCalls]:
     Not those of candidates: they were dispatched from one of several places.
     """
     rows = line.reader.rows(
-        "SELECT b.name, b.boundary, l.how, l.calls, l.duration, l.latest_call FROM line_links l"
-        " JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line = ?"
-        " ORDER BY l.calls DESC, b.name",
+        "SELECT b.name, b.boundary, l.how, sum(l.calls) AS calls, sum(l.duration), max(l.latest_call) FROM line_links l"
+        f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}"
+        " GROUP BY b.id, l.how ORDER BY calls DESC, b.name",
         line.id,
-        line.then,
+        json_list(line.then),
     )
     return [LinkedCalls(function, boundary, LinkHow(how), *totals) for function, boundary, how, *totals in rows]

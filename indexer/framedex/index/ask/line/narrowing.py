@@ -1,7 +1,8 @@
 """Questions about one capture: the calls of that run alone which passed a line, found below the line in the tree.
 
 The totals of lines and nodes are of all captures together. What one capture contributed stands in `capture_stacks`, so
-these questions read the tree below the line, and the deeper the line is, the less they read.
+these questions read the tree below the line, and the deeper the line is, the less they read. The same is asked of all
+captures where lines' totals cannot be added up.
 """
 
 from __future__ import annotations
@@ -22,8 +23,11 @@ _STACKS_BELOW = (
     " UNION SELECT b.start, s.id FROM below b CROSS JOIN stacks s ON s.python_leaf = b.node"
     " UNION SELECT b.start, s.id FROM below b CROSS JOIN stacks s ON s.site_leaf = b.node"
     ") SELECT p.start, x.stack, b.name, b.boundary, x.calls, x.duration, x.latest_call FROM passed p"
+)
+_OF_CAPTURE = (
     " CROSS JOIN capture_stacks x ON x.stack = p.stack AND x.capture = ? JOIN boundaries b ON b.id = x.boundary"
 )
+_OF_ALL = " CROSS JOIN stack_calls x ON x.stack = p.stack JOIN boundaries b ON b.id = x.boundary"
 
 _ANY_STACK_BELOW = (
     "WITH RECURSIVE below(node) AS ("
@@ -38,7 +42,7 @@ _ANY_STACK_BELOW = (
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The calls of one capture with one stack and boundary function that passed a line at the node `start`."""
+    """Calls, of a capture or of all, with one stack and boundary function that passed a line at the node `start`."""
 
     start: int
     stack: int
@@ -49,17 +53,24 @@ class Passage:
     latest_call: int
 
 
-def passages(line: AskedLine, capture: int) -> list[Passage]:
-    """The calls of a capture that passed the line, most first; under recursion the innermost pass counts."""
+def passages(line: AskedLine) -> list[Passage]:
+    """The calls that passed the line, of its capture if it has one, most first.
+
+    Under recursion the innermost pass counts.
+    """
     starts = line.reader.rows(
-        "SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE fr.file = ? AND fr.line = ?"
+        f"SELECT n.id FROM frames fr JOIN nodes n ON n.frame = fr.id WHERE fr.file = ? AND fr.line {IN_JSON}"
         " ORDER BY n.depth DESC",
         line.id,
-        line.then,
+        json_list(line.then),
     )
     order = {node: position for position, (node,) in enumerate(starts)}
     found: dict[tuple[int, str, str], Passage] = {}
-    for row in sorted(line.reader.rows(_STACKS_BELOW, json_list(order), capture), key=lambda row: order[row[0]]):
+    if line.capture is None:
+        rows = line.reader.rows(_STACKS_BELOW + _OF_ALL, json_list(order))
+    else:
+        rows = line.reader.rows(_STACKS_BELOW + _OF_CAPTURE, json_list(order), line.capture)
+    for row in sorted(rows, key=lambda row: order[row[0]]):
         passage = Passage(*row)
         found.setdefault((passage.stack, passage.function, passage.boundary), passage)
     return sorted(found.values(), key=lambda passage: (-passage.calls, passage.stack, passage.function))

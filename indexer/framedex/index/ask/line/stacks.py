@@ -24,7 +24,7 @@ def stacks_of_file(file: AskedFile, limit: int = MOST_STACKS) -> list[StackHit]:
 
 def stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
     """The stacks that pass the line, most calls first."""
-    return _busiest(line, line.then, limit) if line.capture is None else _of_capture(line, line.capture, limit)
+    return _busiest(line, line.then, limit) if line.capture is None else _of_capture(line, limit)
 
 
 def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[StackHit]:
@@ -38,19 +38,19 @@ def longest_stacks_of_line(line: AskedLine, limit: int = MOST_STACKS) -> list[St
     return _hits(line.reader, _best_first(line.reader, branches, "longest", lambda leaf: leaf.duration), limit)
 
 
-def _busiest(file: AskedFile, line: int | None, limit: int) -> list[StackHit]:
+def _busiest(file: AskedFile, lines: Sequence[int] | None, limit: int) -> list[StackHit]:
     rows = file.reader.rows(
         "SELECT n.busiest, n.id, n.frame, n.depth FROM nodes n JOIN frames fr ON fr.id = n.frame"
-        " WHERE fr.file = ?1 AND (?2 IS NULL OR fr.line = ?2) ORDER BY n.depth DESC",
+        " WHERE fr.file = ?1 AND (?2 IS NULL OR fr.line IN (SELECT value FROM json_each(?2))) ORDER BY n.depth DESC",
         file.id,
-        line,
+        None if lines is None else json_list(lines),
     )
     starts = [(busiest, _Branch(*rest)) for busiest, *rest in rows]
     return _hits(file.reader, _best_first(file.reader, starts, "busiest", lambda leaf: leaf.calls), limit)
 
 
-def _of_capture(line: AskedLine, capture: int, limit: int) -> list[StackHit]:
-    reader, found = line.reader, passages(line, capture)[:limit]
+def _of_capture(line: AskedLine, limit: int) -> list[StackHit]:
+    reader, found = line.reader, passages(line)[:limit]
     starts = {
         node: (frame, depth)
         for node, frame, depth in reader.rows(

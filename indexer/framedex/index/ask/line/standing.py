@@ -43,13 +43,14 @@ def standing_on(line: AskedLine, within: Collection[int] | None = None, limit: i
 
 
 def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> list[Standing]:
-    reader, file, then = line.reader, line.id, line.then
+    reader, file, then = line.reader, line.id, json_list(line.then)
     if within is None:
         # A few steps in the index for each frame, however many nodes have it.
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM frames fr CROSS JOIN nodes n ON n.id IN"
             " (SELECT id FROM nodes WHERE frame = fr.id ORDER BY longest DESC, id LIMIT ?3)"
-            " WHERE fr.file = ?1 AND fr.line = ?2 ORDER BY n.longest DESC, n.id LIMIT ?3",
+            " WHERE fr.file = ?1 AND fr.line IN (SELECT value FROM json_each(?2))"
+            " ORDER BY n.longest DESC, n.id LIMIT ?3",
             file,
             then,
             limit,
@@ -57,7 +58,7 @@ def _longest(line: AskedLine, within: Collection[int] | None, limit: int) -> lis
     else:
         rows = reader.rows(
             f"SELECT {_COLUMNS} FROM nodes n CROSS JOIN frames fr ON fr.id = n.frame"
-            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line = ? ORDER BY n.longest DESC, n.id LIMIT ?",
+            f" WHERE n.id {IN_JSON} AND fr.file = ? AND fr.line {IN_JSON} ORDER BY n.longest DESC, n.id LIMIT ?",
             json_list(within),
             file,
             then,

@@ -13,8 +13,8 @@ from framedex.model import How, Location, StaticCall
 if TYPE_CHECKING:
     from framedex.sources.moving import LineMap
 
-_CALLED = ("function", "method")
-_MOST_TARGETS = 5
+CALLED = ("function", "method")
+MOST_TARGETS = 5
 """Definitions of one name beyond which nobody can tell which is meant."""
 
 
@@ -27,7 +27,7 @@ def static_callees(line: AskedLine) -> list[StaticCall]:
     from framedex.sources.names import short_name
     from framedex.sources.sites import call_sites
 
-    moved = _lines_since_read(line)
+    moved = lines_since_read(line)
     row = line.reader.row(
         "SELECT c.sites, s.language FROM definitions d JOIN call_sites c ON c.definition = d.id"
         " JOIN source_files s ON s.file = d.file WHERE d.file = ? AND d.line = ? ORDER BY d.end_line LIMIT 1",
@@ -45,7 +45,7 @@ def static_callees(line: AskedLine) -> list[StaticCall]:
     return [
         StaticCall(site_line, callee, tuple(targets[short]))
         for short, (site_line, callee) in first.items()
-        if 0 < len(targets.get(short, ())) <= _MOST_TARGETS
+        if 0 < len(targets.get(short, ())) <= MOST_TARGETS
     ]
 
 
@@ -55,7 +55,7 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
         " CROSS JOIN definitions d ON d.short_name = wanted.value JOIN files f ON f.id = d.file"
         f" JOIN source_files s ON s.file = d.file WHERE d.kind {IN_JSON} AND s.language = ? ORDER BY f.path, d.line",
         json_list(names),
-        json_list(_CALLED),
+        json_list(CALLED),
         language,
     )
     found: dict[str, list[tuple[str, Location, int]]] = {}
@@ -66,7 +66,7 @@ def _definitions(reader: Reader, names: list[str], language: str) -> dict[str, l
     return found
 
 
-def _lines_since_read(file: AskedFile) -> LineMap | None:
+def lines_since_read(file: AskedFile) -> LineMap | None:
     """From the lines of a file when it was last read to those now; None where they are the same, or unknown."""
     state = file.reader.row("SELECT modified, size, blob FROM source_files WHERE file = ?", file.id)
     change = file.change_from(None if state is None else state_of(*state))

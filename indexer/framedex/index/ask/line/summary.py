@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from framedex.index.ask.line.boundaries import line_boundaries
 from framedex.index.ask.line.narrowing import Passage, passages
 from framedex.index.file.conventions import IN_JSON, LATEST_FIRST, SAMPLES, json_list
 from framedex.index.read.asked import AskedLine
@@ -20,18 +21,13 @@ def line_summary(line: AskedLine) -> LineSummary | None:
 
 
 def _of_all(line: AskedLine) -> LineSummary | None:
-    reader, file, then = line.reader, line.id, line.then
-    boundaries = reader.rows(
-        "SELECT b.name, l.calls, l.duration FROM line_calls l JOIN boundaries b ON b.id = l.boundary"
-        " WHERE l.file = ? AND l.line = ? ORDER BY l.calls DESC, b.name",
-        file,
-        then,
-    )
+    reader, file, then = line.reader, line.id, json_list(line.then)
+    boundaries = line_boundaries(line)
     if not boundaries:
         return None
     capture = reader.row(
         f"SELECT {CAPTURE_COLUMNS}, c.id FROM line_calls l JOIN calls c ON c.id = l.latest_call"
-        f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line = ? ORDER BY {LATEST_FIRST} LIMIT 1",
+        f" JOIN captures p ON p.id = c.capture WHERE l.file = ? AND l.line {IN_JSON} ORDER BY {LATEST_FIRST} LIMIT 1",
         file,
         then,
     )
@@ -39,25 +35,27 @@ def _of_all(line: AskedLine) -> LineSummary | None:
         return None
     callers = reader.rows(
         "SELECT o.function, sum(s.calls) AS total FROM frames fr JOIN readable_steps s ON s.target = fr.id"
-        " JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line = ? GROUP BY o.function ORDER BY total DESC",
+        f" JOIN frames o ON o.id = s.origin WHERE fr.file = ? AND fr.line {IN_JSON}"
+        " GROUP BY o.function ORDER BY total DESC",
         file,
         then,
     )
     functions = functions_by_id(reader, [function for function, _ in callers])
     samples = reader.rows(
         "SELECT DISTINCT a.json FROM line_samples s JOIN arguments a ON a.id = s.arguments"
-        " WHERE s.file = ? AND s.line = ? ORDER BY a.has_shape DESC, a.id LIMIT ?",
+        f" WHERE s.file = ? AND s.line {IN_JSON} ORDER BY a.has_shape DESC, a.id LIMIT ?",
         file,
         then,
         SAMPLES,
     )
-    hows = reader.rows("SELECT DISTINCT how FROM frames WHERE file = ? AND line = ?", file, then)
+    hows = reader.rows(f"SELECT DISTINCT how FROM frames WHERE file = ? AND line {IN_JSON}", file, then)
     return LineSummary(
         path=line.path,
         line=line.line,
-        calls=sum(calls for _, calls, _ in boundaries),
-        total_duration=sum(duration for _, _, duration in boundaries),
-        boundaries=tuple(boundaries),
+        frame_lines=line.lines,
+        calls=sum(each.calls for each in boundaries),
+        total_duration=sum(each.duration for each in boundaries),
+        boundaries=tuple((each.function, each.calls, each.duration) for each in boundaries),
         callers=tuple((functions[function], calls) for function, calls in callers),
         arguments=tuple(arguments(text) for (text,) in samples),
         hows=tuple(sorted(How(how) for (how,) in hows)),
@@ -67,15 +65,10 @@ def _of_all(line: AskedLine) -> LineSummary | None:
 
 
 def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
-    reader, found = line.reader, passages(line, capture)
+    reader, found = line.reader, passages(line)
     row = reader.row(f"SELECT {CAPTURE_COLUMNS} FROM captures p WHERE p.id = ?", capture)
     if not found or row is None:
         return None
-    boundaries: dict[str, list[int]] = {}
-    for each in found:
-        totals = boundaries.setdefault(each.function, [0, 0])
-        totals[0] += each.calls
-        totals[1] += each.duration
     hows = reader.rows(
         "SELECT DISTINCT fr.how FROM nodes n JOIN frames fr ON fr.id = n.frame"
         f" WHERE n.id {IN_JSON} AND fr.how IS NOT NULL",
@@ -84,12 +77,10 @@ def _of_capture(line: AskedLine, capture: int) -> LineSummary | None:
     return LineSummary(
         path=line.path,
         line=line.line,
+        frame_lines=line.lines,
         calls=sum(each.calls for each in found),
         total_duration=sum(each.duration for each in found),
-        boundaries=tuple(
-            (name, calls, duration)
-            for name, (calls, duration) in sorted(boundaries.items(), key=lambda item: (-item[1][0], item[0]))
-        ),
+        boundaries=tuple((each.function, each.calls, each.duration) for each in line_boundaries(line)),
         callers=(),
         arguments=tuple(_samples(reader, found)),
         hows=tuple(sorted(How(how) for (how,) in hows)),

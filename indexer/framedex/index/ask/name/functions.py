@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from framedex.index.file.conventions import json_list
 from framedex.index.read.asked import AskedLine
 from framedex.index.read.rows import (
     FUNCTION_COLUMNS,
@@ -122,10 +123,11 @@ def _functions_at(line: AskedLine) -> list[FunctionRow]:
         f"SELECT {FUNCTION_COLUMNS} FROM {FUNCTION_TABLES} WHERE fn.id IN ("
         " SELECT id FROM functions WHERE file = ?1 AND line <= ?2 AND end_line >= ?2"
         " UNION SELECT id FROM functions WHERE file = ?1 AND line = ?2"
-        " UNION SELECT function FROM frames WHERE file = ?1 AND line = ?2"
+        " UNION SELECT function FROM frames WHERE file = ?1 AND line IN (SELECT value FROM json_each(?3))"
         ") ORDER BY fn.line IS NULL, fn.line DESC, fn.calls DESC",
         line.id,
         line.nearest_then,
+        json_list(line.then),
     )
     return function_rows(line.reader, rows)
 

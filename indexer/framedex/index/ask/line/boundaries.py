@@ -1,0 +1,74 @@
+"""What the calls through a line came to, by boundary function, out of the totals of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from framedex.index.ask.line.narrowing import passages
+from framedex.index.file.conventions import IN_JSON, json_list
+from framedex.index.read.asked import AskedLine
+
+
+@dataclass(frozen=True, slots=True)
+class LineBoundary:
+    """The calls of a boundary function that passed a line; `duration` in ns, all of them together."""
+
+    function: str
+    boundary: str
+    calls: int
+    duration: int
+    latest_call: int
+
+
+def line_boundaries(line: AskedLine) -> list[LineBoundary]:
+    """The boundary functions that were reached from the line, most calls first: in all captures, or in its own."""
+    if line.capture is not None or (len(line.then) > 1 and _is_passed_twice(line)):
+        found = _merged(
+            LineBoundary(each.function, each.boundary, each.calls, each.duration, each.latest_call)
+            for each in passages(line)
+        )
+    else:
+        rows = line.reader.rows(
+            "SELECT b.name, b.boundary, l.calls, l.duration, l.latest_call FROM line_calls l"
+            f" JOIN boundaries b ON b.id = l.boundary WHERE l.file = ? AND l.line {IN_JSON}",
+            line.id,
+            json_list(line.then),
+        )
+        found = _merged(LineBoundary(*row) for row in rows)
+    return sorted(found, key=lambda each: (-each.calls, each.function))
+
+
+def _is_passed_twice(line: AskedLine) -> bool:
+    """Whether a stack may pass several of the lines, by recursion: their totals would count its calls on each."""
+    functions = line.reader.rows(
+        f"SELECT DISTINCT fn.id, fn.calls FROM frames fr JOIN functions fn ON fn.id = fr.function"
+        f" WHERE fr.file = ? AND fr.line {IN_JSON}",
+        line.id,
+        json_list(line.then),
+    )
+    row = line.reader.row(
+        "SELECT sum(l.calls) FROM (SELECT DISTINCT file, line FROM frames"
+        f" WHERE function {IN_JSON} AND file IS NOT NULL) fr"
+        " CROSS JOIN line_calls l ON l.file = fr.file AND l.line = fr.line",
+        json_list([function for function, _ in functions]),
+    )
+    return row is None or row[0] != sum(calls for _, calls in functions)
+
+
+def _merged(parts: Iterable[LineBoundary]) -> list[LineBoundary]:
+    found: dict[tuple[str, str], LineBoundary] = {}
+    for each in parts:
+        known = found.get((each.function, each.boundary))
+        found[each.function, each.boundary] = (
+            each
+            if known is None
+            else LineBoundary(
+                each.function,
+                each.boundary,
+                known.calls + each.calls,
+                known.duration + each.duration,
+                max(known.latest_call, each.latest_call),
+            )
+        )
+    return list(found.values())

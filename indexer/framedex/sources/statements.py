@@ -1,0 +1,58 @@
+"""The lines of statements: a frame stands on one of them, and a reader may ask on any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from threading import Lock
+
+from framedex.recall import Recall
+from framedex.regularfile import read_regular
+from framedex.sources.extraction import long_statements
+from framedex.sources.files import language_of
+from framedex.whereabouts.files import FoundFile
+
+_LARGEST = 4 << 20  # bytes; as in native/extractor, a larger file is generated data
+_OF_A_LINE = 100  # bytes of memory, roughly
+
+
+class Statements:
+    """The statements of files, each read once as long as it stays as it is. May be used from several threads."""
+
+    def __init__(self, most: int = 32 << 20) -> None:
+        """`most` is roughly the memory, in bytes, that they may take."""
+        self._kept: Recall[str, tuple[FoundFile, Mapping[int, tuple[int, ...]]]] = Recall(most)
+        self._lock = Lock()
+
+    def lines_with(self, file: FoundFile, line: int, macros: Callable[[], str]) -> tuple[int, ...]:
+        """The lines (1-based) of the statements that have a part on this one; none where they are on it alone.
+
+        Nor any of a file that cannot be read, or of a statement that cannot be understood. `macros` gives those
+        of the tree, as `learn_macros` does.
+        """
+        kept = self._kept.get(file.path)
+        if kept is None or kept[0] != file:
+            kept = file, _by_line(_read(file, macros()))
+            with self._lock:
+                self._kept.keep(file.path, kept, _OF_A_LINE * len(kept[1]))
+        return kept[1].get(line, ())
+
+
+def _read(file: FoundFile, macros: str) -> list[list[tuple[int, int]]]:
+    language = language_of(Path(file.path))
+    if language is None or file.size > _LARGEST:
+        return []
+    try:
+        return long_statements(read_regular(Path(file.path)), language, macros)
+    except OSError:
+        return []
+
+
+def _by_line(statements: Iterable[list[tuple[int, int]]]) -> dict[int, tuple[int, ...]]:
+    found: dict[int, tuple[int, ...]] = {}
+    for ranges in statements:
+        lines = tuple(line for first, last in ranges for line in range(first, last + 1))
+        for line in lines:
+            # Where one statement ends another may begin.
+            found[line] = tuple(sorted({*found[line], *lines})) if line in found else lines
+    return found
