@@ -17,8 +17,8 @@ from tests.ffi_running import EXAMPLES, library_for
 def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
     """The signature of the handler with this symbol, and the name of the function that it was made from."""
     binary = Binary.open(library)
-    assert binary._symbols is not None
-    start = next(found.start for found in binary._symbols if found.mangled == symbol)
+    assert binary.symbols is not None
+    start = next(found.start for found in binary.symbols if found.mangled == symbol)
     handler = binary.ffi_handler(start)
     if handler is None:
         return None, None
@@ -75,7 +75,7 @@ def test_the_handlers_of_jaxlib() -> None:
 
 def test_damaged_files_tell_less_and_never_raise(library: Path, tmp_path: Path) -> None:
     content = library.read_bytes()
-    start = next(found.start for found in Binary.open(library)._symbols or () if found.mangled == "RmsNorm")
+    start = next(found.start for found in Binary.open(library).symbols or () if found.mangled == "RmsNorm")
     for size in range(0, len(content), max(len(content) // 40, 1)):
         damaged = tmp_path / f"{size}.so"
         damaged.write_bytes(content[:size])
