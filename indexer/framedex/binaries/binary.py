@@ -59,6 +59,18 @@ class Binary:
         return self._contents.symbols
 
     @property
+    def is_stripped(self) -> bool:
+        """Whether nothing is named in it but what it exports."""
+        symbols, lines, _ = self._contents
+        return symbols is not None and symbols.names_exports_only and lines is None
+
+    @property
+    def debug_link(self) -> str | None:
+        """The name that its debug file has, None where it says nothing of one."""
+        link = self._elf.debug_link if self._elf else None
+        return link and link[0]
+
+    @property
     def wanted_debug_file(self) -> str | None:
         """The build-id of the debug file that it lacks; None where it needs none, one is here, or it has no build-id.
 
@@ -138,8 +150,8 @@ class Binary:
 
 class _Contents(NamedTuple):
     symbols: SymbolTable | None
-    extents: FunctionExtents | None
     lines: Lines | None
+    extents: FunctionExtents | None
 
 
 def _contents_of(path: Path, elf: Elf) -> _Contents:
@@ -149,7 +161,7 @@ def _contents_of(path: Path, elf: Elf) -> _Contents:
     symbols = read_symbols(elf, debug, extents)
     described = elf if debug is None else debug
     lines = Lines(debug_path or path, elf.load_address) if described.has_debug_lines else None
-    return _Contents(symbols, extents, lines)
+    return _Contents(symbols, lines, extents)
 
 
 def _named(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
-from framedex.model import Role, Stale
+from framedex.model import Language, Role, Stale
 from framedex.tracetext import format_trace
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         for path, is_followed in _stale_files(found).items():
             now = "git tells where its lines are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")
-        for hint in _missing_sources(found):
+        for hint in (*_unnamed(found), *_missing_sources(found)):
             note(hint)
 
 
@@ -105,6 +106,17 @@ def _missing_sources(found: Trace) -> Iterator[str]:
             f"{words.count(len(frames), 'named frame')} of {module} without source here{told}."
             f" `framedex index --source DIR` links them to a source tree{commit}."
         )
+
+
+def _unnamed(found: Trace) -> Iterator[str]:
+    """For each binary with frames that have no name: how many, and who says why."""
+    modules = Counter(
+        PurePath(frame.module).name
+        for frame in found.frames
+        if frame.function.role is Role.CODE and frame.function.language is Language.NATIVE and not frame.function.symbol
+    )
+    for module, frames in modules.items():
+        yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` says why."
 
 
 def _stale_files(found: Trace) -> dict[str, bool]:
