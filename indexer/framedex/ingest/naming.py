@@ -70,6 +70,7 @@ class Namer:
         for frame in capture.frames:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
+        self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
         everything: dict[NativeFrame, _Found] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
