@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from framedex.binaries.elf import Elf, RawSymbols
 from framedex.binaries.extents import FunctionExtents
-from framedex.binaries.mini_debug_info import embedded_file
+from framedex.binaries.mini_debug_info import SECTION, embedded_file
 
 _STT_FUNC, _STT_FILE, _STT_GNU_IFUNC = 2, 4, 10
 _STB_LOCAL, _STB_GLOBAL = 0, 1
@@ -114,9 +114,11 @@ def read_symbols(elf: Elf, debug: Elf | None = None, extents: FunctionExtents | 
     embedded = embedded_file(elf) if separate is None else None
     inner = embedded.symbols("SHT_SYMTAB") if embedded is not None else None
     if embedded is not None:
-        elf.problems.extend(f"Of the embedded symbols: {problem}" for problem in embedded.problems)
+        missing = [] if inner else ["It has no symbol table."]
+        elf.problems.extend(f"Embedded symbols ({SECTION}): {problem}" for problem in (*embedded.problems, *missing))
     named = [table for table in (own, separate, inner) if table is not None]
-    exported = elf.symbols("SHT_DYNSYM") if own is None and separate is None else None
+    is_whole = inner is None and bool(named)
+    exported = None if is_whole else elf.symbols("SHT_DYNSYM")
     tables = [*named, exported] if exported is not None else named
     if not tables:
         elf.problems.append("It has no symbol table.")

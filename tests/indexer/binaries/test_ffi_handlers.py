@@ -12,6 +12,7 @@ import pytest
 from framedex.binaries import Binary
 from framedex.ffi.signature import signature_of, signature_text
 from tests.ffi_running import EXAMPLES, library_for
+from tests.indexer.binaries.embedding import compressed, embed, only_symbols
 
 
 def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
@@ -45,6 +46,15 @@ def test_signature_and_implementation(library: Path) -> None:
     }
     for symbol, name in names.items():
         assert described(library, symbol) == (signatures[symbol], f"(anonymous namespace)::{name}")
+
+
+def test_embedded_symbols_tell_as_much(library: Path, tmp_path: Path) -> None:
+    symbols = only_symbols(library, tmp_path / "symbols").read_bytes()
+    moved = embed(library, tmp_path / "moved.so", compressed(symbols))
+
+    assert described(library, "RmsNorm")[1] is not None
+    for symbol in ("RmsNorm", "RmsNormForward", "RmsNormBackward"):
+        assert described(moved, symbol) == described(library, symbol)
 
 
 def test_a_stripped_library_tells_nothing(library: Path, tmp_path: Path) -> None:
