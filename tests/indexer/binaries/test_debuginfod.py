@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,66 +14,12 @@ import pytest
 from framedex.binaries import Binary
 from framedex.binaries.debuginfod import Debuginfod, debuginfod_of
 from framedex.progress import Silence
+from tests.indexer.answering import Answering, Started
 from tests.indexer.binaries.conftest import compiled
 from tests.indexer.binaries.test_binary import address_of
 
 BUILD_ID = "0123456789abcdef"
 FUNCTION = "shop::Till::ring(int)"
-
-
-class Server(ThreadingHTTPServer):
-    """A server on the loopback that answers as it is told, and remembers what it was asked."""
-
-    daemon_threads = True
-
-    def __init__(self, answer: Callable[[Answering], None]) -> None:
-        self.answer = answer
-        self.asked: list[str] = []
-        self.is_over = threading.Event()
-        super().__init__(("127.0.0.1", 0), Answering)
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Answering(BaseHTTPRequestHandler):
-    """One request."""
-
-    server: Server
-
-    def do_GET(self) -> None:
-        self.server.asked.append(self.path)
-        self.server.answer(self)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-    def give(self, content: bytes, size: int | None = None) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content) if size is None else size))
-        self.end_headers()
-        self.wfile.write(content)
-
-
-Started = Callable[[Callable[[Answering], None]], Server]
-
-
-@pytest.fixture
-def started() -> Iterator[Started]:
-    """Starts servers, which end with the test."""
-    servers = []
-
-    def start(answer: Callable[[Answering], None]) -> Server:
-        servers.append(Server(answer))
-        threading.Thread(target=servers[-1].serve_forever, args=(0.01,), daemon=True).start()
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.is_over.set()
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module")
