@@ -22,6 +22,7 @@ from source_trees import SourceTrees
 
 from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
+from framedex.binaries.symbols import read_symbols
 from framedex.model import How, NativeSymbol
 from framedex.sources import match, short_name
 from framedex.sources.bodies import Bodies
@@ -67,7 +68,7 @@ def _outcomes(path: Path, sources: Sequence[Path]) -> Iterator[Outcome]:
             names[target] = called(symbol) if symbol else None
         return names[target]
 
-    for symbol in Elf.open(path).symbols():
+    for symbol in read_symbols(Elf.open(path)):
         code = binary.code_around(symbol.start)
         if code is None or not code.calls:
             continue

@@ -25,6 +25,7 @@ from source_trees import SourceTrees
 from framedex.binaries.demangle import demangle
 from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
+from framedex.binaries.symbols import read_symbols
 from framedex.model import Definition, How, NativeSymbol
 from framedex.sources import generated_scopes, match, match_generated, short_name
 
@@ -67,7 +68,7 @@ def main() -> None:
 def _symbols(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
     """The functions whose own name, behind a return type, is in one of the namespaces."""
     found = []
-    for symbol in Elf.open(path).symbols():
+    for symbol in read_symbols(Elf.open(path)):
         if any(namespace in symbol.mangled for namespace in namespaces):
             text = demangle(symbol.mangled)
             parts = parse_name(text).parts

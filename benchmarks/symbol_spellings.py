@@ -24,6 +24,7 @@ from rich.table import Table
 from framedex.binaries import demangle as demanglers
 from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name
+from framedex.binaries.symbols import read_symbols
 from framedex.index import Index
 from framedex.interchange import Format, TextFrame
 from framedex.interchange.placing.resolve import Found, Resolver
@@ -56,7 +57,7 @@ def main() -> None:
 
 def _sample(binary: Path, resolver: Resolver, size: int, seed: int) -> Iterator[tuple[str, frozenset[tuple[str, int]]]]:
     """Mangled names of functions with the places that these lead to."""
-    names = sorted({symbol.mangled for symbol in Elf.open(binary).symbols() if symbol.mangled.startswith("_Z")})
+    names = sorted({symbol.mangled for symbol in read_symbols(Elf.open(binary)) if symbol.mangled.startswith("_Z")})
     random.Random(seed).shuffle(names)
     found = 0
     for name in names:

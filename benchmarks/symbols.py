@@ -20,6 +20,7 @@ from rich.table import Table
 
 from framedex.binaries import Binary
 from framedex.binaries.elf import Elf
+from framedex.binaries.symbols import read_symbols
 
 
 def main() -> None:
@@ -34,7 +35,7 @@ def main() -> None:
         "framedex": lambda: Binary.open(path),
     }
     seconds = _measure(readers, arguments.rounds)
-    functions = len(Elf.open(path).symbols())
+    functions = len(read_symbols(Elf.open(path)))
     table = Table("reader", "median s", "min s", "ratio to nm", title=f"{path.name}: {functions:,}")
     for name, taken in seconds.items():
         median = statistics.median(taken)

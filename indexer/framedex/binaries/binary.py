@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.binaries.debugfile import find_debug_file
 from framedex.binaries.demangle import demangle
 from framedex.binaries.dwarf import Line, Lines
-from framedex.binaries.elf import Elf, SymbolTable
+from framedex.binaries.elf import Elf
+from framedex.binaries.extents import FunctionExtents
 from framedex.binaries.ffi_handlers import HandlerCode, HandlerSearch
 from framedex.binaries.names import readable
+from framedex.binaries.symbols import ElfSymbol, SymbolTable, read_symbols
 from framedex.model import NativeSymbol
 
 if TYPE_CHECKING:
@@ -28,19 +31,10 @@ class Binary:
         self.build_id: str | None = elf.build_id if elf else None
         self._elf = elf
         self._code: dict[int, FunctionCode] = {}
-        self._symbols: SymbolTable | None = None
+        self._read: _Contents | None = None
+        self._reading = Lock()
         self._handlers: HandlerSearch | None = None
-        self._lines: Lines | None = None
-        if elf:
-            self._read(path, elf)
-        self._problems = (*problems, *(elf.problems if elf else ()))
-
-    def _read(self, path: Path, elf: Elf) -> None:
-        debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
-        debug = Elf.open(debug_path) if debug_path else elf  # it was opened before, to be compared
-        self._symbols = debug.symbols() if elf.is_stripped and not debug.is_stripped else elf.symbols()
-        if debug.has_debug_lines:
-            self._lines = Lines(debug_path or path, elf.load_address)
+        self._problems = tuple(problems)
 
     @classmethod
     def open(cls, path: Path) -> Binary:
@@ -55,8 +49,36 @@ class Binary:
     @property
     def problems(self) -> tuple[str, ...]:
         """What could not be read, as sentences. Debug information is read late, so look after resolving."""
-        late = self._lines.problem if self._lines else None
-        return (*self._problems, late) if late else self._problems
+        lines = self._contents.lines
+        found = (*self._problems, *(self._elf.problems if self._elf else ()), lines.problem if lines else None)
+        return tuple(dict.fromkeys(filter(None, found)))
+
+    @property
+    def symbols(self) -> SymbolTable | None:
+        """The functions that its symbol tables name, None where it cannot be read."""
+        return self._contents.symbols
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether nothing is named in it but what it exports."""
+        symbols, lines, _ = self._contents
+        return symbols is not None and symbols.names_exports_only and lines is None
+
+    @property
+    def debug_link(self) -> str | None:
+        """The name that its debug file has, None where it says nothing of one."""
+        link = self._elf.debug_link if self._elf else None
+        return link and link[0]
+
+    @property
+    def wanted_debug_file(self) -> str | None:
+        """The build-id of the debug file that it lacks; None where it needs none, one is here, or it has no build-id.
+
+        Looks only as long as nothing was resolved.
+        """
+        if self._elf is None or self._read is not None or self.build_id is None or self._elf.has_debug_lines:
+            return None
+        return None if find_debug_file(self.path, self._elf) else self.build_id
 
     def resolve(self, addresses: Sequence[int]) -> list[tuple[NativeSymbol, ...]]:
         """The functions at each ELF virtual address, innermost inlined one first; () where nothing is known.
@@ -69,9 +91,14 @@ class Binary:
                 seen[address] = self._resolve(address)
         return [seen[address] for address in addresses]
 
+    def function_start(self, address: int) -> int | None:
+        """Where the function begins that holds an address, by the unwind tables: also where it has no name."""
+        extents = self._contents.extents
+        return extents.start(address) if extents and 0 <= address < 1 << 64 else None
+
     def code_around(self, address: int) -> FunctionCode | None:
         """The machine code of the function that holds an address; None of other machines than x86-64."""
-        symbol = self._symbols.find(address) if self._symbols and 0 <= address < 1 << 64 else None
+        symbol = self._function(address)
         if self._elf is None or symbol is None or not self._elf.is_x86_64:
             return None
         if symbol.start not in self._code:
@@ -83,28 +110,58 @@ class Binary:
 
     def function_at(self, address: int) -> str:
         """The demangled name of the function that begins at an address, empty where none does."""
-        symbol = self._symbols.starting_at(address) if self._symbols and 0 < address < 1 << 64 else None
+        symbols = self.symbols
+        symbol = symbols.starting_at(address) if symbols and 0 < address < 1 << 64 else None
         return demangle(symbol.mangled) if symbol else ""
 
     def ffi_handler(self, address: int) -> HandlerCode | None:
         """What can be told of the XLA FFI handler whose C function holds an ELF virtual address."""
-        if self._elf is None or self._symbols is None:
+        symbols = self.symbols
+        if self._elf is None or symbols is None:
             return None
         if self._handlers is None:
-            self._handlers = HandlerSearch(self._elf, self._symbols)
+            self._handlers = HandlerSearch(self._elf, symbols)
         return self._handlers.handler_at(address)
 
     def _resolve(self, address: int) -> tuple[NativeSymbol, ...]:
         if not 0 <= address < 1 << 64:
             return ()
-        symbol = self._symbols.find(address) if self._symbols else None
-        lines = self._lines.at(address) if self._lines else ()
+        symbol = self._function(address)
+        lines = self._contents.lines.at(address) if self._contents.lines else ()
         if not lines:
             return (_named(symbol.mangled, symbol.unit),) if symbol else ()
         *inlined, outermost = lines
         unit = symbol.unit if symbol else None
         mangled = symbol.mangled if symbol else outermost.function
         return (*(_inlined(line, unit) for line in inlined), _named(mangled, unit, outermost))
+
+    def _function(self, address: int) -> ElfSymbol | None:
+        symbols = self.symbols
+        return symbols.find(address) if symbols and 0 <= address < 1 << 64 else None
+
+    @property
+    def _contents(self) -> _Contents:
+        """What tells of its functions: read when first asked for, so that whoever compares a file need not wait."""
+        with self._reading:
+            if self._read is None:
+                self._read = _contents_of(self.path, self._elf) if self._elf else _Contents(None, None, None)
+            return self._read
+
+
+class _Contents(NamedTuple):
+    symbols: SymbolTable | None
+    lines: Lines | None
+    extents: FunctionExtents | None
+
+
+def _contents_of(path: Path, elf: Elf) -> _Contents:
+    debug_path = None if elf.has_debug_lines else find_debug_file(path, elf)
+    debug = Elf.open(debug_path) if debug_path else None  # it was opened before, to be compared
+    extents = FunctionExtents(elf)
+    symbols = read_symbols(elf, debug, extents)
+    described = elf if debug is None else debug
+    lines = Lines(debug_path or path, elf.load_address) if described.has_debug_lines else None
+    return _Contents(symbols, lines, extents)
 
 
 def _named(mangled: str, unit: str | None, line: Line | None = None) -> NativeSymbol:

@@ -1,7 +1,8 @@
 """The separate file with the debug information of a stripped binary.
 
 Looked for where gdb looks (GDB manual, "Debugging Information in Separate Files"): by build-id below the system's
-debug folder, then by the name in `.gnu_debuglink` beside the binary; and in the cache of debuginfod's client.
+debug folder, then by the name in `.gnu_debuglink` beside the binary; and in the cache of debuginfod's clients,
+which `debuginfod.py` fills.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ def find_debug_file(path: Path, elf: Elf) -> Path | None:
     """The debug file that belongs to a binary, None where there is none; its build-id or checksum is compared."""
     build_id = elf.build_id
     if build_id:
-        for candidate in (_SYSTEM / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *_cached(build_id)):
-            if _has_build_id(candidate, build_id):
+        cache = debuginfod_cache()
+        cached = [cache / build_id / "debuginfo"] if cache else []
+        for candidate in (_SYSTEM / ".build-id" / build_id[:2] / f"{build_id[2:]}.debug", *cached):
+            if has_build_id(candidate, build_id):
                 return candidate
     link = elf.debug_link
     if link is None:
@@ -33,10 +36,18 @@ def find_debug_file(path: Path, elf: Elf) -> Path | None:
     return next((c for c in _beside(path, name) if c != path and _has_checksum(c, checksum)), None)
 
 
-def _cached(build_id: str) -> list[Path]:
+def debuginfod_cache() -> Path | None:
+    """The folder in which debuginfod's clients keep what they were given; None where the user has no such place."""
     named, cache = os.environ.get("DEBUGINFOD_CACHE_PATH"), user_folder("XDG_CACHE_HOME")
-    folder = Path(named) if named else cache and cache / "debuginfod_client"
-    return [folder / build_id / "debuginfo"] if folder else []
+    return Path(named) if named else cache and cache / "debuginfod_client"
+
+
+def has_build_id(path: Path, build_id: str) -> bool:
+    """Whether a file is an ELF file with this build-id."""
+    try:
+        return Elf.open(path).build_id == build_id
+    except Exception:  # not there, or pyelftools on what is no ELF file
+        return False
 
 
 def _beside(path: Path, name: str) -> Iterator[Path]:
@@ -44,13 +55,6 @@ def _beside(path: Path, name: str) -> Iterator[Path]:
     yield folder / name
     yield folder / ".debug" / name
     yield _SYSTEM.joinpath(*folder.parts[1:], name)
-
-
-def _has_build_id(path: Path, build_id: str) -> bool:
-    try:
-        return Elf.open(path).build_id == build_id
-    except Exception:  # not there, or pyelftools on what is no ELF file
-        return False
 
 
 def _has_checksum(path: Path, checksum: int) -> bool:

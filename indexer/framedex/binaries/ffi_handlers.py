@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from framedex.binaries.demangle import demangle
-from framedex.binaries.elf import Elf, ElfSymbol, SymbolTable
+from framedex.binaries.elf import Elf
 from framedex.binaries.names import parse_name, split_parameters
+from framedex.binaries.symbols import ElfSymbol, SymbolTable
 
 _HANDLER = "xla::ffi::Handler<"
 _CALL, _JUMP = 0xE8, 0xE9
@@ -42,7 +43,7 @@ class HandlerSearch:
         self._elf = elf
         self._symbols = symbols
         self._starts: dict[int, ElfSymbol | None] = {}
-        self._objects = elf.named_objects("_ZTVN3xla3ffi7HandlerI")
+        self._objects = symbols.objects("_ZTVN3xla3ffi7HandlerI")
         self._pointers = dict(self._read_pointers())
 
     def handler_at(self, address: int) -> HandlerCode | None:

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.captures import CaptureState, CaptureStream, capture_state, is_over
 from framedex.errors import FramedexError
@@ -19,6 +20,9 @@ from framedex.ingest.marks import mark_of_this_process
 from framedex.ingest.naming import Namer
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.whereabouts.rules import PathMap
+
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.debuginfod import Debuginfod
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -33,10 +37,10 @@ _ROOM = 1 << 24
 class Follower:
     """Follows captures into an index, until they are over."""
 
-    def __init__(self, store: Store, place: Callable[[], object]) -> None:
-        """`place` finds the source of functions that are new."""
+    def __init__(self, store: Store, place: Callable[[], object], debuginfod: Debuginfod | None = None) -> None:
+        """`place` finds the source of functions that are new. `debuginfod` is asked for debug files."""
         self._store = store
-        self._namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules())))
+        self._namer = Namer(RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod))
         self._place = place
         self.calls = 0  # that were new
         self.refused: dict[Path, FramedexError] = {}

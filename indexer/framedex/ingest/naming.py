@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from framedex.binaries import role_of
 from framedex.ffi.model import Signature
@@ -12,6 +13,7 @@ from framedex.ffi.signature import signature_of
 from framedex.index.file.values import storable
 from framedex.index.write.records import FrameRecord, FunctionRecord
 from framedex.ingest.recorded import RecordedBinaries
+from framedex.ingest.stripped import why_unnamed
 from framedex.model import (
     BinaryId,
     Capture,
@@ -46,14 +48,14 @@ class Namer:
         `origins` say which release the binaries are of.
         """
         origins = origins or Origins()
-        symbols, problems = self._resolve(capture)
+        found, problems = self._resolve(capture)
         paths = Paths(capture.metadata.cwd or "")
         records: list[tuple[FrameRecord, ...]] = []
         for frame in capture.frames:
             if isinstance(frame, PythonFrame):
                 records.append((_recorded_python(capture, frame, paths),))
             else:
-                records.append(_native_records(capture, frame, symbols.get(frame, ()), paths, origins))
+                records.append(_native_records(capture, frame, found.get(frame, _NOTHING), paths, origins))
         return records, problems
 
     def ffi_handler(
@@ -67,37 +69,54 @@ class Namer:
         implementation = None
         if found.implementation is not None:
             at_entry = NativeFrame(entry.module, found.implementation + 1)
-            symbols = binary.resolve([found.implementation])[0]
+            named = _Found(binary.resolve([found.implementation])[0])
             paths = Paths(capture.metadata.cwd or "")
-            implementation = _native_records(capture, at_entry, symbols, paths, origins or Origins())[0]
+            implementation = _native_records(capture, at_entry, named, paths, origins or Origins())[0]
         return signature_of(found.type_arguments), implementation
 
-    def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], list[str]]:
+    def _resolve(self, capture: Capture) -> tuple[dict[NativeFrame, _Found], list[str]]:
         by_module: dict[int, list[NativeFrame]] = {}
         for frame in capture.frames:
             if isinstance(frame, NativeFrame) and frame.module >= 0:
                 by_module.setdefault(frame.module, []).append(frame)
-        symbols: dict[NativeFrame, tuple[NativeSymbol, ...]] = {}
+        self._binaries.fetch_debug_files(capture.modules[module] for module in by_module)
+        everything: dict[NativeFrame, _Found] = {}
         problems: list[str] = []
         # Most of the time goes into line tables, which are read without the GIL.
         with ThreadPoolExecutor(processors()) as pool:
             resolved = pool.map(self._resolve_module, map(capture.modules.__getitem__, by_module), by_module.values())
             for found, trouble in resolved:
-                symbols.update(found)
+                everything.update(found)
                 problems.extend(trouble)
-        return symbols, problems
+        return everything, problems
 
     def _resolve_module(
         self, module: Module, frames: Sequence[NativeFrame]
-    ) -> tuple[dict[NativeFrame, tuple[NativeSymbol, ...]], Sequence[str]]:
-        """The functions at frames of one module, nothing where there is no such binary; what stood in the way."""
+    ) -> tuple[dict[NativeFrame, _Found], Sequence[str]]:
+        """What is known of the frames of one module, nothing where there is no such binary; what stood in the way."""
         binary, trouble = self._binaries.open(module)
         if binary is None:
             return {}, trouble
         # A return address is one past the call, which may be the last instruction of its function.
-        found = binary.resolve([frame.offset - 1 for frame in frames])
+        symbols = binary.resolve([frame.offset - 1 for frame in frames])
+        found = {
+            frame: _Found(named) if named else _Found(start=binary.function_start(frame.offset - 1))
+            for frame, named in zip(frames, symbols, strict=True)
+        }
         problems = [f"{module.path}: {problem}" for problem in binary.problems]
-        return dict(zip(frames, found, strict=True)), [*trouble, *problems]
+        if told := why_unnamed(binary, module.path, len(frames), symbols.count(())):
+            problems.append(told)
+        return found, [*trouble, *problems]
+
+
+class _Found(NamedTuple):
+    """The functions at a frame, innermost inlined one first; without any, where the one begins that it is in."""
+
+    symbols: tuple[NativeSymbol, ...] = ()
+    start: int | None = None
+
+
+_NOTHING = _Found()
 
 
 class Paths:
@@ -167,16 +186,16 @@ def _python_role(filename: str, qualname: str) -> Role:
 
 
 def _native_records(
-    capture: Capture, frame: NativeFrame, symbols: Sequence[NativeSymbol], paths: Paths, origins: Origins
+    capture: Capture, frame: NativeFrame, found: _Found, paths: Paths, origins: Origins
 ) -> tuple[FrameRecord, ...]:
     if frame.module < 0:
-        return (_unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset),)
+        return (_unnamed(BinaryId(_OUTSIDE, "", ""), frame.offset, None),)
     module = capture.modules[frame.module]
     binary = module.id._replace(path=storable(module.path))
-    if not symbols:
-        return (_unnamed(binary, frame.offset),)
+    if not found.symbols:
+        return (_unnamed(binary, frame.offset, found.start),)
     records = []
-    for depth, symbol in enumerate(reversed(symbols)):
+    for depth, symbol in enumerate(reversed(found.symbols)):
         function = FunctionRecord(
             language=Language.NATIVE,
             role=role_of(module.path, symbol.name),
@@ -196,8 +215,10 @@ def _native_records(
     return tuple(records)
 
 
-def _unnamed(binary: BinaryId, offset: int) -> FrameRecord:
-    name = f"{binary.path.rpartition('/')[2]}+{offset:#x}"
+def _unnamed(binary: BinaryId, offset: int, start: int | None) -> FrameRecord:
+    """A frame without a name. Where its function is known to begin, all frames of that function are of one function."""
+    file = binary.path.rpartition("/")[2]
+    name = f"{file}+{offset:#x}" if start is None else f"{file}+{start:#x} (unnamed function)"
     function = FunctionRecord(
         Language.NATIVE, role_of(binary.path, ""), name, name, "", "", binary.path, "", first_line=0, location=None
     )

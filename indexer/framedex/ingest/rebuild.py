@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.errors import FramedexError
 from framedex.index.file.database import DamagedIndexError, Patience
@@ -16,6 +17,9 @@ from framedex.ingest.run import find_sources, ingest_captures
 from framedex.progress import Progress
 from framedex.whereabouts.rules import PathRule
 
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.debuginfod import Debuginfod
+
 
 def rebuild_index(
     path: Path,
@@ -24,10 +28,11 @@ def rebuild_index(
     progress: Progress,
     patience: Patience | None = None,
     rules: Sequence[PathRule] = (),
+    debuginfod: Debuginfod | None = None,
 ) -> Report:
     """Fill the index at `path` anew from its captures and roots and from the given ones, as one transaction.
 
-    `rules` say where recorded paths are here.
+    `rules` say where recorded paths are here, `debuginfod` is asked for debug files.
     Until it is done, readers see the old content, and an interruption leaves it. A damaged file is set aside as
     `NAME.damaged`. Raises FramedexError where the file cannot be written or belongs to another program.
     """
@@ -35,7 +40,7 @@ def rebuild_index(
     try:
         with Store.of_any_version(path, patience) as store, blaming_damage(path):
             with store.transaction():
-                report = _refill(store, captures, roots, progress, rules)
+                report = _refill(store, captures, roots, progress, rules, debuginfod)
                 if store.is_doubtful:
                     store.check_structure()
             store.is_made_anew()
@@ -45,19 +50,25 @@ def rebuild_index(
         _set_aside(path)
     with Store(path, patience) as store:
         with store.transaction():
-            report = _refill(store, captures, roots, progress, rules)
+            report = _refill(store, captures, roots, progress, rules, debuginfod)
         store.seal()
         return report
 
 
 def _refill(
-    store: Store, captures: Sequence[Path], roots: Sequence[Path], progress: Progress, rules: Sequence[PathRule]
+    store: Store,
+    captures: Sequence[Path],
+    roots: Sequence[Path],
+    progress: Progress,
+    rules: Sequence[PathRule],
+    debuginfod: Debuginfod | None,
 ) -> Report:
     maps = store.map_files()
     old_roots, known = store.clear()
     missing = [capture for capture in known if _is_missing(capture.path)]
     there = [capture.path for capture in known if capture not in missing]
-    report = ingest_captures(store, [*there, *captures], [*map(Path, old_roots), *roots], progress, find_sources, rules)
+    captures, roots = [*there, *captures], [*map(Path, old_roots), *roots]
+    report = ingest_captures(store, captures, roots, progress, find_sources, rules, debuginfod)
     report.sources.problems.extend(_import_again(store, maps, progress))
     # One that was moved is found again among those given.
     gone = [capture for capture in missing if store.known_capture(capture.identity) is None]

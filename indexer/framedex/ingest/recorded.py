@@ -8,13 +8,18 @@ known, the file is used with a note.
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.binaries import Binary, Contents, state_of
 from framedex.captures import fingerprint_of
 from framedex.missing import UNNAMED
 from framedex.model import BinaryId, Module
 from framedex.whereabouts.rules import PathMap
+
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.debuginfod import Debuginfod
 
 Opened = tuple[Binary | None, tuple[str, ...]]
 """A binary with what is doubtful about it, or None and why not, as sentences."""
@@ -25,12 +30,15 @@ _SAMPLED_WHOLE = 64 * 4096  # bytes: the fingerprint of a file that is no larger
 class RecordedBinaries:
     """Opens binaries and keeps them, since captures of a project share them.
 
-    `rules` say where the binaries of another machine are here.
+    `rules` say where the binaries of another machine are here, `debuginfod` who is asked for debug files.
     """
 
-    def __init__(self, rules: PathMap | None = None, contents: Contents | None = None) -> None:
+    def __init__(
+        self, rules: PathMap | None = None, contents: Contents | None = None, debuginfod: Debuginfod | None = None
+    ) -> None:
         self._rules = rules or PathMap(())
         self._contents = contents or Contents()
+        self._debuginfod = debuginfod
         self._opened: dict[BinaryId, Opened] = {}
 
     def open(self, module: Module) -> Opened:
@@ -38,6 +46,15 @@ class RecordedBinaries:
         if module.id not in self._opened:
             self._opened[module.id] = self._open(module)
         return self._opened[module.id]
+
+    def fetch_debug_files(self, modules: Iterable[Module]) -> None:
+        """Ask for the debug files that the binaries of these modules lack, before their functions are looked up."""
+        if self._debuginfod is None:
+            return
+        for module in modules:
+            binary, _ = self.open(module)
+            if binary is not None and (build_id := binary.wanted_debug_file):
+                self._debuginfod.fetch(build_id, Path(module.path).name)
 
     def named(self, known: BinaryId) -> Binary | None:
         """The binary of a module in the index."""

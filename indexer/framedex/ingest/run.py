@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framedex.index import Store
 from framedex.ingest.captures import has_moved, read_captures, states_of
@@ -21,6 +22,9 @@ from framedex.sources import language_of
 from framedex.whereabouts.files import is_here
 from framedex.whereabouts.rules import PathMap, PathRule
 
+if TYPE_CHECKING:  # few runs need it
+    from framedex.binaries.debuginfod import Debuginfod
+
 
 def ingest_captures(
     store: Store,
@@ -29,13 +33,14 @@ def ingest_captures(
     progress: Progress,
     find: Callable[[Store, Progress, RecordedBinaries], TreeReport] | None = None,
     rules: Sequence[PathRule] | None = None,
+    debuginfod: Debuginfod | None = None,
 ) -> Report:
     """Add the captures that are new or have grown, remember the source roots, and find every function's source.
 
     Each capture and each batch of source files is kept as soon as it is done: an interrupted run loses only what it was
     at, and running again continues. Several processes may do this at once.
     `rules` say where recorded paths are here, in place of those remembered. `find` finds the functions' source:
-    `find_sources` (the default), or `find_needed_sources` to be quick.
+    `find_sources` (the default), or `find_needed_sources` to be quick. `debuginfod` is asked for debug files.
     """
     with store.transaction():
         for root in roots:
@@ -45,7 +50,7 @@ def ingest_captures(
         owe_to_release_maps(store.sources)
     states, refused = states_of(captures)
     moved = [state.path for state in states if has_moved(store, state)]
-    binaries = _binaries(store)
+    binaries = _binaries(store, debuginfod)
     added = read_captures(store, states, refused, progress, binaries)
     troubles = list(import_shipped_maps(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
@@ -108,5 +113,5 @@ def refresh_files(store: Store, paths: Sequence[Path], progress: Progress) -> Tr
     return report
 
 
-def _binaries(store: Store) -> RecordedBinaries:
-    return RecordedBinaries(PathMap(store.sources.path_rules()))
+def _binaries(store: Store, debuginfod: Debuginfod | None = None) -> RecordedBinaries:
+    return RecordedBinaries(PathMap(store.sources.path_rules()), debuginfod=debuginfod)

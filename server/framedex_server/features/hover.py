@@ -76,8 +76,8 @@ def on_source_line(session: Session, place: Place, index: Index) -> types.Hover 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What is told of the calls through a line: the last of them, the lines on which their frames stand, and where callees
-    are that are not here."""
+    """What is told of the calls through a line: the last of them, the lines on which their frames stand, and the places
+    of callees that are not here."""
 
     lines: Sequence[str]
     latest_call: int

@@ -14,7 +14,7 @@ def run(data: bytes) -> None:
     path = scratch() / "binary.so"
     path.write_bytes(data)
     binary = Binary.open(path)
-    symbols = binary._symbols
+    symbols = binary.symbols
     starts = [int(start) for start in symbols._starts[:_MOST]] if symbols is not None else []
     addresses = [0, 1, 0x1000, 1 << 63, (1 << 64) - 1, *starts, *(start + 5 for start in starts)]
     for found in binary.resolve(addresses):

@@ -12,13 +12,14 @@ import pytest
 from framedex.binaries import Binary
 from framedex.ffi.signature import signature_of, signature_text
 from tests.ffi_running import EXAMPLES, library_for
+from tests.indexer.binaries.embedding import compressed, embed, only_symbols
 
 
 def described(library: Path, symbol: str) -> tuple[str | None, str | None]:
     """The signature of the handler with this symbol, and the name of the function that it was made from."""
     binary = Binary.open(library)
-    assert binary._symbols is not None
-    start = next(found.start for found in binary._symbols if found.mangled == symbol)
+    assert binary.symbols is not None
+    start = next(found.start for found in binary.symbols if found.mangled == symbol)
     handler = binary.ffi_handler(start)
     if handler is None:
         return None, None
@@ -45,6 +46,15 @@ def test_signature_and_implementation(library: Path) -> None:
     }
     for symbol, name in names.items():
         assert described(library, symbol) == (signatures[symbol], f"(anonymous namespace)::{name}")
+
+
+def test_embedded_symbols_tell_as_much(library: Path, tmp_path: Path) -> None:
+    symbols = only_symbols(library, tmp_path / "symbols").read_bytes()
+    moved = embed(library, tmp_path / "moved.so", compressed(symbols))
+
+    assert described(library, "RmsNorm")[1] is not None
+    for symbol in ("RmsNorm", "RmsNormForward", "RmsNormBackward"):
+        assert described(moved, symbol) == described(library, symbol)
 
 
 def test_a_stripped_library_tells_nothing(library: Path, tmp_path: Path) -> None:
@@ -75,7 +85,7 @@ def test_the_handlers_of_jaxlib() -> None:
 
 def test_damaged_files_tell_less_and_never_raise(library: Path, tmp_path: Path) -> None:
     content = library.read_bytes()
-    start = next(found.start for found in Binary.open(library)._symbols or () if found.mangled == "RmsNorm")
+    start = next(found.start for found in Binary.open(library).symbols or () if found.mangled == "RmsNorm")
     for size in range(0, len(content), max(len(content) // 40, 1)):
         damaged = tmp_path / f"{size}.so"
         damaged.write_bytes(content[:size])

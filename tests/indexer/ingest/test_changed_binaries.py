@@ -12,6 +12,7 @@ import pytest
 
 from framedex.binaries import Binary, Contents, state_of
 from framedex.binaries.elf import Elf
+from framedex.binaries.symbols import read_symbols
 from framedex.captures import fingerprint_of
 from framedex.index.write.records import FrameRecord
 from framedex.ingest import Namer
@@ -65,7 +66,7 @@ def recorded(library: Path) -> Module:
 
 def addresses(library: Path) -> list[int]:
     """Places in every function."""
-    return [address for symbol in Elf.open(library).symbols() for address in range(symbol.start, symbol.end, 5)]
+    return [address for symbol in read_symbols(Elf.open(library)) for address in range(symbol.start, symbol.end, 5)]
 
 
 def name(module: Module, places: list[int], contents: Contents) -> tuple[list[tuple[FrameRecord, ...]], list[str]]:

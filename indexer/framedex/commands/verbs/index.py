@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from framedex.commands.reading.known import INDEX_FOLDER, index_path_here, load_
 from framedex.errors import FramedexError
 
 if TYPE_CHECKING:
+    from framedex.binaries.debuginfod import Debuginfod
     from framedex.ingest import Report
+    from framedex.progress import Progress
     from framedex.settings import Settings
 
 
@@ -113,15 +115,15 @@ def _update(
             f"There is nothing to index: no captures in {captures_below(_project_of(path))}.",
             "Record a program with `framedex run SCRIPT`, or name a capture or a --source folder.",
         )
-    with progress_on_terminal() as progress:
+    with progress_on_terminal() as progress, _debuginfod(progress) as debuginfod:
         if rebuild:
-            report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map)
+            report = rebuild_index(path, wanted, roots, progress, patience(), settings.path_map, debuginfod)
         else:
             with Store(path, patience()) as store:
                 if store.is_doubtful:
                     print_error(changed_by_others(path))
                 find = find_needed_sources if lazy else find_sources
-                report = ingest_captures(store, wanted, roots, progress, find, settings.path_map)
+                report = ingest_captures(store, wanted, roots, progress, find, settings.path_map, debuginfod)
                 store.seal()
     return replace(report, refused=(*unusable.items(), *report.refused))
 
@@ -135,13 +137,17 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
     from framedex.progress import Silence
 
     captures, unusable = _wanted_captures(path, named)
-    with Store(path, patience()) as store, progress_on_terminal() as progress:
+    with (
+        Store(path, patience()) as store,
+        progress_on_terminal() as progress,
+        _debuginfod(progress) as debuginfod,
+    ):
         over = [capture for capture in captures if _is_over(capture)]
         roots = [*sources, *settings.sources]
-        report = ingest_captures(store, over, roots, progress, find_needed_sources, settings.path_map)
+        report = ingest_captures(store, over, roots, progress, find_needed_sources, settings.path_map, debuginfod)
         for capture, error in (*unusable.items(), *report.refused):
             print_error(FramedexError(f"{capture} was not indexed: {error.message}", error.remedy))
-        follower = Follower(store, lambda: find_needed_sources(store, Silence()))
+        follower = Follower(store, lambda: find_needed_sources(store, Silence()), debuginfod)
         with suppress(KeyboardInterrupt):
             note("Following the captures that are being written. Ctrl-C ends it; nothing is lost.")
             with progress.task("Following", None) as advance:
@@ -153,6 +159,23 @@ def _follow(path: Path, named: tuple[Path, ...], sources: tuple[Path, ...], sett
                     time.sleep(EVERY)
                     captures, _ = _wanted_captures(path, named)
     note(f"{follower.calls:,} calls came meanwhile. Next: `framedex index` reads what came since, and all sources.")
+
+
+@contextmanager
+def _debuginfod(progress: Progress) -> Iterator[Debuginfod | None]:
+    """The servers that the environment names for debug files, None for none. What they gave is told at the end."""
+    if not os.environ.get("DEBUGINFOD_URLS"):
+        yield None
+        return
+    from framedex.binaries.debuginfod import debuginfod_of
+
+    debuginfod = debuginfod_of(os.environ, progress)
+    yield debuginfod
+    if debuginfod is not None:
+        for server, names in debuginfod.given.items():
+            note(f"{server} gave debug information of {', '.join(names)}.")
+        for problem in debuginfod.problems:
+            note(problem)
 
 
 def _is_over(capture: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from framedex.commands.output.terminal import Terminal
 from framedex.commands.output.whole_files import write_whole
 from framedex.commands.reading.known import note_what_is_missing, open_index
 from framedex.errors import FramedexError
-from framedex.model import Role, Stale
+from framedex.model import Language, Role, Stale
 from framedex.plaintext import printable
 from framedex.tracetext import format_trace
 
@@ -73,7 +74,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
         for path, is_followed in _stale_files(found).items():
             now = "git tells where its lines are now" if is_followed else "its lines may have moved"
             note(f"{path} has changed since the recording: {now}.")
-        for hint in _missing_sources(found):
+        for hint in (*_unnamed(found), *_missing_sources(found)):
             note(hint)
         if public := public_only((*found.frames, *found.python)):
             count = words.count(len(public), "frame")
@@ -128,6 +129,17 @@ def _others(names: Iterable[str]) -> str:
         for scope, colons, _ in (printable(name).partition("::") for name in strange)
     )
     return ", ".join(scopes)
+
+
+def _unnamed(found: Trace) -> Iterator[str]:
+    """For each binary with frames that have no name: how many, and who says why."""
+    modules = Counter(
+        PurePath(frame.module).name
+        for frame in found.frames
+        if frame.function.role is Role.CODE and frame.function.language is Language.NATIVE and not frame.function.symbol
+    )
+    for module, frames in modules.items():
+        yield f"{words.count(frames, 'frame')} of {module} without a name: `framedex doctor` says why."
 
 
 def _stale_files(found: Trace) -> dict[str, bool]:

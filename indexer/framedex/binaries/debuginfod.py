@@ -1,0 +1,225 @@
+"""Debug files from the debuginfod servers that the environment names, into the cache that all of its clients share.
+
+Variables, the cache's lay-out and what a server is asked are those of debuginfod_find_debuginfo(3) and debuginfod(8) of
+elfutils 0.188. Why this is no call of its library: docs/decisions.md.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+import urllib.request
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from http.client import HTTPException, HTTPMessage
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+
+from framedex.binaries.debugfile import debuginfod_cache, has_build_id
+from framedex.progress import Advance, Progress
+
+_BUILD_ID = re.compile(r"[0-9a-f]{8,128}")
+_SLOWEST = 100 << 10  # bytes in the time that a server has
+_LARGEST = 4 << 30  # bytes
+_LONGEST = 24 * 3600  # seconds
+_CHUNK = 1 << 16
+_MISSING_FOR = 600  # seconds for which an answer that there is no such file counts
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a server may keep silent and take for a file, in seconds, and how large a file may be, in bytes."""
+
+    timeout: int
+    most_time: int
+    most_bytes: int
+
+
+class _Answer(Enum):
+    GIVEN, MISSING, FAILED = range(3)
+
+
+class Debuginfod:
+    """Asks servers for debug files by build-id. One that fails is not asked again; `problems` has it as a sentence."""
+
+    def __init__(self, servers: list[str], cache: Path, limits: Limits, progress: Progress) -> None:
+        self.problems: list[str] = []
+        self.given: dict[str, list[str]] = {}  # the names of binaries whose debug files came, by server
+        self._servers = servers
+        self._cache = cache
+        self._limits = limits
+        self._progress = progress
+        self._opener = _opener()
+
+    def fetch(self, build_id: str, name: str) -> None:
+        """Have the debug file of the binary of this name in the cache, if a server has it."""
+        folder = self._cache / build_id
+        if not _BUILD_ID.fullmatch(build_id) or self._is_missing(folder / "debuginfo"):
+            return
+        servers = list(self._servers)
+        has_failed = False
+        for server in servers:
+            answer = self._ask(server, build_id, name, folder)
+            if answer is _Answer.GIVEN:
+                self.given.setdefault(server, []).append(name)
+                return
+            has_failed |= answer is _Answer.FAILED
+        if servers and not has_failed:
+            with suppress(OSError):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                (folder / "debuginfo").touch()  # how clients tell each other that no server has it
+
+    def _ask(self, server: str, build_id: str, name: str, folder: Path) -> _Answer:
+        address = f"{server.rstrip('/')}/buildid/{build_id}/debuginfo"
+        request = urllib.request.Request(address, headers={"User-Agent": "framedex"})
+        try:
+            with self._progress.task(f"Asking {urlsplit(server).netloc} for {name}", None):
+                response = self._opener.open(request, timeout=self._limits.timeout)
+            with response:
+                self._take(response, build_id, name, folder)
+        except HTTPError as error:
+            error.close()
+            if error.code == 404:
+                return _Answer.MISSING
+            self._give_up(server, name, f"it answered {error.code}")
+        except _TooMuchError as error:
+            self.problems.append(f"{server} has debug information of {name}, but {error}.")
+        except (OSError, HTTPException, ValueError) as error:
+            self._give_up(server, name, _why(error, self._limits))
+        else:
+            return _Answer.GIVEN
+        return _Answer.FAILED
+
+    def _take(self, response: Any, build_id: str, name: str, folder: Path) -> None:
+        """Download a file and put it into the cache if it is the one that was asked for."""
+        told = response.headers.get("Content-Length", "")
+        size = int(told) if told.isascii() and told.isdigit() else None
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if (size or 0) > (most := min(self._limits.most_bytes, shutil.disk_usage(folder).free)):
+            raise _TooMuchError(f"its {size:,} bytes are more than the {most:,} that are allowed or free")
+        descriptor, unfinished = tempfile.mkstemp(dir=folder, prefix="debuginfo.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                kilobytes = None if size is None else max(size >> 10, 1)
+                with self._progress.task(f"Debug information of {name} (kB)", kilobytes) as advance:
+                    self._copy(response, file, most, size, advance)
+            if not has_build_id(Path(unfinished), build_id):
+                raise ValueError("what it sent is not the debug information of this binary")
+            Path(unfinished).replace(folder / "debuginfo")
+        except BaseException:
+            Path(unfinished).unlink(missing_ok=True)
+            with suppress(OSError):
+                folder.rmdir()
+            raise
+
+    def _copy(self, response: Any, file: IO[bytes], most: int, size: int | None, advance: Advance) -> None:
+        """Copy a response into a file, as long as it comes fast enough and is not too large."""
+        began = since = time.monotonic()
+        taken = taken_since = 0
+        while chunk := response.read1(_CHUNK):
+            file.write(chunk)
+            advance((taken + len(chunk) >> 10) - (taken >> 10))
+            taken, taken_since = taken + len(chunk), taken_since + len(chunk)
+            now = time.monotonic()
+            if taken > most:
+                raise _TooMuchError(f"it is larger than the {most:,} bytes that are allowed or free")
+            if now - began > self._limits.most_time:
+                raise _TooMuchError(f"it took longer than {self._limits.most_time} s (DEBUGINFOD_MAXTIME)")
+            if now - since > self._limits.timeout:
+                if taken_since < _SLOWEST:
+                    raise TimeoutError
+                since, taken_since = now, 0
+        if size is not None and taken != size:
+            raise ValueError(f"it sent {taken:,} of {size:,} bytes")
+
+    def _give_up(self, server: str, name: str, why: str) -> None:
+        self._servers.remove(server)
+        self.problems.append(
+            f"{server} was to give debug information of {name}, but {why}. It is not asked again in this run;"
+            " `framedex index --rebuild` asks it anew, without DEBUGINFOD_URLS in the environment nobody is asked."
+        )
+
+    def _is_missing(self, kept: Path) -> bool:
+        """Whether some client was told a short while ago that no server has this file: then there is an empty one."""
+        try:
+            status = kept.lstat()
+            if status.st_size or time.time() - status.st_mtime < self._missing_for():
+                return True
+            kept.unlink()
+        except OSError:
+            return False
+        return False
+
+    def _missing_for(self) -> float:
+        try:
+            return float((self._cache / "cache_miss_s").read_bytes()[:20])
+        except (OSError, ValueError):
+            return _MISSING_FOR
+
+
+def debuginfod_of(environment: Mapping[str, str], progress: Progress) -> Debuginfod | None:
+    """The servers that the environment names, None where it names none or the user has no place for a cache."""
+    named = environment.get("DEBUGINFOD_URLS", "").split()
+    servers = [each for each in dict.fromkeys(named) if each.lower().startswith(("http://", "https://"))]
+    cache = debuginfod_cache()
+    if not servers or cache is None:
+        return None
+    limits = Limits(
+        timeout=_number(environment, "DEBUGINFOD_TIMEOUT") or 90,
+        most_time=_number(environment, "DEBUGINFOD_MAXTIME") or _LONGEST,
+        most_bytes=_number(environment, "DEBUGINFOD_MAXSIZE") or _LARGEST,
+    )
+    return Debuginfod(servers, cache, limits, progress)
+
+
+class _TooMuchError(Exception):
+    """A file is not taken for its size or its time; the server may have others."""
+
+
+class _WebRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows to other places of the web, and never from an encrypted one to one that is not."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        scheme = urlsplit(newurl).scheme
+        if scheme != "https" and (scheme != "http" or urlsplit(req.full_url).scheme == "https"):
+            raise ValueError(f"it leads to {newurl}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """What opens addresses of the web and no others, through the proxies that the environment names."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _WebRedirects(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+def _number(environment: Mapping[str, str], variable: str) -> int:
+    """A variable's whole number, 0 where it has none."""
+    text = environment.get(variable, "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
+
+
+def _why(error: Exception, limits: Limits) -> str:
+    reason = error.reason if isinstance(error, URLError) else error
+    if isinstance(reason, TimeoutError):
+        return f"it was silent or slow for {limits.timeout} s (DEBUGINFOD_TIMEOUT)"
+    if isinstance(reason, OSError):
+        return f"it cannot be reached or its answer not be kept ({reason.strerror or reason})"
+    return str(reason) or type(reason).__name__

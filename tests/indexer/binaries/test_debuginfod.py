@@ -1,0 +1,271 @@
+"""Debug files come from servers that the environment names, and no answer of a server does more than fail to help."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Binary
+from framedex.binaries.debuginfod import Debuginfod, debuginfod_of
+from framedex.progress import Silence
+from tests.indexer.answering import Answering, Started
+from tests.indexer.binaries.conftest import compiled
+from tests.indexer.binaries.test_binary import address_of
+
+BUILD_ID = "0123456789abcdef"
+FUNCTION = "shop::Till::ring(int)"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
+    """A library with its debug information."""
+    return compiled(source, "served.so", "-g", "-O2", "-shared", "-fPIC", f"-Wl,--build-id=0x{BUILD_ID}")
+
+
+@pytest.fixture(scope="module")
+def debug_file(whole: Path) -> bytes:
+    """What a server has of it."""
+    path = whole.with_name("served.debug")
+    subprocess.run(["objcopy", "--only-keep-debug", whole, path], check=True)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def stripped(whole: Path, tmp_path: Path) -> Path:
+    """The library as it is installed."""
+    path = tmp_path / "libshop.so.1"
+    subprocess.run(["objcopy", "--strip-all", whole, path], check=True)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The cache of the test."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("DEBUGINFOD_CACHE_PATH", str(folder))
+    return folder
+
+
+def asking(*addresses: str, **variables: str) -> Debuginfod:
+    found = debuginfod_of({"DEBUGINFOD_URLS": " ".join(addresses), **variables}, Silence())
+    assert found is not None
+    return found
+
+
+def fetched(debuginfod: Debuginfod) -> None:
+    debuginfod.fetch(BUILD_ID, "libshop.so.1")
+
+
+def left_in(cache: Path) -> list[str]:
+    return sorted(str(path.relative_to(cache)) for path in cache.rglob("*") if path.is_file())
+
+
+def missing(request: Answering) -> None:
+    request.send_error(404)
+
+
+def test_a_debug_file_is_fetched_and_gives_names_and_lines(
+    started: Started, cache: Path, whole: Path, stripped: Path, debug_file: bytes
+) -> None:
+    start, _ = address_of(whole, FUNCTION)
+    server = started(lambda request: request.give(debug_file))
+    assert Binary.open(stripped).wanted_debug_file == BUILD_ID
+    debuginfod = asking(f"{server.address}/")
+
+    fetched(debuginfod)
+
+    assert server.asked == [f"/buildid/{BUILD_ID}/debuginfo"]
+    assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
+    assert debuginfod.problems == [] and debuginfod.given == {f"{server.address}/": ["libshop.so.1"]}
+    assert Binary.open(stripped).wanted_debug_file is None
+    assert Binary.open(stripped).resolve([start]) == Binary.open(whole).resolve([start])
+
+
+def test_the_servers_are_asked_in_their_order_until_one_has_it(
+    started: Started, cache: Path, debug_file: bytes
+) -> None:
+    without, having, spare = started(missing), started(lambda r: r.give(debug_file)), started(missing)
+
+    fetched(asking(without.address, "ima:enforcing", "ftp://127.0.0.1:9/", having.address, spare.address))
+
+    assert [len(server.asked) for server in (without, having, spare)] == [1, 1, 0]
+    assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
+
+
+def test_that_no_server_has_it_is_remembered_for_a_while(started: Started, cache: Path) -> None:
+    """Given 404s, then nobody is asked again until the time has passed that the cache says."""
+    server = started(missing)
+    debuginfod = asking(server.address)
+
+    fetched(debuginfod)
+    fetched(asking(server.address))
+
+    assert len(server.asked) == 1 and debuginfod.problems == []
+    kept = cache / BUILD_ID / "debuginfo"
+    assert kept.stat().st_size == 0
+    os.utime(kept, (time.time() - 700, time.time() - 700))
+    fetched(asking(server.address))
+    assert len(server.asked) == 2
+    (cache / "cache_miss_s").write_text("0")
+    fetched(asking(server.address))
+    assert len(server.asked) == 3
+
+
+def hanging(request: Answering) -> None:
+    request.server.is_over.wait()
+
+
+def hanging_within(request: Answering) -> None:
+    request.give(b"\x7fELF", 1 << 20)
+    request.server.is_over.wait()
+
+
+def trickling(request: Answering) -> None:
+    request.give(b"", 1 << 20)
+    while not request.server.is_over.wait(0.1):
+        try:
+            request.wfile.write(b"x")
+        except OSError:
+            return
+
+
+def endless_redirect(request: Answering) -> None:
+    request.send_response(302)
+    request.send_header("Location", request.path)
+    request.end_headers()
+
+
+def redirect_out_of_the_web(request: Answering) -> None:
+    request.send_response(302)
+    request.send_header("Location", "ftp://127.0.0.1/debuginfo")
+    request.end_headers()
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda request: request.give(b"<html>no such thing</html>"), "not the debug information of this binary"),
+        (lambda request: request.give(b""), "not the debug information of this binary"),
+        (lambda request: request.give(b"\x7fELF" + bytes(5000), 1 << 20), "sent 5,004 of 1,048,576 bytes"),
+        (lambda request: request.send_error(503), "it answered 503"),
+        (lambda request: request.wfile.write(b"SSH-2.0-OpenSSH_9.2\r\n"), "SSH-2.0"),
+        (hanging, "silent or slow for 1 s"),
+        (hanging_within, "silent or slow for 1 s"),
+        (trickling, "silent or slow for 1 s"),
+        (endless_redirect, "it answered 302"),
+        (redirect_out_of_the_web, "it leads to ftp://127.0.0.1/debuginfo"),
+    ],
+    ids=[
+        "garbage",
+        "empty",
+        "cut off",
+        "error",
+        "no HTTP",
+        "hangs",
+        "hangs within",
+        "trickles",
+        "redirects",
+        "to file",
+    ],
+)
+def test_a_server_that_fails_is_told_of_once_and_not_asked_again(
+    answer: Callable[[Answering], None], told: str, started: Started, cache: Path, stripped: Path, debug_file: bytes
+) -> None:
+    """Given a server in trouble before one that works, then the debug file is had, and nothing of the trouble kept."""
+    failing, working = started(answer), started(lambda request: request.give(debug_file))
+    debuginfod = asking(failing.address, working.address, DEBUGINFOD_TIMEOUT="1")
+
+    fetched(debuginfod)
+    asked = len(failing.asked)
+    debuginfod.fetch("fedcba9876543210", "other.so")
+
+    (problem,) = [each for each in debuginfod.problems if failing.address in each]
+    assert told in problem and "libshop.so.1" in problem
+    assert len(failing.asked) == asked
+    assert left_in(cache) == [f"{BUILD_ID}/debuginfo"]
+    assert Binary.open(stripped).wanted_debug_file is None
+
+
+def test_a_server_that_is_not_there_is_told_of(cache: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+        debuginfod = asking(address)
+        fetched(debuginfod)
+
+    (problem,) = debuginfod.problems
+    assert address in problem and "cannot be reached" in problem
+    assert left_in(cache) == []
+
+
+def test_the_debug_file_of_another_build_is_not_taken(
+    started: Started, cache: Path, source: Path, tmp_path: Path
+) -> None:
+    other = compiled(source, "other.so", "-g", "-shared", "-fPIC", "-Wl,--build-id=0xffffffffffffffff").read_bytes()
+    debuginfod = asking(started(lambda request: request.give(other)).address)
+
+    fetched(debuginfod)
+
+    assert len(debuginfod.problems) == 1 and left_in(cache) == []
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_a_file_that_is_too_large_is_left(is_told: bool, started: Started, cache: Path, debug_file: bytes) -> None:
+    """Given a limit (DEBUGINFOD_MAXSIZE), whether or not the server says the size; it is asked for others still."""
+
+    def answer(request: Answering) -> None:
+        if is_told:
+            request.give(debug_file)
+        else:
+            request.send_response(200)
+            request.end_headers()
+            request.wfile.write(debug_file)
+
+    server = started(answer)
+    debuginfod = asking(server.address, DEBUGINFOD_MAXSIZE="2000")
+
+    fetched(debuginfod)
+    debuginfod.fetch("fedcba9876543210", "other.so")
+
+    assert len(debuginfod.problems) == 2 and "2,000" in debuginfod.problems[0]
+    assert len(server.asked) == 2 and left_in(cache) == []
+
+
+def test_redirects_within_the_web_are_followed(started: Started, cache: Path, debug_file: bytes) -> None:
+    having = started(lambda request: request.give(debug_file))
+
+    def elsewhere(request: Answering) -> None:
+        request.send_response(302)
+        request.send_header("Location", f"{having.address}/mirror")
+        request.end_headers()
+
+    fetched(asking(started(elsewhere).address))
+
+    assert having.asked == ["/mirror"] and left_in(cache) == [f"{BUILD_ID}/debuginfo"]
+
+
+def test_a_name_that_is_no_build_id_is_not_asked_for(started: Started, cache: Path) -> None:
+    server = started(missing)
+    for name in ("", "..", "../../x", "0123", "0123456789abcdeg"):
+        asking(server.address).fetch(name, "odd.so")
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("named", [None, "", "   ", "ima:enforcing", "ftp://127.0.0.1:9/", "file:///srv"])
+def test_without_servers_nobody_is_asked(named: str | None, cache: Path) -> None:
+    assert debuginfod_of({} if named is None else {"DEBUGINFOD_URLS": named}, Silence()) is None
+
+
+def test_a_cache_that_cannot_be_written_is_told_of(started: Started, cache: Path, debug_file: bytes) -> None:
+    cache.write_text("no folder")
+    debuginfod = asking(started(lambda request: request.give(debug_file)).address)
+
+    fetched(debuginfod)
+
+    assert len(debuginfod.problems) == 1 and "Not a directory" in debuginfod.problems[0]

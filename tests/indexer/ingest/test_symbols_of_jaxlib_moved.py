@@ -1,0 +1,98 @@
+"""A jaxlib whose symbols were moved into `.gnu_debugdata` is indexed as the jaxlib that they were moved in."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import jaxlib
+import pytest
+
+from framedex.binaries import Binary
+from framedex.binaries.elf import Elf
+from framedex.binaries.symbols import read_symbols
+from framedex.index import Store
+from framedex.ingest import Silence, ingest_captures
+from tests.indexer.binaries.embedding import compressed, embed, only_symbols
+from tests.running import TIMEOUT, Run, mock_environment
+
+NAME = "libjax_common.so"
+PROGRAM = """
+import jax, jax.numpy as jnp
+print(float(jax.jit(lambda x: jnp.tanh(x @ x).sum())(jnp.ones((8, 8)))))
+"""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The library as it is installed, that with moved symbols, and what was recorded with the latter."""
+
+    installed: Path
+    library: Path
+    ran: Run
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Moved:
+    """A copy of jaxlib in which one library is another one, with which a program was recorded."""
+    installed = Path(jaxlib.__file__).parent
+    if not (installed / NAME).exists():
+        pytest.skip(f"this jaxlib has no {NAME}")
+    folder = tmp_path_factory.mktemp("moved")
+    package = folder / "packages" / "jaxlib"
+    shutil.copytree(installed, package, ignore=shutil.ignore_patterns(NAME, "__pycache__", "include"))
+    symbols = only_symbols(installed / NAME, folder / "symbols")
+    library = embed(installed / NAME, package / NAME, compressed(symbols.read_bytes()))
+    symbols.unlink()
+    environment = mock_environment(folder) | {"PYTHONPATH": str(package.parent)}
+    ran = Run.of([sys.executable, "-c", PROGRAM], folder, environment, TIMEOUT)
+    return Moved(installed / NAME, library, ran)
+
+
+def test_the_library_has_no_symbol_table_but_the_embedded_one(moved: Moved) -> None:
+    sections = {section.name for section in Elf.open(moved.library).sections}
+
+    assert ".gnu_debugdata" in sections and not {".symtab", ".strtab"} & sections
+
+
+def test_all_functions_extents_and_units_are_the_same(moved: Moved) -> None:
+    whole, embedded = (read_symbols(Elf.open(path)) for path in (moved.installed, moved.library))
+
+    assert len(whole) > 300_000 and len(embedded) == len(whole)
+    assert all(one == other for one, other in zip(whole, embedded, strict=True))
+
+
+def test_an_index_has_the_names_and_lines_that_it_has_with_the_library_as_it_was(moved: Moved, tmp_path: Path) -> None:
+    """Given one recording, when the frames of the library are named by both, then they are the same functions."""
+    assert moved.ran.result == pytest.approx(64.0, rel=1e-3)
+    with Store(tmp_path / "index.db") as store:
+        report = ingest_captures(store, [moved.ran.capture], [], Silence())
+    with closing(sqlite3.connect(tmp_path / "index.db")) as database:
+        frames = database.execute(
+            "SELECT fr.offset, fn.name, fn.symbol, fn.mangled, fn.unit FROM frames fr"
+            " JOIN functions fn ON fn.id = fr.function JOIN modules m ON m.id = fr.module WHERE m.path = ?",
+            (str(moved.library),),
+        ).fetchall()
+    whole = Binary.open(moved.installed)
+
+    assert report.captures[0].problems == ()
+    assert len(frames) > 50
+    for offset, name, symbol, mangled, unit in frames:
+        (expected,) = whole.resolve([offset - 1])[0]
+        assert (name, symbol, mangled, unit) == (expected.name, expected.symbol, expected.mangled, expected.unit or "")
+
+
+def test_the_machine_code_around_recorded_frames_calls_the_same_functions(moved: Moved) -> None:
+    """By what a function calls before and after a frame, the frame's line is found."""
+    whole, embedded = Binary.open(moved.installed), Binary.open(moved.library)
+    offsets = [symbol.start + 1 for symbol in list(read_symbols(Elf.open(moved.installed)))[::20_000]]
+
+    for offset in offsets:
+        one, other = whole.code_around(offset), embedded.code_around(offset)
+        assert one is not None and other is not None and one.calls == other.calls
+        for _, target in one.calls:
+            assert whole.function_at(target) == embedded.function_at(target)
