@@ -1,6 +1,6 @@
 """Writes the files of a commit as a checkout that shares the objects of a store, byte for byte as they are there.
 
-What framedex reads is written, and the licence; all else is left out as a sparse checkout leaves it out. No link is
+What framedex reads is written, and what a checkout needs; all else is left out as a sparse checkout leaves it out. No link is
 written, no filter of anybody's runs. The folder is there whole or not at all.
 """
 
@@ -38,21 +38,22 @@ _CONFIGURATION = """\
 
 
 def files_to_write(files: Sequence[TreeFile]) -> list[TreeFile]:
-    """Those files of a commit that framedex reads, and the licence."""
-    return [file for file in files if file.is_plain and (language_of(file.path) or file.path.startswith("LICENSE"))]
+    """Those files of a commit that framedex reads, the licence, and the attributes, which git reads of all folders."""
+    return [file for file in files if file.is_plain and _is_written(file.path)]
 
 
 def write_checkout(
     folder: Path,
     store: Path,
     wanted: Wanted,
+    tag: str,
     files: Sequence[TreeFile],
     held: Sequence[int],
     advance: Callable[[int], object],
 ) -> None:
     """Write the files of what is wanted, whose commit is known, into a new folder beside that of its store.
 
-    `files` are all of the commit. A tag is written where the commit was found by it. Raises GitFailedError.
+    `files` are all of the commit; `tag` is the one that it was found by, or empty. Raises GitFailedError.
     """
     unfinished = folder.with_name("unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
@@ -68,8 +69,8 @@ def write_checkout(
     (inside / "shallow").write_text(f"{wanted.commit}\n")
     (inside / "config").write_text(_CONFIGURATION.format(address=wanted.repository))
     (inside / "HEAD").write_text(f"{wanted.commit}\n")
-    if wanted.tag:
-        (inside / "refs" / "tags" / wanted.tag).write_text(f"{wanted.commit}\n")
+    if tag:
+        (inside / "refs" / "tags" / tag).write_text(f"{wanted.commit}\n")
     git.run("read-tree", wanted.commit)
     written = files_to_write(files)
     kept = {file.path for file in written}
@@ -80,6 +81,11 @@ def write_checkout(
         git.run("checkout-index", "--index", "--quiet", "-z", "--stdin", given=_listed(chunk))
         advance(len(chunk))
     os.rename(unfinished, folder)  # noqa: PTH104 - of Path.replace, which takes the place of an empty folder
+
+
+def _is_written(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return language_of(path) is not None or name == ".gitattributes" or path.startswith("LICENSE")
 
 
 def _listed(paths: Sequence[str]) -> bytes:

@@ -70,9 +70,7 @@ class Clone:
                 told=told,
             )
             pack.seek(0)
-            store.repository.run(
-                *("--git-dir", ".", "index-pack", "--stdin", "--promisor", "--fsck-objects"), read_from=pack
-            )
+            store.repository.run("--git-dir", ".", "index-pack", "--stdin", "--promisor", read_from=pack)
 
 
 def _note_without_parents(store: ObjectStore, commit: str) -> None:

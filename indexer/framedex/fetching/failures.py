@@ -39,7 +39,7 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
         )
     if address is None and _NOT_WRITABLE.search(said):
         return FramedexError(what, f"See who may write {store.parent}, or name another cache folder by XDG_CACHE_HOME.")
-    if address is None and _DAMAGED.search(said):
+    if _DAMAGED.search(said) and (address is None or "objects/pack/" in said):
         return FramedexError(
             what,
             f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"

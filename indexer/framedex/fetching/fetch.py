@@ -52,12 +52,13 @@ def fetch_sources(
         fetching = _Fetching(ObjectStore(cache.store(wanted.component), [lock]), wanted, origins, progress)
         try:
             fetching.store.prepare()
-            known = fetching.bring_commit()
+            known = replace(wanted, commit=fetching.bring_commit())
             folder = cache.checkout(wanted.component, known.commit)
             if not folder.is_dir():  # else it was fetched by its commit, and is wanted by its tag now
                 files = fetching.bring_files(known)
                 with progress.task(f"Writing {wanted.title}", len(files_to_write(files))) as advance:
-                    write_checkout(folder, fetching.store.folder, known, files, [lock], advance)
+                    tag = "" if wanted.commit else wanted.tag
+                    write_checkout(folder, fetching.store.folder, known, tag, files, [lock], advance)
         except OtherCommitError as error:
             raise other_commit(wanted, fetching.asked or wanted.repository, str(error)) from error
         except (GitFailedError, OSError) as error:
@@ -73,12 +74,12 @@ class _Fetching:
         self.asked: str | None = None
         self._wanted, self._origins, self._progress = wanted, origins, progress
 
-    def bring_commit(self) -> Wanted:
-        """Have the commit and its folders in the store; what is wanted, by that commit."""
+    def bring_commit(self) -> str:
+        """Have the commit and its folders in the store; its id."""
         wanted, store = self._wanted, self.store
         commit = wanted.commit or store.commit_of(f"refs/tags/{wanted.tag}")
         if commit and store.has(commit):
-            return replace(wanted, commit=commit, tag="" if wanted.commit else wanted.tag)
+            return commit
         for origin in self._origins:
             self.asked = origin.address
             with self._progress.task(f"Fetching the list of files of {wanted.title}", None) as advance:
@@ -87,7 +88,7 @@ class _Fetching:
             if found is not None:
                 store.keep(found)
                 self.asked = None
-                return replace(wanted, commit=found, tag="" if wanted.commit else wanted.tag)
+                return found
         raise GitFailedError("not our ref: it does not have the commit")
 
     def bring_files(self, known: Wanted) -> list[TreeFile]:

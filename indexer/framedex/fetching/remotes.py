@@ -28,10 +28,11 @@ _FETCH = (
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The repository at an address, which may say nothing for `patience` seconds."""
+    """The repository at an address, which may say nothing for `patience` seconds, asked for so many files at once."""
 
     address: str
     patience: float = PATIENCE
+    batch: int = _BATCH
 
     def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
         """Fetch the commit, by its id or else by its tag. Raises OtherCommitError where the tag is of another."""
@@ -39,8 +40,8 @@ class Remote:
 
     def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
         """Fetch the contents by their ids, or all of the commit where the server does not give them so."""
-        for first in range(0, len(contents), _BATCH):
-            batch = contents[first : first + _BATCH]
+        for first in range(0, len(contents), self.batch):
+            batch = contents[first : first + self.batch]
             try:
                 self._fetch(
                     store,

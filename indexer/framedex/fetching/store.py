@@ -18,8 +18,8 @@ from framedex.git import Git
 _PATIENCE = 120.0  # seconds for a list of files; XLA's takes 0.02
 _BARE = ("--git-dir", ".")  # nothing is looked for, and whoever owns the folder
 _CONFIGURATION = {
-    **dict.fromkeys(("transfer.fsckObjects", "fetch.fsckObjects"), "true"),
-    **dict.fromkeys(("gc.auto", "maintenance.auto", "fetch.writeCommitGraph", "submodule.recurse"), "false"),
+    "fetch.fsckObjects": "true",
+    **dict.fromkeys(("maintenance.auto", "fetch.writeCommitGraph", "submodule.recurse"), "false"),
     **{"gc.auto": "0", "protocol.version": "2", "fetch.unpackLimit": "1"},
 }
 
@@ -44,10 +44,10 @@ class ObjectStore:
     def prepare(self) -> None:
         """Make the repository where there is none, and take away what a killed command has left."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
         packs = self.folder / "objects" / "pack"
         for left in (*self.folder.glob("*.lock"), *(self.folder / "refs").rglob("*.lock"), *packs.glob("*tmp*")):
             left.unlink(missing_ok=True)
+        self.run("init", "--quiet", "--bare", "--template=", "--object-format=sha1")
 
     def run(self, *arguments: str, given: bytes = b"") -> None:
         """Run a command that talks to nobody. Raises GitFailedError."""
