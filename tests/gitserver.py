@@ -149,7 +149,7 @@ class _SmartHandler(_Handler):
         self.serving.state.sent += len(content)
 
 
-class _FilesHandler(SimpleHTTPRequestHandler, _Handler):  # type: ignore[misc]
+class _FilesHandler(SimpleHTTPRequestHandler, _Handler):
     def translate_path(self, path: str) -> str:
         return str(self.serving.folder / urlsplit(path).path.lstrip("/"))
 

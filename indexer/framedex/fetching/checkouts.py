@@ -1,7 +1,7 @@
 """Writes the files of a commit as a checkout that shares the objects of a store, byte for byte as they are there.
 
-What framedex reads is written, and what a checkout needs; all else is left out as a sparse checkout leaves it out. No link is
-written, no filter of anybody's runs. The folder is there whole or not at all.
+What framedex reads is written, and what a checkout needs; all else is left out as a sparse checkout leaves it out. No
+link is written, no filter of anybody's runs. The folder is there whole or not at all.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.clones import Clone
 from framedex.fetching.fetch import fetched_already
+from framedex.fetching.origins import Told
 from framedex.fetching.remotes import Remote
+from framedex.fetching.store import ObjectStore
+from framedex.fetching.wanted import Wanted
 from framedex.releases.checkout import commit_of, read_checkout
 from tests.gitrepository import git
 from tests.gitserver import Served, served, served_as_files, silent
@@ -90,9 +94,9 @@ class _Asked:
         self.address, self.bring_commit = remote.address, remote.bring_commit
         self._remote, self._asked = remote, asked
 
-    def bring_contents(self, store: object, wanted: object, contents: list[str], told: object) -> None:
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
         self._asked.append(list(contents))
-        self._remote.bring_contents(store, wanted, contents, told)  # type: ignore[arg-type]
+        self._remote.bring_contents(store, wanted, contents, told)
 
 
 @pytest.mark.parametrize(

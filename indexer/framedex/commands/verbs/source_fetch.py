@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from framedex.fetching.cache import SourceCache
     from framedex.fetching.origins import Origin
     from framedex.fetching.wanted import Wanted
+    from framedex.releases.roots import RootState
     from framedex.settings import Settings
 
 
@@ -73,7 +74,7 @@ def fetch(
         print_lines(_kept_lines(cache))
         return
     settings = load_settings_here()
-    wanted = _wanted(ctx.obj, settings, names)
+    wanted, states = _wanted(ctx.obj, settings, names)
     folders = {each: folder for each in wanted if (folder := fetched_already(cache, each)) is not None}
     print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     missing = [each for each in wanted if each not in folders]
@@ -92,18 +93,22 @@ def fetch(
         folders |= fetched
     if folders:
         _index(ctx.obj, settings, cache, list(folders.values()))
+        _note_others(cache, folders, states)
     for failure in failures:
         print_error(failure)
     if failures:
         ctx.exit(1)
 
 
-def _wanted(index_path: Path | None, settings: Settings, names: Sequence[str]) -> list[Wanted]:
+def _wanted(
+    index_path: Path | None, settings: Settings, names: Sequence[str]
+) -> tuple[list[Wanted], Sequence[RootState]]:
+    """What is to be fetched, and the source folders that there are."""
     from framedex.fetching.wanted import wanted_sources
     from framedex.releases.roots import state_of_root
 
     if names and all("@" in name for name in names) and known_index(index_path, settings) is None:
-        return wanted_sources(names, (), ())
+        return wanted_sources(names, (), ()), ()
     with open_index(index_path) as index:
         builds = index.sources.builds()
         states = [state_of_root(root, builds) for root in index.sources.roots()]
@@ -115,7 +120,7 @@ def _wanted(index_path: Path | None, settings: Settings, names: Sequence[str]) -
         )
     if not wanted:
         note("The source folders have XLA and JAX at the recorded commits: `framedex sources` lists them.")
-    return wanted
+    return wanted, states
 
 
 def _origins(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Origin]:
@@ -207,6 +212,18 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
         store.seal()
     print_lines(report_lines(report))
     note("Next: `framedex sources` tells what the source folders are.")
+
+
+def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
+    """Note which source folders of the user's have the same component at another commit."""
+    fetched = {each.component for each in folders}
+    for state in states:
+        is_others = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)
+        if is_others:
+            note(
+                f"{state.path} has {state.component} too, and what both define leads to both: `framedex sources remove"
+                f" {shlex.quote(str(state.path))}` leaves it to what was fetched."
+            )
 
 
 def _remove(cache: SourceCache, names: Sequence[str]) -> None:
