@@ -11,7 +11,7 @@ from framedex.fetching.wanted import Wanted
 from framedex.plaintext import printable
 
 _NO_GIT = re.compile(r"there is no git")
-_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|sha1 file '.*' write error")
+_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
 _NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
 _NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
 _NOT_ALLOWED = re.compile(

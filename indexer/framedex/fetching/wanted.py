@@ -18,7 +18,8 @@ NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "ja
 """What can be named, and the component whose repository has it."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_SIZES = {"xla": (17, 80), "jax": (7, 27)}  # MB to fetch, and of files, at jaxlib 0.10.2; 0.8 to 0.11: 15 to 17, 5 to 7
+# MB to fetch, and on the disk, at jaxlib 0.10.2: benchmarks/sources_fetch.py. For jaxlib 0.8 it is a tenth less.
+_SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Wanted:
         if self.component not in _SIZES:
             return "how much that is, is not known"
         fetched, written = _SIZES[self.component]
-        return f"about {fetched} MB to fetch, {fetched + written} MB on the disk"
+        return f"about {fetched} MB to fetch, {written} MB on the disk"
 
 
 def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]) -> list[Wanted]:
@@ -65,7 +66,7 @@ def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterab
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
-            one = Wanted(NAMES[component], commit, "", "the commit that you name")
+            one = Wanted(NAMES[component], commit, "", f"{COMPONENTS[NAMES[component]]} {short(commit)}, as you name it")
         elif build is None:
             if names:
                 raise FramedexError(

@@ -142,7 +142,7 @@ def _plan_lines(
         is_mirror = each.component in settings.mirrors
         named = f", the mirror that {settings.file} names" if is_mirror else ""
         folder = cache.checkout(each.component, each.commit or "COMMIT")
-        yield (Span(each.title, "head"), Span(f"  {printable(each.why)}"))
+        yield (Span(printable(each.why), "head"),)
         for clone in clones:
             yield text_line(f"     from {printable(clone.address)}, what it has; the rest", "dim")
         yield text_line(f"     from {printable(last.address)}{printable(named)}", "error" if is_mirror else "dim")
@@ -211,7 +211,7 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
             raise
         store.seal()
     print_lines(report_lines(report))
-    note("Next: `framedex sources` tells what the source folders are.")
+    note("Next: `framedex trace ID` shows the stack of a call, `framedex sources` what the source folders are.")
 
 
 def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
