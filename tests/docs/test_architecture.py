@@ -232,7 +232,8 @@ def test_interpreters_are_started_in_one_place() -> None:
     assert started == {
         "indexer/framedex/interpreters.py: command",
         "indexer/framedex/index/file/seal.py: [*command, os.path.realpath(file)]",
-        "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
+        "indexer/framedex/git.py: _command(git, self._folder, arguments)",
+        "indexer/framedex/git.py: _command(git, folder, arguments)",
         "indexer/framedex/commands/verbs/open.py: [program, *command[1:]]",  # the user's editor
         "indexer/framedex/commands/launching/launch.py: [what.python, *what.arguments]",  # the user's program
         "server/framedex_server/jobs.py: *own_module('framedex_server.worker', self._opened())",

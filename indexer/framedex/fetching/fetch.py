@@ -14,6 +14,7 @@ from framedex.fetching.origins import Origin, OtherCommitError
 from framedex.fetching.running import GitFailedError
 from framedex.fetching.store import ObjectStore, TreeFile
 from framedex.fetching.wanted import Wanted
+from framedex.onpath import program_on_path
 from framedex.progress import Advance, Progress
 from framedex.releases.checkout import read_checkout
 
@@ -28,6 +29,8 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
     folder = cache.checkout(wanted.component, commit) if commit else None
     if folder is None or not folder.is_dir():
         return None
+    if program_on_path("git") is None:
+        return folder
     checkout = read_checkout(folder)
     if checkout is None or checkout.commit != commit or checkout.is_changed is None:
         why = checkout.problem if checkout is not None else None

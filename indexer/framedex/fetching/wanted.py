@@ -66,7 +66,9 @@ def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterab
             )
         build = next((build for build in builds if build.component == component), None)
         if commit:
-            one = Wanted(NAMES[component], commit, "", f"{COMPONENTS[NAMES[component]]} {short(commit)}, as you name it")
+            one = Wanted(
+                NAMES[component], commit, "", f"{COMPONENTS[NAMES[component]]} {short(commit)}, as you name it"
+            )
         elif build is None:
             if names:
                 raise FramedexError(

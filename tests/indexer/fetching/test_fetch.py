@@ -398,6 +398,15 @@ def test_without_git_that_is_said(cache: SourceCache, monkeypatch: pytest.Monkey
     assert error.value.remedy.startswith("Install git")
 
 
+def test_what_is_there_is_found_without_git(
+    cache: SourceCache, repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wanted = xla(head(repository))
+    folder = fetch(cache, wanted, Clone.at(repository))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert fetched_already(cache, wanted) == folder
+
+
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(FramedexError, match="cannot be written") as error:
