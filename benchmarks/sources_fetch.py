@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -90,7 +91,7 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
 
     steps: list[tuple[str, Callable[[], object]]] = [("git fetch --depth=1, git checkout", peer)]
     for batch in _BATCHES:
-        steps.append((f"fetched, {batch} files at once", lambda batch=batch: anew(Remote(address, batch=batch))))
+        steps.append((f"fetched, {batch} files at once", partial(anew, Remote(address, batch=batch))))
     steps += [
         ("fetched, but for what follows", interrupted),
         ("resumed after four batches", lambda: _fetch(cache, commits[0], Remote(address))),
