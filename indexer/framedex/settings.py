@@ -24,6 +24,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 # However a TOML document writes its key `tool.framedex`, it has one of these: `tool.framedex`, `[tool]`, `tool = {`.
 _MAY_BE_SET = re.compile(rb"""tool["'\s]*(?:\.["'\s]*framedex|[]=])""")
 _PLACEHOLDERS = ("path", "line", "commit")
+_MIRRORED = ("xla", "jax", "cpython")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,15 @@ class Settings:
     """What a project has set; paths are absolute.
 
     `sources` are its source roots, `path_map` says where recorded paths are here (the longest prefix counts), `links`
-    has the URL template of a component (`xla`) or of a source root (its path), `index` is the index file, None for the
-    usual one. `editor` is the editors' own table, unchecked. `file` is where all this was read.
+    has the URL template of a component (`xla`) or of a source root (its path), `mirrors` the address from which a
+    component's repository is fetched (a folder is absolute), `index` is the index file, None for the usual one.
+    `editor` is the editors' own table, unchecked. `file` is where all this was read.
     """
 
     sources: tuple[Path, ...] = ()
     path_map: tuple[PathRule, ...] = ()
     links: Mapping[str, str] = field(default_factory=dict)
+    mirrors: Mapping[str, str] = field(default_factory=dict)
     index: Path | None = None
     editor: Mapping[str, object] = field(default_factory=dict)
     file: Path | None = None
@@ -135,6 +138,26 @@ class _Reading:
                 self._wrong(f"links.{key}", "write a URL with {path}, and {line} and {commit} where they belong")
         return replace(settings, links=links)
 
+    def mirrors(self, settings: Settings, value: object) -> Settings:
+        from framedex.fetching.addresses import address_problem, is_local  # few projects set mirrors
+
+        if not isinstance(value, Mapping):
+            self._wrong("mirrors", 'write a table: xla = "https://git.example.org/xla.git"')
+            return settings
+        self._look_for_others("mirrors", value, _MIRRORED)
+        mirrors = {}
+        for component in (each for each in _MIRRORED if each in value):
+            address = value[component]
+            problem = address_problem(address) if isinstance(address, str) else "write the address of a repository"
+            if problem is not None or not isinstance(address, str):
+                self._wrong(f"mirrors.{component}", problem or "")
+            elif is_local(address) and not address.startswith("file:"):
+                if path := self._path(f"mirrors.{component}", address, "write a folder"):
+                    mirrors[component] = str(path)
+            else:
+                mirrors[component] = address
+        return replace(settings, mirrors=mirrors)
+
     def index(self, settings: Settings, value: object) -> Settings:
         path = self._path("index", value, "write the path of a file")
         if path is not None and not self._is_users and not may_be_index(path, self._folder):
@@ -177,6 +200,7 @@ _READERS: Mapping[str, Callable[[_Reading, Settings, object], Settings]] = {
     "sources": _Reading.sources,
     "path-map": _Reading.path_map,
     "links": _Reading.links,
+    "mirrors": _Reading.mirrors,
     "index": _Reading.index,
     "editor": _Reading.editor,
 }

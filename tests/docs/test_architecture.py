@@ -235,7 +235,8 @@ def test_interpreters_are_started_in_one_place() -> None:
     assert started == {
         "indexer/framedex/interpreters.py: command",
         "indexer/framedex/index/file/seal.py: [*command, os.path.realpath(file)]",
-        "indexer/framedex/git.py: [git, *options, '-C', self._folder, *arguments]",
+        "indexer/framedex/git.py: _command(git, self._folder, arguments)",
+        "indexer/framedex/git.py: _command(git, folder, arguments)",
         "indexer/framedex/commands/verbs/open.py: [program, *command[1:]]",  # the user's editor
         "indexer/framedex/commands/editor/browser.py: [program, *command[1:]]",  # the user's browser, in a terminal
         "indexer/framedex/commands/editor/browser.py: command",  # and with windows of its own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,25 @@ def test_plugins_are_looked_for_without_running_anything_of_the_folder(hostile: 
 def test_no_verb_runs_anything_of_the_folder(hostile: HostileFolder, verb: list[str]) -> None:
     done = framedex(hostile, *verb)
     assert "Traceback" not in done.stderr
+    assert hostile.ran() == []
+
+
+@pytest.mark.parametrize("mirror", ["./", "file://{folder}", "ext::sh -c {folder}/git", "--upload-pack={folder}/git"])
+def test_fetching_runs_nothing_of_the_folder_and_of_no_clone_that_is_named(
+    hostile: HostileFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mirror: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    address = mirror.format(folder=hostile.folder)
+    (hostile.folder / "framedex.toml").write_text(f"[mirrors]\njax = {json.dumps(address)}\n")
+    arguments = ("sources", "fetch", f"jax@{'5a' * 20}", "--reference", ".")
+    shown = framedex(hostile, *arguments)
+    assert shown.returncode == 1 and "Nothing was fetched" in shown.stderr
+    if mirror in ("./", "file://{folder}"):
+        done = framedex(hostile, *arguments, "--yes", "--mirrors")
+        assert done.returncode == 1 and "does not have the commit" in done.stderr
+    else:
+        assert "mirrors.jax is not understood" in shown.stderr
     assert hostile.ran() == []
 
 

@@ -44,6 +44,10 @@ _VERBS = {
         "framedex.commands.verbs.source_maps:import_sources",
         "Take the definitions of a source map into the index, in place of those of its component that were there.",
     ),
+    "sources fetch": Verb(
+        "framedex.commands.verbs.source_fetch:fetch",
+        "Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.",
+    ),
     "captures": Verb("framedex.commands.verbs.captures:captures", "List the captures in the index."),
     "calls": Verb(
         "framedex.commands.verbs.calls:calls", "List recorded calls by time: function, arguments, and what it returned."

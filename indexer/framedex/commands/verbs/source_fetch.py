@@ -1,0 +1,258 @@
+"""`framedex sources fetch`: the sources of what was recorded, at its commit, from where they are public."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from framedex import words
+from framedex.commands.output.console import note, print_error, print_lines
+from framedex.commands.output.terminal import Line, Span, text_line
+from framedex.commands.reading.known import (
+    index_path_here,
+    known_index,
+    load_settings_here,
+    open_index,
+    patience,
+)
+from framedex.errors import FramedexError
+from framedex.plaintext import printable
+
+if TYPE_CHECKING:
+    from framedex.fetching.cache import SourceCache
+    from framedex.fetching.origins import Origin
+    from framedex.fetching.wanted import Wanted
+    from framedex.releases.roots import RootState
+    from framedex.settings import Settings
+
+
+@click.command(name="fetch")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--reference",
+    "references",
+    metavar="CLONE",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Copy what this git clone has; only the rest is fetched.",
+)
+@click.option("--yes", is_flag=True, help="Fetch from the public repositories without asking.")
+@click.option("--mirrors", is_flag=True, help="With --yes: also from mirrors that the project's settings name.")
+@click.option("--list", "is_list", is_flag=True, help="Show what the cache has, and what that takes.")
+@click.option(
+    "--remove", "is_removal", is_flag=True, help="Take what was fetched, of NAME or of all, out of the cache."
+)
+@click.pass_context
+def fetch(
+    ctx: click.Context,
+    names: tuple[str, ...],
+    references: tuple[Path, ...],
+    yes: bool,
+    mirrors: bool,
+    is_list: bool,
+    is_removal: bool,
+) -> None:
+    """Fetch the sources of what was recorded, at its commit, into a cache that projects share, and index them.
+
+    NAME is xla, jax, jaxlib or cpython, or has a commit of its own: xla@COMMIT. Without NAME: XLA and JAX, where no
+    source folder has them at the commit of the latest capture. Safe to interrupt: run it again and it goes on.
+    """
+    from framedex.fetching.cache import SourceCache
+    from framedex.fetching.fetch import fetched_already
+
+    cache = SourceCache.usual()
+    if is_list or is_removal:
+        if is_removal:
+            _remove(cache, names)
+        print_lines(_kept_lines(cache))
+        return
+    settings = load_settings_here()
+    wanted, states = _wanted(ctx.obj, settings, names)
+    folders = {each: folder for each in wanted if (folder := fetched_already(cache, each)) is not None}
+    print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
+    missing = [each for each in wanted if each not in folders]
+    failures: list[FramedexError] = []
+    if missing:
+        origins = {each: _origins(each, references, settings) for each in missing}
+        print_lines(_plan_lines(missing, origins, cache, settings))
+        _ask(
+            missing,
+            settings,
+            yes,
+            mirrors,
+            [*names, *(part for each in references for part in ("--reference", str(each)))],
+        )
+        fetched, failures = _fetch(cache, origins)
+        folders |= fetched
+    if folders:
+        _index(ctx.obj, settings, cache, list(folders.values()))
+        _note_others(cache, folders, states)
+    for failure in failures:
+        print_error(failure)
+    if failures:
+        ctx.exit(1)
+
+
+def _wanted(
+    index_path: Path | None, settings: Settings, names: Sequence[str]
+) -> tuple[list[Wanted], Sequence[RootState]]:
+    """What is to be fetched, and the source folders that there are."""
+    from framedex.fetching.wanted import wanted_sources
+    from framedex.releases.roots import state_of_root
+
+    if names and all("@" in name for name in names) and known_index(index_path, settings) is None:
+        return wanted_sources(names, (), ()), ()
+    with open_index(index_path) as index:
+        builds = index.sources.builds()
+        states = [state_of_root(root, builds) for root in index.sources.roots()]
+    wanted = wanted_sources(names, builds, states)
+    if not wanted and not any(build.component in ("xla", "jax") for build in builds):
+        raise FramedexError(
+            "No code of XLA or JAX is recorded.",
+            "Record a program with `framedex run SCRIPT`, or name a commit: xla@COMMIT.",
+        )
+    if not wanted:
+        note("The source folders have XLA and JAX at the recorded commits: `framedex sources` lists them.")
+    return wanted, states
+
+
+def _origins(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Origin]:
+    """Where what is wanted comes from. Raises FramedexError for what is no clone."""
+    from framedex.fetching.addresses import is_local, local_folder
+    from framedex.fetching.clones import Clone
+    from framedex.fetching.remotes import Remote
+
+    address = settings.mirrors.get(wanted.component, wanted.repository)
+    last = Clone.at(Path(local_folder(address))) if is_local(address) else Remote(address)
+    return [*map(Clone.at, references), last]
+
+
+def _plan_lines(
+    missing: Sequence[Wanted], origins: dict[Wanted, list[Origin]], cache: SourceCache, settings: Settings
+) -> Iterator[Line]:
+    for each in missing:
+        *clones, last = origins[each]
+        is_mirror = each.component in settings.mirrors
+        named = f", the mirror that {settings.file} names" if is_mirror else ""
+        folder = cache.checkout(each.component, each.commit or "COMMIT")
+        yield (Span(printable(each.why), "head"),)
+        for clone in clones:
+            yield text_line(f"     from {printable(clone.address)}, what it has; the rest", "dim")
+        yield text_line(f"     from {printable(last.address)}{printable(named)}", "error" if is_mirror else "dim")
+        yield text_line(f"     to   {printable(str(folder))}", "dim")
+        yield text_line(f"     {each.size}", "dim")
+
+
+def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]) -> None:
+    """Go on if the user wants what was shown. Raises FramedexError if not, or if nobody can be asked.
+
+    The settings of a folder may be a stranger's: no address of theirs is taken for agreed to without its own word.
+    """
+    asks_mirror = any(each.component in settings.mirrors for each in missing)
+    if yes and (mirrors or not asks_mirror):
+        return
+    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+        if click.confirm("Fetch it?", err=True):
+            return
+        raise FramedexError("Nothing was fetched.", "")
+    options = ["--yes", *(["--mirrors"] if asks_mirror else [])]
+    raise FramedexError(
+        "Nothing was fetched: "
+        + ("--yes alone does not agree to a mirror of the settings." if yes else "this needs your agreement."),
+        f"`{shlex.join(['framedex', 'sources', 'fetch', *given, *options])}` fetches it.",
+    )
+
+
+def _fetch(cache: SourceCache, origins: dict[Wanted, list[Origin]]) -> tuple[dict[Wanted, Path], list[FramedexError]]:
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.fetching.fetch import fetch_sources
+
+    folders, failures = {}, []
+    try:
+        with progress_on_terminal() as progress:
+            for wanted, places in origins.items():
+                waiting = f"Another process fetches {wanted.component}; waiting for it to finish."
+                try:
+                    folders[wanted] = fetch_sources(cache, wanted, places, progress, partial(note, waiting))
+                    print_lines([text_line(f"{wanted.title}: {printable(str(folders[wanted]))}")])
+                except FramedexError as error:
+                    failures.append(error)
+    except KeyboardInterrupt:
+        note("Interrupted. What has come is kept; run the same command again to go on.")
+        raise
+    return folders, failures
+
+
+def _index(index_path: Path | None, settings: Settings, cache: SourceCache, folders: Sequence[Path]) -> None:
+    """Make the checkouts source folders, in place of others of theirs that were fetched, and read them."""
+    from framedex.commands.output.bars import progress_on_terminal
+    from framedex.commands.output.render_index import report_lines
+    from framedex.index import Store
+    from framedex.ingest import ingest_captures
+
+    with Store(index_path_here(index_path, settings), patience()) as store, progress_on_terminal() as progress:
+        roots = store.sources.roots()
+        with store.transaction():
+            for folder in map(os.path.realpath, folders):
+                for other in cache.others(Path(folder), roots):
+                    store.sources.remove_root(other)
+                    note(f"{folder} takes the place of {other} in this index.")
+        try:
+            report = ingest_captures(store, (), folders, progress, None, settings.path_map)
+        except KeyboardInterrupt:
+            note("Interrupted. What was finished is kept; run `framedex index` to go on.")
+            raise
+        store.seal()
+    print_lines(report_lines(report))
+    note("Next: `framedex trace ID` shows the stack of a call, `framedex sources` what the source folders are.")
+
+
+def _note_others(cache: SourceCache, folders: Mapping[Wanted, Path], states: Sequence[RootState]) -> None:
+    """Note which source folders of the user's have the same component at another commit."""
+    fetched = {each.component for each in folders}
+    for state in states:
+        is_others = state.component in fetched and not state.matches and not state.path.is_relative_to(cache.folder)
+        if is_others:
+            note(
+                f"{state.path} has {state.component} too, and what both define leads to both: `framedex sources remove"
+                f" {shlex.quote(str(state.path))}` leaves it to what was fetched."
+            )
+
+
+def _remove(cache: SourceCache, names: Sequence[str]) -> None:
+    from framedex.fetching.wanted import NAMES
+
+    there = {each.component for each in cache.kept()}
+    unknown = [name for name in names if NAMES.get(name) not in there]
+    if unknown:
+        raise FramedexError(
+            f"Nothing of {unknown[0]} is in the cache.", "`framedex sources fetch --list` lists what is."
+        )
+    for component in sorted({NAMES[name] for name in names} or there):
+        waiting = f"Another process fetches {component}; waiting for it to finish."
+        with cache.locked(component, partial(note, waiting)):
+            try:
+                cache.remove(component)
+            except OSError as error:
+                raise FramedexError(
+                    f"{cache.folder / component} could not be removed: {error.strerror or error}.",
+                    "See who may write it.",
+                ) from error
+    note("Indexes keep what they have read of it until `framedex sources remove DIR`.")
+
+
+def _kept_lines(cache: SourceCache) -> Iterator[Line]:
+    kept = [each for each in cache.kept() if each.checkouts or each.size > 1 << 20]
+    for each in kept:
+        yield (Span(each.component, "head"), Span(f"  {words.size(each.size)}"))
+        for folder in each.checkouts:
+            yield text_line(f"     {printable(str(folder))}")
+    if not kept:
+        yield text_line(f"Nothing is in {printable(str(cache.folder))}.")

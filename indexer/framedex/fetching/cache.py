@@ -1,0 +1,110 @@
+"""The cache of fetched sources: `framedex/sources/COMPONENT` in the user's cache folder, shared by all projects.
+
+A component's folder has its objects (`objects.git`), a checkout for each commit, named for it, and a lock that whoever
+fetches holds. Checkouts are source folders of indexes: nothing goes by itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.userfolders import user_folder
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_LOCK = "lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a component: its checkouts, by their commits, and how many bytes all of it takes."""
+
+    component: str
+    checkouts: tuple[Path, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCache:
+    """The cache in a folder."""
+
+    folder: Path
+
+    @classmethod
+    def usual(cls) -> SourceCache:
+        """The user's. Raises FramedexError where no home is known."""
+        cache = user_folder("XDG_CACHE_HOME")
+        if cache is None:
+            raise FramedexError("There is no cache folder, as no home folder is known.", "Name one by XDG_CACHE_HOME.")
+        return cls(cache / "framedex" / "sources")
+
+    def checkout(self, component: str, commit: str) -> Path:
+        """Where the checkout of a commit is or will be."""
+        return self.folder / component / commit
+
+    def store(self, component: str) -> Path:
+        """Where the objects of a component are."""
+        return self.folder / component / "objects.git"
+
+    def others(self, checkout: Path, folders: list[str]) -> list[str]:
+        """Those of these folders that are other checkouts of the same component in this cache."""
+        beside = checkout.parent
+        return [each for each in folders if Path(each).parent == beside and Path(each) != checkout]
+
+    def kept(self) -> list[Kept]:
+        """What there is."""
+        found = []
+        with suppress(OSError):
+            for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
+                checkouts = tuple(sorted(each for each in folder.iterdir() if _COMMIT.fullmatch(each.name)))
+                found.append(Kept(folder.name, checkouts, _size(folder)))
+        return found
+
+    def remove(self, component: str) -> None:
+        """Take away all that is kept of a component. Raises OSError."""
+        folder = self.folder / component
+        for inside in sorted(folder.iterdir()):
+            if inside.name != _LOCK:  # which whoever removes holds, and others may wait for
+                shutil.rmtree(inside) if inside.is_dir() else inside.unlink()
+
+    @contextmanager
+    def locked(self, component: str, waiting: Callable[[], object]) -> Iterator[int]:
+        """Hold a component's lock, and give its descriptor. `waiting` is called before another process is waited for.
+
+        Raises FramedexError where the cache cannot be written.
+        """
+        folder = self.folder / component
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise FramedexError(
+                f"{folder} cannot be written: {error.strerror or error}.",
+                "Name another cache folder by XDG_CACHE_HOME.",
+            ) from error
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield lock
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # also for what git has started and left running
+            os.close(lock)
+
+
+def _size(folder: Path) -> int:
+    together = 0
+    for inside, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                together += os.lstat(Path(inside, name)).st_blocks * 512
+    return together

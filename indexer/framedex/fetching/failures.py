@@ -1,0 +1,77 @@
+"""What git says when it fails, as what is wrong and what to do about it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from framedex.errors import FramedexError
+from framedex.fetching.wanted import Wanted
+from framedex.plaintext import printable
+
+_NO_GIT = re.compile(r"there is no git")
+_FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
+_NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
+_NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
+_NOT_ALLOWED = re.compile(
+    r"[Aa]uthentication|could not read (?:Username|Password)|Permission denied \(|error: 40[13]|Host key"
+)
+_DAMAGED = re.compile(
+    r"too short to be a packfile|packfile .* (?:cannot be|is truncated|does not match)|corrupt|inflate|bad object"
+    r"|unable to read|loose object|not a tree|not a git repository|bad config|invalid sha1 pointer"
+)
+_LONGEST = 400  # characters of what git said
+
+
+def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> FramedexError:
+    """The error for a command that failed with these words; `address` is that of the repository that was asked."""
+    where = f" from {address}" if address else ""
+    quoted = printable(said if len(said) <= _LONGEST else f"{said[:_LONGEST]}...").rstrip(".")
+    what = f"{wanted.title} could not be fetched{where}: {quoted}."
+    if _NO_GIT.search(said):
+        return FramedexError(what, f"Install git, or bring the sources yourself.\n{by_hand(wanted)}")
+    if _FULL.search(said):
+        return FramedexError(
+            what,
+            f"Make room on the disk of {store.parent}, or name another cache folder by XDG_CACHE_HOME;"
+            " then run it again, and it goes on.",
+        )
+    if address is None and _NOT_WRITABLE.search(said):
+        return FramedexError(what, f"See who may write {store.parent}, or name another cache folder by XDG_CACHE_HOME.")
+    if _DAMAGED.search(said) and (address is None or "objects/pack/" in said):
+        return FramedexError(
+            what,
+            f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
+            " away; then fetch again.",
+        )
+    if _NOT_GIVEN.search(said):
+        return FramedexError(
+            what,
+            "That repository does not have the commit, or does not give a commit by its id."
+            f" Fetch it where that is possible.\n{by_hand(wanted)}",
+        )
+    if _NOT_ALLOWED.search(said):
+        return FramedexError(
+            what, "git asks nobody for a password here: set up one of its credential helpers, or an ssh agent."
+        )
+    return FramedexError(what, f"What has come is kept: run it again, and it goes on.\n{by_hand(wanted)}")
+
+
+def other_commit(wanted: Wanted, address: str, said: str) -> FramedexError:
+    """The error for a repository that answers with another commit."""
+    return FramedexError(
+        f"{address} answers with another commit than {wanted.commit or wanted.tag}: {said}. It is not taken.",
+        f"Fetch it from where it was made: {wanted.repository}.",
+    )
+
+
+def by_hand(wanted: Wanted) -> str:
+    """How to get the sources where there is a network, and to bring them here."""
+    name = wanted.repository.rpartition("/")[2]
+    clone = f"git clone {wanted.repository}"
+    checkout = f"git -C {name} checkout {shlex.quote(wanted.commit or wanted.tag)}"
+    return (
+        f"On a machine with a network: `{clone}`, then `{checkout}`.\n"
+        f"Bring the folder here; then `framedex sources add {name}` and `framedex index`."
+    )

@@ -1,0 +1,120 @@
+"""Long commands of git: what they tell of their progress, a limit for silence, and an end of all that they started."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from framedex.git import started
+
+PATIENCE = 90.0
+"""Seconds for which a command that talks to others may say nothing: git tells its progress each second."""
+
+_PROGRESS = re.compile(r"(?:Receiving|Unpacking|Writing) objects:\s+\d+% \((\d+)/(\d+)\)")
+_OF_NO_USE = re.compile(r".*: +\d+% \(|remote: (?:Enumerating|Counting|Compressing|Total)|warning: |hint: ")
+_LINES = 6  # of what a command said, the last ones
+
+
+class GitFailedError(Exception):
+    """A command that failed; the text is what it said, in a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository of our own, whose folder commands work in. `held` are descriptors that they keep open."""
+
+    folder: Path
+    configuration: Mapping[str, str]
+    held: Sequence[int] = ()
+
+    def run(
+        self,
+        *arguments: str,
+        given: bytes = b"",
+        read_from: IO[bytes] | None = None,
+        into: IO[bytes] | None = None,
+        configuration: Mapping[str, str] | None = None,
+        protocols: str = "",
+        objects: Sequence[Path] = (),
+        patience: float | None = None,
+        told: Callable[[int, int], None] = lambda _done, _total: None,
+    ) -> None:
+        """Run a command, which reads `given` or a file, and may print into a file.
+
+        `told` gets how many objects of how many have come. Raises GitFailedError, also after `patience` seconds of
+        silence. Whatever ends this ends the command, too.
+        """
+        with _readable(given) as text:
+            try:
+                command = started(
+                    self.folder,
+                    *arguments,
+                    stdin=read_from or text,
+                    stdout=into or subprocess.DEVNULL,
+                    overruled={**self.configuration, **(configuration or {})},
+                    protocols=protocols,
+                    objects=objects,
+                    held=self.held,
+                )
+            except OSError as error:
+                raise GitFailedError(str(error)) from error
+        try:
+            said = _listen(command, patience, told)
+        except BaseException:
+            _end(command)
+            raise
+        finally:
+            assert command.stderr is not None
+            command.stderr.close()
+        if command.wait() != 0:
+            raise GitFailedError(said or f"git {arguments[0]} ended with status {command.returncode}")
+
+
+def _readable(given: bytes) -> IO[bytes]:
+    """A file in memory from which a command reads: a pipe would have to be filled while it is listened to."""
+    file = os.fdopen(os.memfd_create("given"), "w+b")
+    file.write(given)
+    file.seek(0)
+    return file
+
+
+def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Callable[[int, int], None]) -> str:
+    """Read all that a command says until it ends; what is no progress of it, in a line."""
+    assert command.stderr is not None
+    source = command.stderr.fileno()
+    said: deque[str] = deque(maxlen=_LINES)
+    rest = b""
+    while True:
+        if not select.select([source], [], [], patience)[0]:
+            raise GitFailedError(f"nothing came for {patience:.0f} s")
+        piece = os.read(source, 1 << 16)
+        *lines, rest = re.split(rb"[\r\n]", rest + piece)
+        for line in [*lines, rest] if not piece else lines:
+            text = line.decode(errors="replace").strip()
+            if match := _PROGRESS.search(text):
+                told(int(match[1]), int(match[2]))
+            elif text and not _OF_NO_USE.match(text):
+                said.append(text)
+        if not piece:
+            return " ".join(dict.fromkeys(said))
+
+
+def _end(command: subprocess.Popen[bytes]) -> None:
+    """End a command and all that it has started."""
+    for number, seconds in ((signal.SIGTERM, 5.0), (signal.SIGKILL, None)):
+        try:
+            os.killpg(command.pid, number)
+            command.wait(seconds)
+        except ProcessLookupError:
+            command.wait()
+        except subprocess.TimeoutExpired:
+            continue
+        return

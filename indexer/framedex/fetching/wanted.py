@@ -1,0 +1,94 @@
+"""What is to be fetched: which commit of which component, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from framedex.errors import FramedexError
+from framedex.releases.builds import Build
+from framedex.releases.repository import REPOSITORIES
+from framedex.releases.roots import COMPONENTS, RootState, build_text, pin_url, short
+
+USUAL = ("xla", "jax")
+"""The components that are fetched where none is named: Python's own sources are seldom what is looked for."""
+
+NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "jax"}
+"""What can be named, and the component whose repository has it."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+# MB to fetch, and on the disk, at jaxlib 0.10.2: benchmarks/sources_fetch.py. For jaxlib 0.8 it is a tenth less.
+_SIZES = {"xla": (17, 110), "jax": (7, 37)}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A commit of a component's repository. Where only its tag is known, `commit` is empty. `why` is a sentence."""
+
+    component: str
+    commit: str
+    tag: str
+    why: str
+
+    @property
+    def title(self) -> str:
+        """`XLA 5a9e73cbd929`."""
+        return f"{COMPONENTS[self.component]} {short(self.commit) or self.tag}"
+
+    @property
+    def repository(self) -> str:
+        """The public address."""
+        return REPOSITORIES[self.component]
+
+    @property
+    def size(self) -> str:
+        """About how much is fetched and written, in words."""
+        if self.component not in _SIZES:
+            return "how much that is, is not known"
+        fetched, written = _SIZES[self.component]
+        return f"about {fetched} MB to fetch, {written} MB on the disk"
+
+
+def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]) -> list[Wanted]:
+    """What of these components, the usual ones without any, no source folder has at the commit that was recorded.
+
+    A name may have a commit of its own: `xla@5a9e73...`. Raises FramedexError for a name or a commit that is not known.
+    """
+    there = {state.component for state in states if state.matches}
+    wanted: dict[tuple[str, str, str], Wanted] = {}
+    for name in names or USUAL:
+        component, _, commit = name.partition("@")
+        if component not in NAMES or (commit and not _COMMIT.fullmatch(commit)):
+            raise FramedexError(
+                f"{name} is nothing that can be fetched.",
+                f"The names are {', '.join(NAMES)}; with a commit of 40 hexadecimal digits: xla@COMMIT.",
+            )
+        build = next((build for build in builds if build.component == component), None)
+        if commit:
+            one = Wanted(
+                NAMES[component], commit, "", f"{COMPONENTS[NAMES[component]]} {short(commit)}, as you name it"
+            )
+        elif build is None:
+            if names:
+                raise FramedexError(
+                    f"No code of {name} is recorded.", f"Name its commit: `framedex sources fetch {name}@COMMIT`."
+                )
+            continue
+        elif NAMES[component] in there and not names:
+            continue
+        else:
+            one = _of_build(build, builds)
+        wanted.setdefault((one.component, one.commit, one.tag if not one.commit else ""), one)
+    return list(wanted.values())
+
+
+def _of_build(build: Build, builds: Sequence[Build]) -> Wanted:
+    if not build.revision:
+        url = pin_url(build, builds)
+        where = f"JAX names it in {url}. " if url else ""
+        raise FramedexError(f"{build_text(build)}.", f"{where}Then: `framedex sources fetch {build.component}@COMMIT`.")
+    is_commit = bool(_COMMIT.fullmatch(build.revision))
+    is_release = build.component in ("jax", "jaxlib") and re.fullmatch(r"[\d.]+", build.version)
+    tag = (f"jax-v{build.version}" if is_release else "") if is_commit else build.revision
+    return Wanted(NAMES[build.component], build.revision if is_commit else "", tag, build_text(build))

@@ -1,0 +1,75 @@
+"""A small repository as XLA's is: sources, other files, a link, attributes that would change what is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from framedex.fetching.cache import SourceCache
+from framedex.fetching.fetch import fetch_sources
+from framedex.fetching.origins import Origin
+from framedex.fetching.wanted import Wanted
+from framedex.progress import Silence
+from tests.gitrepository import commit_all, git
+
+SOURCES = {
+    "xla/pjrt/pjrt_client.h": "class PjRtClient {};\n",
+    "xla/client.cc": "int client() { return 1; }\r\n",
+    "xla/tools/run.py": "def run():\n    return 'Grüße'\n",
+    "xla/xla.proto": "message Options {}\n",
+    "LICENSE": "The licence.\n",
+}
+OTHERS = {"README.md": "# XLA\n", "xla/BUILD": "cc_library()\n", "xla/tests/big.hlo": "HloModule x\n" * 1000}
+ATTRIBUTES = "* text eol=crlf filter=stranger ident working-tree-encoding=UTF-16\n"
+
+
+def make_repository(folder: Path) -> str:
+    """Make the bare repository `folder` with one commit, which the branch `main` and the tag `jax-v1.2` are of."""
+    work = folder.with_name(f"{folder.name}-work")
+    for name, content in (SOURCES | OTHERS).items():
+        file = work / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode())
+    (work / "xla" / "linked.py").symlink_to("/etc/hostname")
+    git(work.parent, "init", "-q", "--initial-branch=main", work.name)
+    commit_all(work)
+    (work / ".gitattributes").write_text(ATTRIBUTES)
+    (work / ".git" / "info" / "attributes").write_text("* -text -ident !eol !filter !working-tree-encoding\n")
+    commit = commit_all(work)
+    git(work, "tag", "-a", "-m", "a release", "jax-v1.2")
+    git(work.parent, "clone", "-q", "--bare", work.name, folder.name)
+    git(folder, "config", "uploadpack.allowFilter", "true")
+    return commit
+
+
+def add_commit(folder: Path, name: str, content: str) -> str:
+    """Add a commit with one more file to a repository made here."""
+    work = folder.with_name(f"{folder.name}-work")
+    (work / name).write_text(content)
+    commit = commit_all(work)
+    git(work, "push", "-q", str(folder), "main")
+    return commit
+
+
+def xla(commit: str, tag: str = "") -> Wanted:
+    """What is wanted."""
+    return Wanted("xla", commit, tag, "a test wants it")
+
+
+def fetch(cache: SourceCache, wanted: Wanted, *origins: Origin) -> Path:
+    """Fetch without anybody who watches."""
+
+    def waiting() -> None:
+        raise AssertionError("nobody else fetches")
+
+    return fetch_sources(cache, wanted, origins, Silence(), waiting)
+
+
+def written(checkout: Path) -> dict[str, bytes]:
+    """The files of a checkout, without git's own."""
+    files = (file for file in checkout.rglob("*") if file.is_file() and ".git" not in file.relative_to(checkout).parts)
+    return {str(file.relative_to(checkout)): file.read_bytes() for file in files}
+
+
+def contents() -> dict[str, bytes]:
+    """What a checkout has."""
+    return {name: text.encode() for name, text in (SOURCES | {".gitattributes": ATTRIBUTES}).items()}
