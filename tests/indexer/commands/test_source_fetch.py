@@ -84,6 +84,12 @@ def test_without_agreement_it_says_what_it_would_fetch_from_where_and_the_comman
     assert not recorded.checkout.parent.exists()
 
 
+def test_of_a_further_commit_it_says_that_less_comes(recorded: Recorded) -> None:
+    recorded.mirror()
+    run("fetch", "--yes", "--mirrors")
+    assert "less than 7 MB to fetch, as some of it is here" in run("fetch", f"jax@{'5a' * 20}").stdout
+
+
 def test_what_was_fetched_is_a_source_folder_that_is_read_and_at_the_recorded_commit(recorded: Recorded) -> None:
     recorded.mirror()
     result = run("fetch", "--yes", "--mirrors")

@@ -300,6 +300,29 @@ def test_after_a_clone_another_commit_can_be_fetched(cache: SourceCache, reposit
     assert written(folder) == contents() | {"xla/new.cc": b"int added();\n"}
 
 
+def test_a_partial_clone_is_asked_for_no_more_than_it_has(cache: SourceCache, repository: Path) -> None:
+    clone = repository.parent.parent / "partial"
+    with served(repository.parent) as server:
+        address = f"{server.address}/xla.git"
+        git(repository.parent, "clone", "-q", "--bare", "--filter=blob:none", address, str(clone))
+        before = server.posts
+        folder = fetch(cache, xla(head(repository)), Clone.at(clone), Remote(address))
+        assert server.posts == before + 1  # all contents at once; the folders are the clone's
+    assert written(folder) == contents()
+
+
+def test_a_damaged_clone_is_told_to_be_that(cache: SourceCache, repository: Path) -> None:
+    commit = head(repository)
+    git(repository, "repack", "-q", "-a", "-d")
+    (pack,) = repository.glob("objects/pack/*.pack")
+    pack.chmod(0o644)
+    pack.write_bytes(pack.read_bytes()[:100] + bytes(pack.stat().st_size - 100))
+    with pytest.raises(FramedexError) as error:
+        fetch(cache, xla(commit), Clone.at(repository))
+    assert "fetch --remove" not in error.value.remedy
+    assert fetched_already(cache, xla(commit)) is None
+
+
 def test_nothing_that_a_clone_configures_runs(cache: SourceCache, repository: Path, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     hook = f"touch {witness}; exit 1"
