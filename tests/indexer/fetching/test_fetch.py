@@ -180,6 +180,17 @@ def test_a_server_that_wants_a_password_asks_nobody(cache: SourceCache, reposito
     assert "asks nobody for a password" in error.value.remedy
 
 
+def test_the_ssh_that_the_user_names_is_taken(
+    cache: SourceCache, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\n[ "$1" = -G ] && exit 1\nfor last; do :; done\nexec sh -c "$last"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    folder = fetch(cache, xla(head(repository)), Remote(f"ssh://git@git.example.org{repository}"))
+    assert written(folder) == contents()
+
+
 def test_an_interrupted_fetch_goes_on_where_it_was(cache: SourceCache, repository: Path) -> None:
     wanted = xla(head(repository))
     with served(repository.parent) as server:
