@@ -173,6 +173,14 @@ def test_offline_the_two_commands_are_told_and_the_index_stays(recorded: Recorde
     assert (recorded.folder / ".framedex" / "index.db").read_bytes() == before
 
 
+def test_what_came_is_indexed_though_something_else_did_not(recorded: Recorded) -> None:
+    recorded.settings(f'[mirrors]\njax = "{recorded.server.address}/jax.git"\nxla = "http://127.0.0.1:1/xla.git"\n')
+    result = run("fetch", "jax", f"xla@{'5a' * 20}", "--yes", "--mirrors")
+    assert result.exit_code == 1
+    assert "XLA 5a5a5a5a5a5a could not be fetched" in result.stderr
+    assert roots(recorded.folder) == [str(recorded.checkout)]
+
+
 def test_ctrl_c_says_how_to_go_on_and_the_index_stays(recorded: Recorded) -> None:
     recorded.mirror()
     before = (recorded.folder / ".framedex" / "index.db").read_bytes()

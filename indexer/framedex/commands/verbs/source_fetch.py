@@ -157,7 +157,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     asks_mirror = any(each.component in settings.mirrors for each in missing)
     if yes and (mirrors or not asks_mirror):
         return
-    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+    if not yes and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         if click.confirm("Fetch it?", err=True):
             return
         raise FramedexError("Nothing was fetched.", "")
