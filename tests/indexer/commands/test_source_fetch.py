@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -82,6 +84,28 @@ def test_without_agreement_it_says_what_it_would_fetch_from_where_and_the_comman
     assert "about 7 MB to fetch" in result.stdout
     assert "`framedex sources fetch --yes` fetches it." in result.stderr
     assert not recorded.checkout.parent.exists()
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1)])
+def test_on_a_terminal_it_asks(recorded: Recorded, answer: str, status: int) -> None:
+    recorded.mirror()
+    ours, theirs = pty.openpty()
+    script = "from framedex.commands.main import cli; cli(['sources', 'fetch'])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=recorded.folder, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown, is_answered = b"", False
+    with suppress(OSError):  # a terminal that nobody has open any more
+        while piece := os.read(ours, 4096):
+            shown += piece
+            if b"[y/N]" in shown and not is_answered:
+                os.write(ours, f"{answer}\n".encode())
+                is_answered = True
+    os.close(ours)
+    assert process.wait() == status, shown
+    assert f"from {recorded.server.address}/jax.git" in shown.decode()
+    assert recorded.checkout.exists() == (answer == "y")
 
 
 def test_of_a_further_commit_it_says_that_less_comes(recorded: Recorded) -> None:
