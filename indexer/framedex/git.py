@@ -51,7 +51,8 @@ class Git:
         try:
             done = subprocess.run(
                 _command(git, self._folder, arguments),
-                input=given,
+                stdin=None if given else subprocess.DEVNULL,
+                input=given or None,
                 capture_output=True,
                 timeout=self._patience,
                 check=False,

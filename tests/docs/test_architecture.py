@@ -95,6 +95,7 @@ def files_importing(module: str, *folders: Path) -> set[str]:
             ),
         ),
         ("framedex_server", ("server/",)),
+        ("framedex.git.started", ("indexer/framedex/fetching/",)),
         (
             "framedex.ingest",
             ("indexer/framedex/commands/", "indexer/framedex/ingest/", "server/framedex_server/worker"),

@@ -11,6 +11,7 @@ from framedex.fetching.wanted import Wanted
 from framedex.plaintext import printable
 
 _NO_GIT = re.compile(r"there is no git")
+_TOO_OLD = re.compile(r"unknown option|framedex-origin' does not appear")
 _FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
 _NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
 _NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
@@ -31,6 +32,8 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
     what = f"{wanted.title} could not be fetched{where}: {quoted}."
     if _NO_GIT.search(said):
         return FramedexError(what, f"Install git, or bring the sources yourself.\n{by_hand(wanted)}")
+    if _TOO_OLD.search(said):
+        return FramedexError(what, f"git 2.31 or a later one is needed.\n{by_hand(wanted)}")
     if _FULL.search(said):
         return FramedexError(
             what,
@@ -39,7 +42,7 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
         )
     if address is None and _NOT_WRITABLE.search(said):
         return FramedexError(what, f"See who may write {store.parent}, or name another cache folder by XDG_CACHE_HOME.")
-    if _DAMAGED.search(said) and (address is None or "objects/pack/" in said):
+    if _DAMAGED.search(said) and (address is None or " ./objects/" in said):
         return FramedexError(
             what,
             f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
@@ -48,7 +51,7 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
     if _NOT_GIVEN.search(said):
         return FramedexError(
             what,
-            "That repository does not have the commit, or does not give a commit by its id."
+            "That repository does not have the commit, does not give commits by their ids, or is served as plain files."
             f" Fetch it where that is possible.\n{by_hand(wanted)}",
         )
     if _NOT_ALLOWED.search(said):

@@ -32,7 +32,7 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
     if program_on_path("git") is None:
         return folder
     checkout = read_checkout(folder)
-    if checkout is None or checkout.commit != commit or checkout.is_changed is None:
+    if checkout is None or checkout.commit != commit:
         why = checkout.problem if checkout is not None else None
         raise FramedexError(
             f"{folder} is not the checkout that it should be{f': {why}' if why else '.'}",

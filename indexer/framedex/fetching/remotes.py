@@ -6,6 +6,7 @@ fetching by id are asked for more at once.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,6 +83,8 @@ class Remote:
                 f"remote.{_NAME}.url": self.address,
                 f"remote.{_NAME}.promisor": "true",
                 f"remote.{_NAME}.partialclonefilter": "blob:none",
+                # Where nobody listens any more, after a kill, git itself gives up a server that says nothing.
+                **{"http.lowSpeedLimit": "1", "http.lowSpeedTime": str(math.ceil(self.patience))},
                 **({"fetch.negotiationAlgorithm": "noop"} if given or "--no-filter" in arguments else {}),
             },
             protocols=":".join(REMOTE),

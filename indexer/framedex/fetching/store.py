@@ -6,7 +6,6 @@ missing object is missing, and costs no process that would look for it.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,8 +106,3 @@ class ObjectStore:
 def reference_of(commit: str) -> str:
     """The reference that keeps a commit, which is here with all its folders."""
     return f"refs/framedex/{commit}"
-
-
-def remove_store(folder: Path) -> None:
-    """Take a store away, whole or not."""
-    shutil.rmtree(folder, ignore_errors=True)

@@ -41,22 +41,27 @@ class Wanted:
         """The public address."""
         return REPOSITORIES[self.component]
 
-    @property
-    def size(self) -> str:
-        """About how much is fetched and written, in words."""
+    def size(self, *, is_first: bool) -> str:
+        """About how much is fetched and written, in words; less where it is not the first commit of its component."""
         if self.component not in _SIZES:
             return "how much that is, is not known"
         fetched, written = _SIZES[self.component]
-        return f"about {fetched} MB to fetch, {written} MB on the disk"
+        if is_first:
+            return f"about {fetched} MB to fetch, {written} MB on the disk"
+        return f"less than {fetched} MB to fetch, as some of it is here; about {written - fetched} MB on the disk"
 
 
-def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]) -> list[Wanted]:
+def wanted_sources(
+    names: Sequence[str], builds: Sequence[Build], states: Iterable[RootState]
+) -> tuple[list[Wanted], list[FramedexError]]:
     """What of these components, the usual ones without any, no source folder has at the commit that was recorded.
 
-    A name may have a commit of its own: `xla@5a9e73...`. Raises FramedexError for a name or a commit that is not known.
+    And an error for each of which the commit is not known. A name may have a commit of its own: `xla@5a9e73...`. Raises
+    FramedexError for a name that cannot be fetched.
     """
     there = {state.component for state in states if state.matches}
     wanted: dict[tuple[str, str, str], Wanted] = {}
+    unknown = []
     for name in names or USUAL:
         component, _, commit = name.partition("@")
         if component not in NAMES or (commit and not _COMMIT.fullmatch(commit)):
@@ -77,17 +82,22 @@ def wanted_sources(names: Sequence[str], builds: Sequence[Build], states: Iterab
             continue
         elif NAMES[component] in there and not names:
             continue
+        elif not build.revision:
+            unknown.append(_unknown(build, builds))
+            continue
         else:
-            one = _of_build(build, builds)
+            one = _of_build(build)
         wanted.setdefault((one.component, one.commit, one.tag if not one.commit else ""), one)
-    return list(wanted.values())
+    return list(wanted.values()), unknown
 
 
-def _of_build(build: Build, builds: Sequence[Build]) -> Wanted:
-    if not build.revision:
-        url = pin_url(build, builds)
-        where = f"JAX names it in {url}. " if url else ""
-        raise FramedexError(f"{build_text(build)}.", f"{where}Then: `framedex sources fetch {build.component}@COMMIT`.")
+def _unknown(build: Build, builds: Sequence[Build]) -> FramedexError:
+    url = pin_url(build, builds)
+    where = f"JAX names it in {url}. " if url else ""
+    return FramedexError(f"{build_text(build)}.", f"{where}Then: `framedex sources fetch {build.component}@COMMIT`.")
+
+
+def _of_build(build: Build) -> Wanted:
     is_commit = bool(_COMMIT.fullmatch(build.revision))
     is_release = build.component in ("jax", "jaxlib") and re.fullmatch(r"[\d.]+", build.version)
     tag = (f"jax-v{build.version}" if is_release else "") if is_commit else build.revision

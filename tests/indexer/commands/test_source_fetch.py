@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -82,6 +84,34 @@ def test_without_agreement_it_says_what_it_would_fetch_from_where_and_the_comman
     assert "about 7 MB to fetch" in result.stdout
     assert "`framedex sources fetch --yes` fetches it." in result.stderr
     assert not recorded.checkout.parent.exists()
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y", 0), ("n", 1)])
+def test_on_a_terminal_it_asks(recorded: Recorded, answer: str, status: int) -> None:
+    recorded.mirror()
+    ours, theirs = pty.openpty()
+    script = "from framedex.commands.main import cli; cli(['sources', 'fetch'])"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=recorded.folder, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown, is_answered = b"", False
+    with suppress(OSError):  # a terminal that nobody has open any more
+        while piece := os.read(ours, 4096):
+            shown += piece
+            if b"[y/N]" in shown and not is_answered:
+                os.write(ours, f"{answer}\n".encode())
+                is_answered = True
+    os.close(ours)
+    assert process.wait() == status, shown
+    assert f"from {recorded.server.address}/jax.git" in shown.decode()
+    assert recorded.checkout.exists() == (answer == "y")
+
+
+def test_of_a_further_commit_it_says_that_less_comes(recorded: Recorded) -> None:
+    recorded.mirror()
+    run("fetch", "--yes", "--mirrors")
+    assert "less than 7 MB to fetch, as some of it is here" in run("fetch", f"jax@{'5a' * 20}").stdout
 
 
 def test_what_was_fetched_is_a_source_folder_that_is_read_and_at_the_recorded_commit(recorded: Recorded) -> None:
@@ -165,6 +195,14 @@ def test_offline_the_two_commands_are_told_and_the_index_stays(recorded: Recorde
     assert f"`git -C jax checkout {recorded.commit}`" in result.stderr
     assert "`framedex sources add jax`" in result.stderr
     assert (recorded.folder / ".framedex" / "index.db").read_bytes() == before
+
+
+def test_what_came_is_indexed_though_something_else_did_not(recorded: Recorded) -> None:
+    recorded.settings(f'[mirrors]\njax = "{recorded.server.address}/jax.git"\nxla = "http://127.0.0.1:1/xla.git"\n')
+    result = run("fetch", "jax", f"xla@{'5a' * 20}", "--yes", "--mirrors")
+    assert result.exit_code == 1
+    assert "XLA 5a5a5a5a5a5a could not be fetched" in result.stderr
+    assert roots(recorded.folder) == [str(recorded.checkout)]
 
 
 def test_ctrl_c_says_how_to_go_on_and_the_index_stays(recorded: Recorded) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.fetch import fetch_sources
-from framedex.fetching.origins import Origin
+from framedex.fetching.origins import Origin, Told
+from framedex.fetching.remotes import Remote
+from framedex.fetching.store import ObjectStore
 from framedex.fetching.wanted import Wanted
 from framedex.progress import Silence
 from tests.gitrepository import commit_all, git
@@ -73,3 +76,20 @@ def written(checkout: Path) -> dict[str, bytes]:
 def contents() -> dict[str, bytes]:
     """What a checkout has."""
     return {name: text.encode() for name, text in (SOURCES | {".gitattributes": ATTRIBUTES}).items()}
+
+
+def head(repository: Path) -> str:
+    """The commit of the branch `main`."""
+    return git(repository, "rev-parse", "main")
+
+
+class Asked:
+    """A remote, and which contents it was asked for."""
+
+    def __init__(self, remote: Remote, asked: list[list[str]]) -> None:
+        self.address, self.bring_commit = remote.address, remote.bring_commit
+        self._remote, self._asked = remote, asked
+
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
+        self._asked.append(list(contents))
+        self._remote.bring_contents(store, wanted, contents, told)

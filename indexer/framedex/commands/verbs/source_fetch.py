@@ -74,11 +74,10 @@ def fetch(
         print_lines(_kept_lines(cache))
         return
     settings = load_settings_here()
-    wanted, states = _wanted(ctx.obj, settings, names)
+    wanted, failures, states = _wanted(ctx.obj, settings, names)
     folders = {each: folder for each in wanted if (folder := fetched_already(cache, each)) is not None}
     print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     missing = [each for each in wanted if each not in folders]
-    failures: list[FramedexError] = []
     if missing:
         origins = {each: _origins(each, references, settings) for each in missing}
         print_lines(_plan_lines(missing, origins, cache, settings))
@@ -89,8 +88,7 @@ def fetch(
             mirrors,
             [*names, *(part for each in references for part in ("--reference", str(each)))],
         )
-        fetched, failures = _fetch(cache, origins)
-        folders |= fetched
+        folders |= _fetch(cache, origins, failures)
     if folders:
         _index(ctx.obj, settings, cache, list(folders.values()))
         _note_others(cache, folders, states)
@@ -102,25 +100,25 @@ def fetch(
 
 def _wanted(
     index_path: Path | None, settings: Settings, names: Sequence[str]
-) -> tuple[list[Wanted], Sequence[RootState]]:
-    """What is to be fetched, and the source folders that there are."""
+) -> tuple[list[Wanted], list[FramedexError], Sequence[RootState]]:
+    """What is to be fetched, an error for each of which no commit is known, and the source folders that there are."""
     from framedex.fetching.wanted import wanted_sources
     from framedex.releases.roots import state_of_root
 
     if names and all("@" in name for name in names) and known_index(index_path, settings) is None:
-        return wanted_sources(names, (), ()), ()
+        return *wanted_sources(names, (), ()), ()
     with open_index(index_path) as index:
         builds = index.sources.builds()
         states = [state_of_root(root, builds) for root in index.sources.roots()]
-    wanted = wanted_sources(names, builds, states)
+    wanted, unknown = wanted_sources(names, builds, states)
     if not wanted and not any(build.component in ("xla", "jax") for build in builds):
         raise FramedexError(
             "No code of XLA or JAX is recorded.",
             "Record a program with `framedex run SCRIPT`, or name a commit: xla@COMMIT.",
         )
-    if not wanted:
+    if not wanted and not unknown:
         note("The source folders have XLA and JAX at the recorded commits: `framedex sources` lists them.")
-    return wanted, states
+    return wanted, unknown, states
 
 
 def _origins(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Origin]:
@@ -147,7 +145,8 @@ def _plan_lines(
             yield text_line(f"     from {printable(clone.address)}, what it has; the rest", "dim")
         yield text_line(f"     from {printable(last.address)}{printable(named)}", "error" if is_mirror else "dim")
         yield text_line(f"     to   {printable(str(folder))}", "dim")
-        yield text_line(f"     {each.size}", "dim")
+        is_first = not any(kept.checkouts for kept in cache.kept() if kept.component == each.component)
+        yield text_line(f"     {each.size(is_first=is_first)}", "dim")
 
 
 def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool, given: Sequence[str]) -> None:
@@ -158,7 +157,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     asks_mirror = any(each.component in settings.mirrors for each in missing)
     if yes and (mirrors or not asks_mirror):
         return
-    if not yes and sys.stdin.isatty() and sys.stderr.isatty():
+    if not yes and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         if click.confirm("Fetch it?", err=True):
             return
         raise FramedexError("Nothing was fetched.", "")
@@ -170,11 +169,14 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
     )
 
 
-def _fetch(cache: SourceCache, origins: dict[Wanted, list[Origin]]) -> tuple[dict[Wanted, Path], list[FramedexError]]:
+def _fetch(
+    cache: SourceCache, origins: Mapping[Wanted, list[Origin]], failures: list[FramedexError]
+) -> dict[Wanted, Path]:
+    """Fetch what is wanted, one after the other; what fails is added to `failures`."""
     from framedex.commands.output.bars import progress_on_terminal
     from framedex.fetching.fetch import fetch_sources
 
-    folders, failures = {}, []
+    folders = {}
     try:
         with progress_on_terminal() as progress:
             for wanted, places in origins.items():
@@ -187,7 +189,7 @@ def _fetch(cache: SourceCache, origins: dict[Wanted, list[Origin]]) -> tuple[dic
     except KeyboardInterrupt:
         note("Interrupted. What has come is kept; run the same command again to go on.")
         raise
-    return folders, failures
+    return folders
 
 
 def _index(index_path: Path | None, settings: Settings, cache: SourceCache, folders: Sequence[Path]) -> None:
@@ -201,6 +203,7 @@ def _index(index_path: Path | None, settings: Settings, cache: SourceCache, fold
         roots = store.sources.roots()
         with store.transaction():
             for folder in map(os.path.realpath, folders):
+                store.sources.add_root(folder)
                 for other in cache.others(Path(folder), roots):
                     store.sources.remove_root(other)
                     note(f"{folder} takes the place of {other} in this index.")
