@@ -3,8 +3,8 @@
     python benchmarks/symbols.py [BINARY] [--rounds N] [--xz LEVEL]
 
 BINARY defaults to jaxlib's libjax_common.so. Its symbols are also moved into `.gnu_debugdata` in a copy, which takes as
-much room as BINARY in the temporary folder; `xz` alone, decompressing them, is the peer of that. Rounds are interleaved,
-so that a busy machine slows all alike. Medians of processor time, that of children included.
+much room as BINARY in the temporary folder; `xz` alone, decompressing them, is the peer of that. Rounds are
+interleaved, so that a busy machine slows all alike. Medians of processor time, that of children included.
 """
 
 from __future__ import annotations
