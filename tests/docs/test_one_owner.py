@@ -14,6 +14,7 @@ ASKING = {"isfile", "isdir", "exists", "lexists", "is_file", "is_dir", "stat", "
 ELSEWHERE = {
     "indexer/framedex": {
         "binaries/contents.py": "binaries",
+        "binaries/debuginfod.py": "what its cache has",
         "binaries/line_tables.py": "what it keeps",
         "captures/folders.py": "captures",
         "commands/editor/choice.py": "editors",

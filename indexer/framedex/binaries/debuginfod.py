@@ -142,8 +142,8 @@ class Debuginfod:
     def _give_up(self, server: str, name: str, why: str) -> None:
         self._servers.remove(server)
         self.problems.append(
-            f"{server} was to give debug information of {name}, but {why}. It is not asked again in this run;"
-            " `framedex index --rebuild` asks it anew, without DEBUGINFOD_URLS in the environment nobody is asked."
+            f"{server} was to give debug information of {name}, but {why}. It is not asked again in this run."
+            " `framedex index --rebuild` asks anew; without DEBUGINFOD_URLS in the environment nobody is asked."
         )
 
     def _is_missing(self, kept: Path) -> bool:

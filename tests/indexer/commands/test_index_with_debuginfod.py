@@ -54,12 +54,12 @@ def project(recorded: tuple[Path, Path], tmp_path: Path) -> Path:
     return tmp_path
 
 
-def command(*arguments: str) -> list[str]:
+def command(*arguments: str, verb: str = "index") -> list[str]:
     return [
         sys.executable,
         "-c",
         "from framedex.commands.main import cli; cli(prog_name='framedex')",
-        "index",
+        verb,
         *arguments,
     ]
 
@@ -128,6 +128,16 @@ def test_servers_are_asked_once_for_what_they_lack(project: Path, started: Start
     assert server.asked == asked
     assert "is stripped" in plain.stdout and "is stripped" in asking.stdout and "is stripped" in again.stdout
     assert server.address not in asking.stderr
+
+
+def test_a_trace_says_who_tells_why_frames_have_no_name(project: Path) -> None:
+    index(project)
+
+    trace = command("PJRT_Client_BufferFromHostBuffer", verb="trace")
+    done = subprocess.run(trace, cwd=project, capture_output=True, text=True, check=True, timeout=TIMEOUT)
+
+    assert "(unnamed function)" in done.stdout
+    assert "1 frame of libthrough.so without a name: `framedex doctor` says why." in done.stderr
 
 
 def test_a_settings_file_names_no_server(project: Path, started: Started) -> None:

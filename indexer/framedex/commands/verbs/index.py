@@ -57,6 +57,8 @@ def index_captures(
 
     DIR is a capture or a folder that holds captures, such as the DIR of `framedex run -o DIR`. Without DIR, every
     capture under .framedex/captures that is new or has grown. Safe to interrupt: run it again and it goes on.
+
+    Where DEBUGINFOD_URLS names servers, they are asked for the debug files that recorded binaries lack.
     """
     if lazy and rebuild:
         raise FramedexError(
