@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def main(client,
 FOO, WITH_X, WITH_Y, RUN, INNER = 10, 20, 30, 40, 50
 """Lines of `callee.cc` on which the callees stand."""
 
-_STACKS = [
+STACKS = [
     [("main", 3), ("serve", 2), ("Foo", FOO)],
     [("main", 3), ("serve", 8), ("WithX", WITH_X)],
     [("main", 3), ("serve", 10), ("WithY", WITH_Y)],
@@ -93,13 +94,13 @@ class Spread:
         return self.root / ".framedex" / "index.db"
 
 
-def record_spread(root: Path) -> Spread:
-    """Write the program below `root`, and an index of a run of it: four calls, one with each stack."""
+def record_spread(root: Path, chains: Sequence[Sequence[tuple[str, int]]] = STACKS) -> Spread:
+    """Write the program below `root`, and an index of a run of it: a call with each stack, as function and line."""
     spread = Spread(root.resolve())
     for path, text in ((spread.python, PYTHON), (spread.cpp, CPP), (spread.callee, "//\n" * 60)):
         path.write_text(text, encoding="utf-8")
-    frames = list(dict.fromkeys(frame for stack in _STACKS for frame in stack))
-    stacks = [Stack(tuple(frames.index(frame) for frame in reversed(stack))) for stack in _STACKS]
+    frames = list(dict.fromkeys(frame for stack in chains for frame in stack))
+    stacks = [Stack(tuple(frames.index(frame) for frame in reversed(stack))) for stack in chains]
     count = len(stacks)
     calls = Calls(
         thread=np.zeros(count, np.uint32),

@@ -6,8 +6,8 @@ definitions out, and never tells one of several methods from the others.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import PurePath
 
@@ -19,21 +19,24 @@ _QUALIFIED = compiled_on_use(r"(?:.*[^\w:>])?(?:::)?((?:\w+::)+)~?\w+")
 _RECEIVER = compiled_on_use(r"(?:(.*?)(?:\.|->))\s*(?:template\s+)?~?\w+", 16)  # re.DOTALL
 _OWN = frozenset(("this", "(*this)", "self", "cls", "super()"))
 
+Scope = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """A definition: what its qualified name consists of but for the last part, its kind, and the file that it is in."""
 
     name: str
-    scope: tuple[str, ...]
+    scope: Scope
     kind: str
     path: str
+    folders: tuple[str, ...]
 
     @staticmethod
     def of(name: str, kind: str, path: str, language: str) -> Named:
         """A definition by its columns."""
         scope = tuple(name.split(".")[:-1]) if language == "python" else path_of(name)[:-1]
-        return Named(name, scope, kind, path)
+        return Named(name, scope, kind, path, PurePath(path).parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,74 +47,91 @@ class Meant:
     is_sure: bool
 
 
-def meant(kind: str, written: str, caller: Named, language: str, definitions: Sequence[Named]) -> Meant:
-    """Which of the definitions, which all have the called name, a call in `caller` can be of.
+class Namesakes:
+    """All definitions of one name in a language, to be asked about calls of it: there may be thousands of both."""
 
-    `kind` and `written` are those of the `CallSite`; nothing is written where it is the name alone, or long.
-    """
-    if language == "python":
-        found = _in_python(written, caller, definitions)
-    else:
-        found = _in_cpp(kind, written, caller, definitions)
-    return replace(found, definitions=_nearest_copies(caller, found.definitions))
+    def __init__(self, definitions: Iterable[Named], language: str) -> None:
+        self._language = language
+        self._all = list(definitions)
+        self._methods = [each for each in self._all if each.kind == "method"]
+        self._functions = [each for each in self._all if each.kind == "function"]
+        self._by_scope: dict[Scope, list[Named]] = {}
+        self._by_file: dict[str, list[Named]] = {}
+        for each in self._all:
+            self._by_scope.setdefault(each.scope, []).append(each)
+            self._by_file.setdefault(each.path, []).append(each)
+        self._by_writing: dict[object, list[Named]] = {}
+        self._has_copies = len({_copy(each) for each in self._all}) < len(self._all)
+
+    def meant(self, kind: str, written: str, caller: Named) -> Meant:
+        """Which of the definitions a call in `caller` can be of.
+
+        `kind` and `written` are those of the `CallSite`; nothing is written where it is the name alone, or long.
+        """
+        is_python = self._language == "python"
+        found = self._in_python(written, caller) if is_python else self._in_cpp(kind, written, caller)
+        return Meant(_nearest_copies(caller, found.definitions), found.is_sure) if self._has_copies else found
+
+    def _in_cpp(self, kind: str, written: str, caller: Named) -> Meant:
+        while "<" in written and (shorter := _ARGUMENTS.sub("", written)) != written:
+            written = shorter
+        if "::" in written and (qualified := _QUALIFIED.fullmatch(written)):
+            scope = tuple(qualified[1].split("::")[:-1])
+            return Meant(self._with(scope, lambda each: each.scope[-len(scope) :] == scope), is_sure=True)
+        if kind == "operator":
+            return Meant(self._all, is_sure=False)
+        if receiver := _RECEIVER.fullmatch(written):
+            is_own = receiver[1].strip() in _OWN
+            mine = [each for each in self._around(caller) if each.kind == "method"] if is_own else []
+            return Meant(mine or self._methods, is_sure=bool(mine))
+        around = self._around(caller)
+        return Meant(around or self._all, is_sure=bool(around))
+
+    def _around(self, caller: Named) -> Sequence[Named]:
+        """The definitions in the innermost scope around the caller that has any, as unqualified names are looked up."""
+        scopes = (caller.scope[:length] for length in range(len(caller.scope), 0, -1))
+        return next((self._by_scope[scope] for scope in scopes if scope in self._by_scope), ())
+
+    def _in_python(self, written: str, caller: Named) -> Meant:
+        receiver, _, _ = written.rpartition(".")
+        if not receiver:
+            in_file = self._by_file.get(caller.path, ())
+            here = [each for each in in_file if each.kind == "function" and _is_visible(each, caller)]
+            return Meant(here or self._with("global", lambda each: not each.scope), is_sure=bool(here))
+        if receiver in _OWN:
+            own_class = tuple(caller.name.partition(".<locals>")[0].split(".")[:-1])
+            in_file = self._by_file.get(caller.path, ()) if receiver != "super()" else ()
+            mine = [each for each in in_file if each.kind == "method" and each.scope == own_class]
+            return Meant(mine or self._methods, is_sure=bool(mine))
+        last = receiver.rpartition(".")[2]
+        named = self._with(("of", last), lambda each: last == (each.scope[-1] if each.scope else _module(each)))
+        others = self._with("attributes", lambda each: each.kind == "method" or not each.scope)
+        return Meant(named or others, is_sure=bool(named))
+
+    def _with(self, key: object, condition: Callable[[Named], bool]) -> list[Named]:
+        """Those that fulfil a condition, which is told by its key: what is written repeats."""
+        if key not in self._by_writing:
+            self._by_writing[key] = [each for each in self._all if condition(each)]
+        return self._by_writing[key]
 
 
 def _nearest_copies(caller: Named, definitions: Sequence[Named]) -> list[Named]:
     """The definitions, each once where several trees have it: a package that is installed and checked out."""
     nearest: dict[tuple[str, tuple[str, ...]], Named] = {}
     for each in definitions:
-        copy = each.name, PurePath(each.path).parts[-2:]
-        known = nearest.setdefault(copy, each)
+        known = nearest.setdefault(_copy(each), each)
         if known is not each and _in_common(each, caller) > _in_common(known, caller):
-            nearest[copy] = each
+            nearest[_copy(each)] = each
     return list(nearest.values())
 
 
+def _copy(definition: Named) -> tuple[str, tuple[str, ...]]:
+    return definition.name, definition.folders[-2:]
+
+
 def _in_common(one: Named, other: Named) -> int:
-    pairs = zip(PurePath(one.path).parts, PurePath(other.path).parts, strict=False)
+    pairs = zip(one.folders, other.folders, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-
-
-def _in_cpp(kind: str, written: str, caller: Named, definitions: Sequence[Named]) -> Meant:
-    while "<" in written and (shorter := _ARGUMENTS.sub("", written)) != written:
-        written = shorter
-    if qualified := _QUALIFIED.fullmatch(written):
-        scope = tuple(qualified[1].split("::")[:-1])
-        return Meant([each for each in definitions if each.scope[-len(scope) :] == scope], is_sure=True)
-    if kind == "operator":
-        return Meant(definitions, is_sure=False)
-    if receiver := _RECEIVER.fullmatch(written):
-        methods = [each for each in definitions if each.kind == "method"]
-        mine = _around(caller, methods) if receiver[1].strip() in _OWN else []
-        return Meant(mine or methods, is_sure=bool(mine))
-    around = _around(caller, definitions)
-    return Meant(around or definitions, is_sure=bool(around))
-
-
-def _around(caller: Named, definitions: Sequence[Named]) -> list[Named]:
-    """The definitions in the innermost scope around the caller that has any, as unqualified names are looked up."""
-    for length in range(len(caller.scope), 0, -1):
-        scope = caller.scope[:length]
-        if found := [each for each in definitions if each.scope == scope]:
-            return found
-    return []
-
-
-def _in_python(written: str, caller: Named, definitions: Sequence[Named]) -> Meant:
-    receiver, _, _ = written.rpartition(".")
-    methods = [each for each in definitions if each.kind == "method"]
-    if not receiver:
-        functions = [each for each in definitions if each.kind == "function"]
-        here = [each for each in functions if each.path == caller.path and _is_visible(each, caller)]
-        return Meant(here or [each for each in functions if not each.scope], is_sure=bool(here))
-    if receiver in _OWN:
-        own_class = tuple(caller.name.partition(".<locals>")[0].split(".")[:-1])
-        mine = [each for each in methods if (each.path, each.scope) == (caller.path, own_class)]
-        is_mine = bool(mine) and receiver != "super()"
-        return Meant(mine if is_mine else methods, is_sure=is_mine)
-    last = receiver.rpartition(".")[2]
-    named = [each for each in definitions if last == (each.scope[-1] if each.scope else _module(each))]
-    return Meant(named or [*methods, *(each for each in definitions if not each.scope)], is_sure=bool(named))
 
 
 def _is_visible(function: Named, caller: Named) -> bool:
@@ -121,5 +141,6 @@ def _is_visible(function: Named, caller: Named) -> bool:
 
 
 def _module(function: Named) -> str:
+    """The name of the module that a function is in."""
     path = PurePath(function.path)
     return path.parent.name if path.name == "__init__.py" else path.stem

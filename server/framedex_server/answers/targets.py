@@ -48,8 +48,13 @@ def came_by(session: Session, place: Place, index: Index) -> Sequence[int] | Non
 
 def _known_line(session: Session, place: Place, index: Index) -> int | None:
     """The line of a place to which an answer has led: itself, or one of its statement where it has no frames."""
-    lines = (place.line, *index.line(place.path, place.line).lines)
-    return next((line for line in lines if session.trail.nodes_at(index.path, place.path, line) is not None), None)
+
+    def is_known(line: int) -> bool:
+        return session.trail.nodes_at(index.path, place.path, line) is not None
+
+    if is_known(place.line):
+        return place.line
+    return next(filter(is_known, index.line(place.path, place.line).lines), None)
 
 
 def along(

@@ -29,6 +29,9 @@ FRAMES_OF_TEXTS = {
     *("framedex_native", "framedex.binaries", "framedex.interchange", "framedex.releases", "framedex.sources"),
     *("framedex.model.sources", "framedex.model.source_trees", "framedex.model.traces"),
 }
+# Of a line without frames it has to be known whether it is part of a statement that has some. The last two are what the
+# wheels of grammars import.
+PARSING = {"framedex_native", "framedex.model.sources", "framedex.sources", "importlib.resources", "tempfile"}
 NEEDS: dict[str, set[str]] = {
     "--version": set(),
     "--help": set(),
@@ -42,7 +45,8 @@ NEEDS: dict[str, set[str]] = {
     "trace 1": {"framedex.model.traces"},
     "trace 1 --json": {"framedex.model.traces"},
     "where demo.py": {"framedex.model.lines"},
-    "where demo.py:5": {"framedex.model.lines"},
+    "where demo.py:2": {"framedex.model.lines"},
+    "where demo.py:5": {"framedex.model.lines"} | PARSING,
     "find transfer": {"framedex.model.sources"},
     "callers transfer": set(),
     "callees transfer": set(),
@@ -68,8 +72,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Project:
 def test_a_verb_imports_nothing_that_it_has_no_use_for(indexed: Project, verb: str) -> None:
     imported = _imported_by(indexed, *verb.split())
 
-    assert NEVER & imported == set()
-    assert OF_SOME & imported <= NEEDS[verb]
+    assert (NEVER | OF_SOME) & imported <= NEEDS[verb]
 
 
 @pytest.mark.parametrize("verb", _VERBS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from framedex.sources.meant import Named, meant
+from framedex.sources.meant import Named, Namesakes
 
 A = ("a::Foo::make", "method", "/x/foo.cc")
 B = ("b::Bar::make", "method", "/x/bar.cc")
@@ -13,7 +13,7 @@ FREE = ("a::make", "function", "/x/free.cc")
 
 def cpp(written: str, caller: str = "c::f", kind: str = "call") -> tuple[list[str], bool]:
     definitions = [Named.of(*each, "cpp") for each in (A, B, FREE)]
-    found = meant(kind, written, Named.of(caller, "function", "/x/caller.cc", "cpp"), "cpp", definitions)
+    found = Namesakes(definitions, "cpp").meant(kind, written, Named.of(caller, "function", "/x/caller.cc", "cpp"))
     return [each.name for each in found.definitions], found.is_sure
 
 
@@ -44,7 +44,7 @@ def python(
     written: str, caller: str, path: str, *definitions: tuple[str, str, str]
 ) -> tuple[list[tuple[str, str]], bool]:
     named = [Named.of(*each, "python") for each in definitions]
-    found = meant("call", written, Named.of(caller, "function", path, "python"), "python", named)
+    found = Namesakes(named, "python").meant("call", written, Named.of(caller, "function", path, "python"))
     return [(each.name, each.path) for each in found.definitions], found.is_sure
 
 

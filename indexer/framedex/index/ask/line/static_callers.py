@@ -22,12 +22,12 @@ from framedex.model import How, StaticCaller, StaticCallers, is_local
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
     from framedex.model import FunctionRow
-    from framedex.sources.meant import Named
+    from framedex.sources.meant import Namesakes
 
 _MOST_LINES = 20
 
 _MOST_UNSURE = 50
-"""Callers by what stands before no name but this: with more, it is a name that libraries use too (`size`, `get`)."""
+"""Callers of which the text tells only that they may call the function: with more, the name is one of libraries too."""
 
 
 def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> StaticCallers:
@@ -37,7 +37,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
     left out, and counted.
     """
     # With the readers of binaries, which other questions do without.
-    from framedex.sources.meant import Named
+    from framedex.sources.meant import Named, Namesakes
 
     target = _target(line)
     if target is None:
@@ -49,7 +49,7 @@ def static_callers(line: AskedLine, recorded: Sequence[FunctionRow] = ()) -> Sta
         json_list(CALLED),
         target.language,
     )
-    namesakes = [Named.of(name, kind, path, target.language) for name, kind, path in rows]
+    namesakes = Namesakes((Named.of(*row, target.language) for row in rows), target.language)
     sure: list[StaticCaller] = []
     unsure: list[StaticCaller] = []
     doubtful = 0
@@ -82,16 +82,16 @@ class _Calls:
     is_sure: bool
 
 
-def _calls_of(target: _Target, path: str, row: _Calling, namesakes: Sequence[Named]) -> _Calls | None:
+def _calls_of(target: _Target, path: str, row: _Calling, namesakes: Namesakes) -> _Calls | None:
     """None where its calls of the name are of other functions."""
-    from framedex.sources.meant import Named, meant
+    from framedex.sources.meant import Named
 
     caller = Named.of(row.name, row.kind, row.path, target.language)
     # Python tells functions apart by their files too; overloads, and what platforms have of a function, are one in C++.
     by_file = target.language == "python"
     found: list[tuple[int, int, bool]] = []
     for line, kind, written in _sites_of(target.short_name, row.sites):
-        can_be = meant(kind, written, caller, target.language, namesakes)
+        can_be = namesakes.meant(kind, written, caller)
         functions = {(each.name, each.path if by_file else "") for each in can_be.definitions}
         if any((each.name, each.path) == (target.name, path) for each in can_be.definitions):
             found.append((line, len(functions), can_be.is_sure and len(functions) == 1))
