@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Locator, expect
 
@@ -75,6 +79,31 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
     expect(activity.message(f"The source of {missing} is not here.")).to_contain_text("framedex index --source")
     activity.answer_message(missing, "Add a source folder…")
     expect(activity.page.locator(".quick-input-widget")).to_contain_text("A folder with sources")
+
+
+def test_a_frame_that_is_public_and_not_here_opens_its_page(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    """Given a map of sources that are not here, VS Code asks before it leads to the address of a frame in it."""
+    public = Project(shutil.copytree(project.folder, tmp_path / "public"), project.framedex)
+    (tmp_path / "jax" / "jaxlib").mkdir(parents=True)
+    (tmp_path / "jax" / "jaxlib" / "py_values.cc").write_text(
+        "namespace jax {\nResult DevicePutWithSharding(Client* client) {\n  return {};\n}\n}\n"
+    )
+    commit = "990e6a0b84138346e6a38785412f36356e0e5dc3"
+    of = ("--component", "jaxlib", "--commit", commit, "--repository", "https://github.com/jax-ml/jax")
+    public.run("sources", "export", str(tmp_path / "jax"), "-o", str(tmp_path / "jaxlib.fdmap"), *of)
+    public.run("sources", "import", str(tmp_path / "jaxlib.fdmap"))
+    window = new_window(public.folder)
+    window.load()
+    window.show_view("framedex")
+    row(window, "device_put.py").click()
+    row(window, PUT).click()
+    window.unfold(row(window, SCALAR))
+
+    expect(row(window, "DevicePutWithSharding")).to_contain_text("py_values.cc:2 [not here]")
+    row(window, "DevicePutWithSharding").first.click()
+    expect(window.page.locator(".monaco-dialog-box")).to_contain_text(f"/jax/blob/{commit}/jaxlib/py_values.cc#L2")
 
 
 def test_a_filter_leaves_the_calls_that_contain_it(activity: Workbench) -> None:
