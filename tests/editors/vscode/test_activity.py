@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from playwright.sync_api import Locator, expect
 
 from framedex.index import Index
 from framedex.model import Role
-from tests.editors.vscode.project import Project
+from tests.editors.vscode.project import PUBLIC, Project, make_public
 from tests.editors.vscode.workbench import Workbench
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
@@ -85,15 +84,7 @@ def test_a_frame_that_is_public_and_not_here_opens_its_page(
     project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
 ) -> None:
     """Given a map of sources that are not here, VS Code asks before it leads to the address of a frame in it."""
-    public = Project(shutil.copytree(project.folder, tmp_path / "public"), project.framedex)
-    (tmp_path / "jax" / "jaxlib").mkdir(parents=True)
-    (tmp_path / "jax" / "jaxlib" / "py_values.cc").write_text(
-        "namespace jax {\nResult DevicePutWithSharding(Client* client) {\n  return {};\n}\n}\n"
-    )
-    commit = "990e6a0b84138346e6a38785412f36356e0e5dc3"
-    of = ("--component", "jaxlib", "--commit", commit, "--repository", "https://github.com/jax-ml/jax")
-    public.run("sources", "export", str(tmp_path / "jax"), "-o", str(tmp_path / "jaxlib.fdmap"), *of)
-    public.run("sources", "import", str(tmp_path / "jaxlib.fdmap"))
+    public = make_public(project, tmp_path)
     window = new_window(public.folder)
     window.load()
     window.show_view("framedex")
@@ -103,7 +94,7 @@ def test_a_frame_that_is_public_and_not_here_opens_its_page(
 
     expect(row(window, "DevicePutWithSharding")).to_contain_text("py_values.cc:2 [not here]")
     row(window, "DevicePutWithSharding").first.click()
-    expect(window.page.locator(".monaco-dialog-box")).to_contain_text(f"/jax/blob/{commit}/jaxlib/py_values.cc#L2")
+    expect(window.page.locator(".monaco-dialog-box")).to_contain_text(PUBLIC.removeprefix("https:"))
 
 
 def test_a_filter_leaves_the_calls_that_contain_it(activity: Workbench) -> None:
