@@ -27,6 +27,8 @@ WALK = [("library.py", 2), ("library.py", 5), ("table.cc", 21), ("table.cc", 30)
 def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
     """Run an editor on a recorded program in a folder with a hostile name below `root`; what its script saw.
 
+    What was recorded in /build is not here, but public.
+
     The script finds in $FRAMEDEX_SESSION, as JSON: `plugin` to load, `cmd` that starts the server, the `demo`, a
     `trace` document, a `log` with a stack and the demo of `roads` through several trees to open, the `lines` to go to
     in them, and where to write its `report`.
@@ -40,6 +42,8 @@ def play(command: Sequence[str], plugin: Path, root: Path) -> dict[str, Any]:
     log.write_text(
         f'no stack\nTraceback (most recent call last):\n  File "{recording.library}", line 4, in device_put\n'
     )
+    public = "https://example.org/moved/blob/main/{path}#L{line}"
+    (recording.root / "framedex.toml").write_text(f'[links]\n"/build" = "{public}"\n')
     report = recording.root / "report.json"
     session = {
         "plugin": str(plugin),

@@ -95,10 +95,12 @@ def test_a_stack_is_picked_from_a_list_and_its_frames_are_listed(seen: dict[str,
         ("demo.py", 8),
         ("demo.py", 5),
         ("library.py", 4),
+        ("", 0),
         ("client.cc", 4),
         ("mock.cc", 4),
     ]
-    assert seen["frames"][4]["text"] == "xla::Client::BufferFromHost [definition]"
+    assert seen["frames"][4]["text"] == "jax::Moved  /build/moved.cc:20 [not here]"
+    assert seen["frames"][5]["text"] == "xla::Client::BufferFromHost [definition]"
 
 
 def test_a_call_is_picked_from_a_list_and_its_trace_is_opened(seen: dict[str, Any]) -> None:

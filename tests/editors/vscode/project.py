@@ -75,6 +75,24 @@ def make_project(root: Path) -> Project:
     return project
 
 
+PUBLIC = "https://github.com/jax-ml/jax/blob/990e6a0b84138346e6a38785412f36356e0e5dc3/jaxlib/py_values.cc#L2"
+"""Where `jax::DevicePutWithSharding` is to be read in `make_public`."""
+
+
+def make_public(project: Project, root: Path) -> Project:
+    """The project below `root`, with a map of a source that is not here: one frame of its calls is public."""
+    public = Project(shutil.copytree(project.folder, root / "public"), project.framedex)
+    sources, commit = root / "jax", PUBLIC.split("/")[6]
+    (sources / "jaxlib").mkdir(parents=True)
+    (sources / "jaxlib" / "py_values.cc").write_text(
+        "namespace jax {\nResult DevicePutWithSharding(Client* client) {\n  return {};\n}\n}\n"
+    )
+    of = ("--component", "jaxlib", "--commit", commit, "--repository", "https://github.com/jax-ml/jax")
+    public.run("sources", "export", str(sources), "-o", str(root / "jaxlib.fdmap"), *of)
+    public.run("sources", "import", str(root / "jaxlib.fdmap"))
+    return public
+
+
 def write_command(folder: Path) -> Path:
     """The command, for programs that look for it: it runs in this Python whatever their environment is."""
     folder.mkdir()

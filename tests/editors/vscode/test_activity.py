@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Locator, expect
 
 from framedex.index import Index
 from framedex.model import Role
-from tests.editors.vscode.project import Project
+from tests.editors.vscode.project import PUBLIC, Project, make_public
 from tests.editors.vscode.workbench import Workbench
 
 PUT = "PJRT_Client_BufferFromHostBuffer"
@@ -75,6 +78,23 @@ def test_a_frame_without_a_source_offers_to_add_one(activity: Workbench, project
     expect(activity.message(f"The source of {missing} is not here.")).to_contain_text("framedex index --source")
     activity.answer_message(missing, "Add a source folder…")
     expect(activity.page.locator(".quick-input-widget")).to_contain_text("A folder with sources")
+
+
+def test_a_frame_that_is_public_and_not_here_opens_its_page(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    """Given a map of sources that are not here, VS Code asks before it leads to the address of a frame in it."""
+    public = make_public(project, tmp_path)
+    window = new_window(public.folder)
+    window.load()
+    window.show_view("framedex")
+    row(window, "device_put.py").click()
+    row(window, PUT).click()
+    window.unfold(row(window, SCALAR))
+
+    expect(row(window, "DevicePutWithSharding")).to_contain_text("py_values.cc:2 [not here]")
+    row(window, "DevicePutWithSharding").first.click()
+    expect(window.page.locator(".monaco-dialog-box")).to_contain_text(PUBLIC.removeprefix("https:"))
 
 
 def test_a_filter_leaves_the_calls_that_contain_it(activity: Workbench) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.editors.vscode.project import Project
+from tests.editors.vscode.project import PUBLIC, Project, make_public
 from tests.editors.vscode.workbench import Workbench
 
 LINKS = {
@@ -28,3 +30,22 @@ def test_a_click_with_ctrl_opens_the_line(window: Workbench, project: Project, t
     expect(prompt).to_have_text(re.compile(r"#\s*$"))
     window.follow(text, at="device_put", says="Open the source of this frame")
     window.expect_place(project.program.name, LINKS[text])
+
+
+def test_a_frame_that_is_public_is_short_and_leads_to_its_page(
+    project: Project, new_window: Callable[[Path], Workbench], tmp_path: Path
+) -> None:
+    """VS Code's terminal follows links to the web that stand behind a text, after a question."""
+    public = make_public(project, tmp_path)
+    window = new_window(public.folder)
+    window.load()
+    window.open(public.program, 1)
+    window.expect_captures("1 capture")
+    window.run("Terminal: Create New Terminal")
+    rows = window.page.locator(".terminal.xterm .xterm-rows")
+    expect(rows).to_contain_text("#")
+    window.page.keyboard.type("framedex find DevicePutWithSharding\n")
+    expect(rows).to_have_text(re.compile(r"not here.*#\s*$"))
+    expect(rows).not_to_contain_text("https://")
+    window.follow("jaxlib/py_values.cc:2", at="py_values", says=PUBLIC)
+    expect(window.page.locator(".monaco-dialog-box")).to_contain_text(PUBLIC.removeprefix("https:"))

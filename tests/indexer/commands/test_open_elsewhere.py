@@ -127,6 +127,14 @@ def test_without_a_checkout_the_page_is_opened(desk: Desk, number: int) -> None:
     assert "glue/glue.cc:4 is not on this machine: its public page was opened" in " ".join(result.stderr.split())
 
 
+def test_a_path_that_was_shortened_for_a_narrow_terminal_is_found(desk: Desk) -> None:
+    checkout(desk.folder.parent / "checkout")
+
+    assert open_text("  N glue::convert  …/glue/glue.cc:4 [single]").exit_code == 0
+
+    assert desk.told("vim") == ["+call cursor(4,1)", f"{desk.folder.parent}/checkout/glue/glue.cc"]
+
+
 def test_the_working_folder_may_be_the_checkout(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = checkout(desk.folder.parent / "elsewhere")
     monkeypatch.chdir(desk.folder.parent / "elsewhere" / "glue")

@@ -28,6 +28,8 @@ def editing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {folder / "log"}\n')
     editor.chmod(0o755)
     monkeypatch.setenv("FRAMEDEX_EDITOR", str(editor))
+    for variable in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.chdir(folder)
 

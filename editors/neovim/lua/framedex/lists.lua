@@ -1,7 +1,7 @@
 --- The stacks and the calls through a line, and the frames of a stack, in the quickfix window.
 ---
---- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace; :colder leads back to the list
---- before.
+--- <CR> on a stack picks it and lists its frames, <CR> on a call opens its trace, <CR> on a frame that is not here its
+--- public page; :colder leads back to the list before.
 
 local request = require("framedex.request")
 
@@ -25,6 +25,7 @@ end
 local function open_list(list)
   vim.fn.setqflist({}, " ", list)
   vim.cmd("botright copen")
+  vim.keymap.set("n", "<CR>", choose, { buffer = true, desc = "framedex: choose" })
 end
 
 local function list_through_line(method, kind, text)
@@ -35,7 +36,6 @@ local function list_through_line(method, kind, text)
     end, found)
     local title = ("framedex: %s through this line"):format(kind)
     open_list({ title = title, items = items, context = { kind = kind, framedex = found } })
-    vim.keymap.set("n", "<CR>", choose, { buffer = true, desc = "framedex: choose" })
   end)
 end
 
@@ -75,20 +75,32 @@ function take.calls(call)
   require("framedex.trace").open_trace(call.id)
 end
 
---- List the frames with source of the stack along which you step, outermost first.
+--- List the frames of the stack along which you step, outermost first, as far as their source is here or public.
 function M.frames()
   request.find("framedex/stack", {}, function(picked, encoding)
-    local items, now = {}, 1
+    local items, urls, now = {}, {}, 1
     for number, frame in ipairs(picked.stackFrames) do
-      if request.value(frame.location) then
+      local place = request.value(frame.publicPlace)
+      if place and frame.role == "code" then
+        table.insert(items, { text = ("%s  %s [not here]"):format(frame["function"], place) })
+        urls[#items] = request.value(frame.url) or ""
+      elseif request.value(frame.location) then
         local item = vim.lsp.util.locations_to_items({ frame.location }, encoding)[1]
         local how = frame.how ~= "exact" and (" [%s]"):format(frame.how) or ""
         table.insert(items, vim.tbl_extend("force", item, { text = frame["function"] .. how }))
+        urls[#items] = ""
         now = number <= picked.frame + 1 and #items or now
       end
     end
-    open_list({ title = "framedex: the stack of " .. picked.boundary, items = items, idx = now })
+    local title = "framedex: the stack of " .. picked.boundary
+    open_list({ title = title, items = items, idx = now, context = { kind = "frames", framedex = urls } })
   end)
+end
+
+function take.frames(url)
+  if url ~= "" then
+    request.execute("framedex.openPublic", url)
+  end
 end
 
 return M

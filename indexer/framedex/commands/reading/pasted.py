@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 _HLO_FIELDS = re.compile(r'source_file="(?:[^"\\]|\\.)*"[^{}]*source_line=\d+[^{}]*')
 _SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ()]*")
+_SHORTENED = "…/"
+"""How verbs show a path whose first folders had no room."""
+
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|\\^{}]+")
 _PARAMETERS = re.compile(r"(?<=\w)\([^()]*\)(?: const)?$")
 _MOST_SIMILAR = 8
@@ -80,7 +83,7 @@ class Finder:
 
         Raises FramedexError that says what was tried, or what it may be.
         """
-        plain = _without_escapes(text)
+        plain = _without_escapes(text).replace(_SHORTENED, "")
         written = [text, restore(text), plain.strip()]
         if not written[-1]:
             raise FramedexError("There is nothing to open.", "Name a file, FILE:LINE, or paste a frame.")
@@ -141,11 +144,14 @@ class Finder:
             )
         return Page(line.url, name)
 
-    def _elsewhere(self, places: Iterable[Location]) -> Place | Page | None:
-        """What is public of places that are not here; None where none is."""
+    def _elsewhere(self, name: str, places: Iterable[Location]) -> Place | Page | None:
+        """What is public of the places of a name that are not here; None where none is."""
         from framedex.releases.addresses import read_address
 
-        found = next((place for place in places if place.url), None)
+        public = list({place.url: place for place in places if place.url}.values())
+        if len(public) > 1:
+            raise _several(name, public)
+        found = public[0] if public else None
         if found is None or found.url is None:
             return None
         line = read_address(found.url, self._settings.links)
@@ -184,7 +190,7 @@ class Finder:
             return replace(opened, column=frame.place.column or None) if opened.line == frame.place.line else opened
         if local:
             raise _several(path, local)
-        if (elsewhere := self._elsewhere(places)) is not None:
+        if (elsewhere := self._elsewhere(path, places)) is not None:
             return elsewhere
         raise self._missing(path)
 
@@ -197,7 +203,7 @@ class Finder:
             return self._of_location(local[0], name)
         if local:
             raise _several(name, local)
-        if (elsewhere := self._elsewhere(places)) is not None:
+        if (elsewhere := self._elsewhere(name, places)) is not None:
             return elsewhere
         if self._index is None:
             raise _UnknownSymbolError(
@@ -314,5 +320,5 @@ def _line(location: Location) -> int:
 
 
 def _several(name: str, places: Iterable[Location]) -> FramedexError:
-    listed = "\n".join(dict.fromkeys(f"{printable(place.path)}:{_line(place)}" for place in places))
+    listed = "\n".join(dict.fromkeys(place.url or f"{printable(place.path)}:{_line(place)}" for place in places))
     return FramedexError(f"Several places may be meant by {printable(name)}:\n{listed}", "Open the one that you mean.")
