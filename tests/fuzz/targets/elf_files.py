@@ -22,5 +22,6 @@ def run(data: bytes) -> None:
     for address in addresses:
         binary.code_around(address)
         binary.function_at(address)
+        binary.function_start(address)
         binary.ffi_handler(address)
     assert all(isinstance(problem, str) for problem in binary.problems)
