@@ -64,6 +64,15 @@ def is_local(path: str) -> bool:
     return path.startswith("/")
 
 
+NEAREST = "+nearest"
+"""What the part of a source map's path that names the commit ends with, where that is of the nearest release only."""
+
+
+def is_of_nearest_release(path: str) -> bool:
+    """Whether a path is of a source map of another release than what was recorded (`xla@131bf41acb46+nearest:...`)."""
+    return not is_local(path) and path.partition(":")[0].endswith(NEAREST)
+
+
 def path_in_repository(path: str) -> str:
     """The path of a source map without what says of which component and commit it is; another one as it is."""
     match = OF_A_MAP.fullmatch(path)
