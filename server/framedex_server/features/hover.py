@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from framedex.model.places import is_of_nearest_release
 from framedex.placetext import location_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
@@ -211,7 +212,7 @@ def _excerpts(
     finder = InCheckouts(session, index, place.uri)
     for there in elsewhere[:MOST_EXCERPTS]:
         if (here := finder.find(there)) is not None:
-            labels = location_labels(here)
+            labels = [*["nearest release"] * is_of_nearest_release(there.path), *location_labels(here)]
             how = f" [{', '.join(labels)}]" if labels else ""
             name = markup.code(f"{place_name(there)}")
             yield f"{markup.link(name, f'{session.documents.uri_of(here.path)}#L{here.line}')}{how}"

@@ -94,6 +94,16 @@ def test_at_another_commit_the_line_is_found_again_and_marked(desk: Desk, number
     assert "[followed, moved from 4]" in " ".join(result.stderr.split())
 
 
+def test_a_line_of_the_nearest_release_says_so_wherever_it_is_opened(desk: Desk) -> None:
+    commit = checkout(desk.folder.parent / "checkout")
+
+    result = open_text(f"glue@{commit[:12]}+nearest:glue/glue.cc:4")
+    assert desk.told("vim")[0] == "+call cursor(4,1)" and "[nearest release]" in result.stderr
+
+    result = open_text("xla@5a9e73cbd925+nearest:xla/shape.cc:4")
+    assert len(desk.told("browser")) == 1 and "[nearest release]" in result.stderr
+
+
 def test_a_line_of_a_commit_that_the_checkout_lacks_is_doubtful(desk: Desk) -> None:
     checkout(desk.folder.parent / "checkout")
 

@@ -23,7 +23,7 @@ from framedex.commands.reading.known import known_index, load_settings_here, not
 from framedex.commands.reading.whereabouts import whereabouts
 from framedex.errors import FramedexError
 from framedex.model import How, Language, Location
-from framedex.model.places import path_in_repository
+from framedex.model.places import is_of_nearest_release, path_in_repository
 from framedex.placetext import location_labels
 from framedex.plaintext import printable, restore
 from framedex.releases.stated import StatedReleases
@@ -128,13 +128,16 @@ class Finder:
         if self._index is not None:
             known = self._index.published(Location(str(named.path), named.line or 1, How.EXACT)).url
             line = replace(line, url=known or line.url)
-        return self._of_public(line)
+        return self._of_public(line, is_of_nearest_release(str(named.path)))
 
-    def _of_public(self, line: PublicLine) -> Place | Page:
-        """The line in a checkout that is here, else its page."""
+    def _of_public(self, line: PublicLine, is_nearest: bool = False) -> Place | Page:
+        """The line in a checkout that is here, else its page; `is_nearest`: of another release than was recorded."""
         name = printable(f"{line.path}:{line.line}" if line.line else line.path)
+        name += " [nearest release]" * is_nearest
         here = self._checkouts.find(line)
         if here is not None:
+            if is_nearest and not location_labels(here):
+                note(f"{name}: {printable(here.path)}:{here.line}")
             place = self._of_location(here, name)
             return noted_if_short(place) if line.line else replace(place, line=None)
         if line.url is None:
@@ -156,7 +159,7 @@ class Finder:
             return None
         line = read_address(found.url, self._settings.links)
         page = Page(found.url, f"{printable(path_in_repository(found.path))}:{found.line}")
-        return self._of_public(line) if line is not None else page
+        return self._of_public(line, is_of_nearest_release(found.path)) if line is not None else page
 
     def _of_path(self, named: Place) -> Place | Page:
         path = str(named.path)
