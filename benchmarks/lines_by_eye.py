@@ -6,7 +6,7 @@
 
 A frame is a return address, a callee what was seen below it. `draw` writes a table without verdicts, `show` prints each
 row with its source and the machine code's calls around it. Whoever has judged writes a verdict (`right`; `among`: the
-true place is a candidate; `wrong`; `undecidable`), the true place and a note into the last three columns. `judge` counts
+true place is a candidate; `wrong`; `undecidable`), the true place and a note into the last three columns. `judge` tells
 what an index says today of the frames of such a list, and prints those of which it says something else. The index may
 be made of other sources, such as a source map of the same commit.
 """
@@ -170,12 +170,12 @@ def _show_calls(binary: Binary, offset: int) -> None:
     """The calls before and after this one in the machine code, and others of the same function."""
     code = binary.code_around(offset - 1)
     calls = code.calls if code else []
-    at = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == offset), None)
+    at = next((i for i, call in enumerate(calls) if call.returns_to == offset), None)
     if code is None or at is None:
         print("   no call of the machine code returns here")
         return
-    target = calls[at][1]
-    alike = sum(other == target for _, other in calls)
+    target = calls[at].target
+    alike = sum(other[1:] == calls[at][1:] for other in calls)
     for word, targets in (("before", code.before(at)[:5]), ("calls", [target]), ("after", code.after(at)[:5])):
         print(f"   {word:6} {'; '.join(_called(binary, each) for each in targets)}")
     print(f"   {alike} of {len(calls)} calls; numbers {code.numbers(at)}")

@@ -23,6 +23,7 @@ _INLINED = 1.0  # what a neighbour counts that was inlined or came from a macro
 _ORDER = 0.3  # what the order of addresses counts: as much as a neighbour of a name used three times
 _NUMBER = 0.25  # what a number counts that is written as an argument, and passed or not
 _ARITY = 0.5
+_LAST = 1.0  # what it counts against a call that something follows, where the machine code jumps to what it calls
 _MOST_PAIRS = 400  # of calls alike, as compiled and as written; with more, each is judged by itself
 
 
@@ -35,6 +36,14 @@ class Called:
     parameters: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """What is called without a name: at an address, or through the pointer at `slot` (`CallInstruction`)."""
+
+    target: int
+    slot: int | None
+
+
 Neighbours = Callable[[int], tuple[Sequence[Called | None], Sequence[Called | None]]]
 """What runs before and after a call of the machine code, nearest first; None for a function without a name."""
 
@@ -44,15 +53,16 @@ class Caller:
     """A function as it is written and as it was compiled.
 
     `sites` are the calls in its lines, by function and lambda; `compiled` its calls in machine code in order of
-    address (None: of something without a name), empty where the binary is not there. `numbers` are the constants that
-    the machine code passes to one of them.
+    address (None: nothing tells what is called), empty where the binary is not there. `numbers` are the constants that
+    the machine code passes to one of them; `jumps` those that are jumps, in place of a call that ends the function.
     """
 
     span: Span
     sites: Mapping[Span, Sequence[WrittenCall]]
-    compiled: Sequence[Called | None]
+    compiled: Sequence[Called | Unnamed | None]
     neighbours: Neighbours
     numbers: Callable[[int], Collection[int]] = lambda _: ()
+    jumps: Collection[int] = ()
 
 
 Reaches = Callable[[str, Called, int], bool]
@@ -85,25 +95,31 @@ def call_line(
     """
     body = _Body(caller, reaches)
     own, nested = body.written(callee)
+    compiled = _times_compiled(caller, callee, instruction)
+    is_certain = callee.kind == "call" and 0 < compiled <= len(own)
+    comes_from_elsewhere = 0 < len(own) < compiled
     own = own or body.by_macro(callee)
-    direct = own or nested
+    direct = own if is_certain else [*own, *nested]
     lines = _lines(direct)
-    through = () if _is_certain(caller, callee, own) else body.through(callee, direct)
-    if len(lines) == 1 and not through:
+    through = () if is_certain else body.through(callee, direct)
+    if len(lines) == 1 and not through and not comes_from_elsewhere:
         return (How.SINGLE if own else How.INLINED_HOP), lines
     if not direct and through:
-        return How.INLINED_HOP, body.ordered(through, instruction)
+        return How.INLINED_HOP, body.ordered((), through, instruction)
     if not direct:
         return None, ()
-    return How.RANKED, body.ordered((*direct, *through), instruction)
+    return How.RANKED, body.ordered(direct, through, instruction)
 
 
-def _is_certain(caller: Caller, callee: Called, own: Sequence[WrittenCall]) -> bool:
-    """Whether each call of the callee in the binary has its own in the body, so that none is left for others."""
-    if callee.kind != "call" or not own:
-        return False
-    compiled = sum(compiled_call == callee for compiled_call in caller.compiled)
-    return 0 < compiled <= len(own)
+def _times_compiled(caller: Caller, callee: Called, instruction: int | None) -> int:
+    """How often the machine code has this call: as often as it is written, or what was inlined calls it as well.
+
+    0 where nobody can tell: a table of pointers can be that of another class, with another function at the same place.
+    """
+    call = None if instruction is None else caller.compiled[instruction]
+    if isinstance(call, Unnamed):
+        return caller.compiled.count(call) if call.target else 0
+    return caller.compiled.count(callee)
 
 
 def _fits(site: WrittenCall, callee: Called) -> bool:
@@ -136,7 +152,7 @@ class _Body:
         # The function's own are in the order of evaluation already, which lines are not: f(\n g()).
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self._uses = Counter(site.callee for site in self._all)
-        self._compiled = Counter(call.name for call in caller.compiled if call)
+        self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
         self._weights: dict[tuple[str, str], float] = {}
 
     def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
@@ -164,9 +180,14 @@ class _Body:
                 return found
         return ()
 
-    def ordered(self, sites: Sequence[WrittenCall], instruction: int | None) -> tuple[int, ...]:
-        """The lines of the sites, the likeliest for this instruction first."""
-        candidates = [site for site in self._all if site in sites]
+    def ordered(
+        self, direct: Sequence[WrittenCall], through: Sequence[WrittenCall], instruction: int | None
+    ) -> tuple[int, ...]:
+        """The lines of the sites, the likeliest for this instruction first.
+
+        `direct` are the calls of the callee, `through` those of functions that were inlined.
+        """
+        candidates = [site for site in self._all if site in direct or site in through]
         if instruction is None or len(_lines(candidates)) == 1:
             return _lines(candidates)
         # CHECK, LOG and their kind pass on __LINE__.
@@ -181,7 +202,8 @@ class _Body:
         # More than sites: some were made twice, as when a loop is unrolled.
         if len(alike) <= len(candidates) and len(alike) * len(candidates) <= _MOST_PAIRS:
             scores = [own if i == instruction else self._scores(i, alike, candidates) for i in alike]
-            ordered.insert(0, _assignment(scores)[alike.index(instruction)])
+            with_several = {j for j, site in enumerate(candidates) if site in through}
+            ordered.insert(0, _assignment(scores, with_several)[alike.index(instruction)])
         return _lines([candidates[i] for i in ordered])
 
     def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> list[float]:
@@ -189,7 +211,7 @@ class _Body:
         called = self._caller.compiled[instruction]
         before, after = self._caller.neighbours(instruction)
         passed = {*self._caller.numbers(instruction), 0}
-        rank = (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
+        rank = self._rank(instruction, alike, candidates)
         scores = []
         for position, site in enumerate(candidates):
             at = self._all.index(site)
@@ -197,9 +219,17 @@ class _Body:
             score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
             score += _ORDER * max(0.0, 1 - abs(position - rank))
             score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed))
-            score += _ARITY * (called is not None and site.arguments == called.parameters)
+            score += _ARITY * (isinstance(called, Called) and site.arguments == called.parameters)
+            score -= _LAST * (instruction in self._caller.jumps and not site.is_last)
             scores.append(score)
         return scores
+
+    def _rank(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> float:
+        """Which of the sites it is by the order of addresses: among those alike, or else among all calls."""
+        if len(alike) > 1:
+            return (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
+        at = (instruction + 0.5) / len(self._caller.compiled) * len(self._all)
+        return sum(self._all.index(site) < at for site in candidates) - 0.5
 
     def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
         """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
@@ -232,8 +262,8 @@ class _Body:
         return self._compiled[site.callee] < self._uses[site.callee]
 
 
-def _assignment(scores: Sequence[Sequence[float]]) -> list[int]:
-    """A site for each instruction, none for two, taking the best pairs first."""
+def _assignment(scores: Sequence[Sequence[float]], with_several: Collection[int]) -> list[int]:
+    """A site for each instruction, taking the best pairs first; for two only what was inlined `with_several` calls."""
     pairs = sorted(
         ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
         reverse=True,
@@ -243,5 +273,6 @@ def _assignment(scores: Sequence[Sequence[float]]) -> list[int]:
     for _, i, j in pairs:
         if chosen[-i] < 0 and j not in taken:
             chosen[-i] = -j
-            taken.add(j)
+            if j not in with_several:
+                taken.add(j)
     return chosen

@@ -23,6 +23,9 @@ _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
 _NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
+_END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
+_RETURN = re.compile(rb"[^;{}]*\breturn\b")
+_LONGEST_STATEMENT = 1 << 10  # bytes
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -35,7 +38,8 @@ def is_macro(name: str) -> bool:
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    `kind` is that of the `CallSite`. `numbers` are those that are arguments.
+    `kind` is that of the `CallSite`. `numbers` are those that are arguments. `is_last`: it ends what its function does,
+    so that it can have been compiled to a jump.
     """
 
     line: int
@@ -43,6 +47,7 @@ class WrittenCall:
     callee: str
     arguments: int | None
     numbers: frozenset[int] = frozenset()
+    is_last: bool = False
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
@@ -100,7 +105,8 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
             if is_macro(site.callee):
                 macro_end, macro_line = end, site.line
         numbers = _numbers(source[at:end]) if arguments else frozenset()
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers)))
+        is_last = site.kind == "call" and _is_last(source, at, end)
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers, is_last)))
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
@@ -130,6 +136,15 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
             commas += not _is_in_template(source[last + 1 : match.start()])
             last = match.start()
     return end, None
+
+
+def _is_last(source: bytes, at: int, end: int) -> bool:
+    """Whether a call is returned, or stands at the end of a block."""
+    following = _END.match(source, end)
+    if following is None:
+        return False
+    begins = max(source.rfind(sign, max(at - _LONGEST_STATEMENT, 0), at) for sign in (b";", b"{", b"}"))
+    return following[1] is not None or _RETURN.match(source, begins + 1, at) is not None
 
 
 def _numbers(arguments: bytes) -> frozenset[int]:
