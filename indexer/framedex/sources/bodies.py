@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -32,8 +33,8 @@ class Bodies:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
         self._definitions, self._definitions_in = definitions, definitions_in
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
-        self._names: dict[str, list[frozenset[str]]] = {}
-        self._reached: dict[tuple[str, str, int], bool] = {}
+        self._names: dict[str, list[Counter[str]]] = {}
+        self._reached: dict[tuple[str, str, int], int] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -46,34 +47,37 @@ class Bodies:
                 self._written[path] = known_calls(definitions)
         return self._written[path]
 
-    def reaches(self, name: str, called: Called, hops: int) -> bool:
-        """Whether a function or macro of this name calls `called`, itself or through so many others but one."""
+    def reaches(self, name: str, called: Called, hops: int) -> int:
+        """How often a function or macro of this name calls `called`, itself or through so many others but one.
+
+        Of functions of one name, that which calls it most often counts; through others it is 1, or 0 for not at all.
+        """
         key = name, called.name, hops
         if key not in self._reached:
-            self._reached[key] = False  # for recursion
+            self._reached[key] = 0  # for recursion
             bodies = self._bodies(name)
-            self._reached[key] = any(called.name in body for body in bodies) or (
+            self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
                 hops > 1
                 and any(self.reaches(inner, called, hops - 1) for body in bodies for inner in body if inner != name)
             )
         return self._reached[key]
 
-    def _bodies(self, name: str) -> list[frozenset[str]]:
-        """The names called by each function of this name."""
+    def _bodies(self, name: str) -> list[Counter[str]]:
+        """The names called by each function of this name, with how often."""
         if name not in self._names:
             found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
             self._names[name] = [self._called_in(*c) for c in found] if len(found) <= _MOST_NAMESAKES else []
         return self._names[name]
 
-    def _called_in(self, path: str, definition: Definition) -> frozenset[str]:
+    def _called_in(self, path: str, definition: Definition) -> Counter[str]:
         if definition.end_line - definition.line > _LONGEST:
-            return frozenset()
+            return Counter()
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())
-            return frozenset(call.callee for call in calls)
+            return Counter(call.callee for call in calls)
         body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
         own = short_of(tuple(definition.name.split("::")))
-        return frozenset(_CALL.findall(body)) - _KEYWORDS - {own}
+        return Counter(called for called in _CALL.findall(body) if called not in _KEYWORDS and called != own)
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))

@@ -65,8 +65,8 @@ class Caller:
     jumps: Collection[int] = ()
 
 
-Reaches = Callable[[str, Called, int], bool]
-"""Whether a function of this name calls the called, itself or through so many others."""
+Reaches = Callable[[str, Called, int], int]
+"""How often a function of this name calls the called, itself or through so many others; 0 for not at all."""
 
 
 def called(symbol: str) -> Called | None:
@@ -105,10 +105,10 @@ def call_line(
     if len(lines) == 1 and not through and not comes_from_elsewhere:
         return (How.SINGLE if own else How.INLINED_HOP), lines
     if not direct and through:
-        return How.INLINED_HOP, body.ordered((), through, instruction)
+        return How.INLINED_HOP, body.ordered(callee, (), through, instruction)
     if not direct:
         return None, ()
-    return How.RANKED, body.ordered(direct, through, instruction)
+    return How.RANKED, body.ordered(callee, direct, through, instruction)
 
 
 def _times_compiled(caller: Caller, callee: Called, instruction: int | None) -> int:
@@ -181,7 +181,11 @@ class _Body:
         return ()
 
     def ordered(
-        self, direct: Sequence[WrittenCall], through: Sequence[WrittenCall], instruction: int | None
+        self,
+        callee: Called,
+        direct: Sequence[WrittenCall],
+        through: Sequence[WrittenCall],
+        instruction: int | None,
     ) -> tuple[int, ...]:
         """The lines of the sites, the likeliest for this instruction first.
 
@@ -197,39 +201,46 @@ class _Body:
             return _lines([*told, *candidates])
         compiled = self._caller.compiled
         alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
-        own = self._scores(instruction, alike, candidates)
+        shares = [self._reaches(site.callee, callee, _MOST_HOPS) if site in through else 1 for site in candidates]
+        own = self._scores(instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
-        # More than sites: some were made twice, as when a loop is unrolled.
-        if len(alike) <= len(candidates) and len(alike) * len(candidates) <= _MOST_PAIRS:
-            scores = [own if i == instruction else self._scores(i, alike, candidates) for i in alike]
-            with_several = {j for j, site in enumerate(candidates) if site in through}
-            ordered.insert(0, _assignment(scores, with_several)[alike.index(instruction)])
+        # More than written: some were made twice, as when a loop is unrolled.
+        if len(alike) <= sum(shares) and len(alike) * len(candidates) <= _MOST_PAIRS:
+            scores = [own if i == instruction else self._scores(i, alike, candidates, shares) for i in alike]
+            ordered.insert(0, _assignment(scores, shares)[alike.index(instruction)])
         return _lines([candidates[i] for i in ordered])
 
-    def _scores(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> list[float]:
-        """How well each site fits this instruction, one of those alike."""
+    def _scores(
+        self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall], shares: Sequence[int]
+    ) -> list[float]:
+        """How well each site fits this instruction, one of those alike. `shares`: how many of them each may be."""
         called = self._caller.compiled[instruction]
         before, after = self._caller.neighbours(instruction)
         passed = {*self._caller.numbers(instruction), 0}
-        rank = self._rank(instruction, alike, candidates)
+        rank = self._rank(instruction, alike, candidates, shares)
+        ranks_before = 0
         scores = []
-        for position, site in enumerate(candidates):
+        for site, share in zip(candidates, shares, strict=True):
             at = self._all.index(site)
             score = self._common(before, self._all[max(at - _MOST_NEIGHBOURS, 0) : at][::-1])
             score += self._common(after, self._all[at + 1 : at + 1 + _MOST_NEIGHBOURS])
-            score += _ORDER * max(0.0, 1 - abs(position - rank))
+            beyond = abs(ranks_before + share / 2 - rank) - (share - 1) / 2
+            score += _ORDER * max(0.0, 1 - max(0.0, beyond))
             score += _NUMBER * (len(site.numbers & passed) - len(site.numbers - passed))
             score += _ARITY * (isinstance(called, Called) and site.arguments == called.parameters)
             score -= _LAST * (instruction in self._caller.jumps and not site.is_last)
             scores.append(score)
+            ranks_before += share
         return scores
 
-    def _rank(self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall]) -> float:
-        """Which of the sites it is by the order of addresses: among those alike, or else among all calls."""
+    def _rank(
+        self, instruction: int, alike: Sequence[int], candidates: Sequence[WrittenCall], shares: Sequence[int]
+    ) -> float:
+        """The place among all shares by the order of addresses: of those alike, or of all calls if none is."""
         if len(alike) > 1:
-            return (alike.index(instruction) + 0.5) / len(alike) * len(candidates) - 0.5
+            return (alike.index(instruction) + 0.5) / len(alike) * sum(shares)
         at = (instruction + 0.5) / len(self._caller.compiled) * len(self._all)
-        return sum(self._all.index(site) < at for site in candidates) - 0.5
+        return sum(share for site, share in zip(candidates, shares, strict=True) if self._all.index(site) < at)
 
     def _common(self, compiled: Sequence[Called | None], written: Sequence[WrittenCall]) -> float:
         """The weight of the longest common subsequence of names: rare ones count more, and near ones."""
@@ -262,17 +273,16 @@ class _Body:
         return self._compiled[site.callee] < self._uses[site.callee]
 
 
-def _assignment(scores: Sequence[Sequence[float]], with_several: Collection[int]) -> list[int]:
-    """A site for each instruction, taking the best pairs first; for two only what was inlined `with_several` calls."""
+def _assignment(scores: Sequence[Sequence[float]], shares: Sequence[int]) -> list[int]:
+    """A site for each instruction, no more than its share for one site, taking the best pairs first."""
     pairs = sorted(
         ((score, -i, -j) for i, row in enumerate(scores) for j, score in enumerate(row)),
         reverse=True,
     )
     chosen = [-1] * len(scores)
-    taken = set()
+    left = list(shares)
     for _, i, j in pairs:
-        if chosen[-i] < 0 and j not in taken:
+        if chosen[-i] < 0 and left[-j] > 0:
             chosen[-i] = -j
-            if j not in with_several:
-                taken.add(j)
+            left[-j] -= 1
     return chosen
