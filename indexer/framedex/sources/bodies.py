@@ -19,7 +19,7 @@ Candidate = tuple[str, Definition]
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
-_BODIES = ("function", "method", "macro")
+_BODIES = frozenset(("function", "method", "macro"))
 
 
 class Bodies:
@@ -33,8 +33,8 @@ class Bodies:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls."""
         self._definitions, self._definitions_in = definitions, definitions_in
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
-        self._names: dict[str, list[Counter[str]]] = {}
-        self._reached: dict[tuple[str, str, int], int] = {}
+        self._names: dict[tuple[str, bool], list[Counter[str]]] = {}
+        self._reached: dict[tuple[str, bool, str, int], int] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -47,27 +47,34 @@ class Bodies:
                 self._written[path] = known_calls(definitions)
         return self._written[path]
 
-    def reaches(self, name: str, called: Called, hops: int) -> int:
-        """How often a function or macro of this name calls `called`, itself or through so many others but one.
+    def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
+        """How often what is called at `site` calls `called`, itself or through so many others but one.
 
         Of functions of one name, that which calls it most often counts; through others it is 1, or 0 for not at all.
         """
-        key = name, called.name, hops
+        return self._reaches(site.callee, site.is_member, called, hops)
+
+    def _reaches(self, name: str, is_member: bool, called: Called, hops: int) -> int:
+        key = name, is_member, called.name, hops
         if key not in self._reached:
             self._reached[key] = 0  # for recursion
-            bodies = self._bodies(name)
+            bodies = self._bodies(name, is_member)
             self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
                 hops > 1
-                and any(self.reaches(inner, called, hops - 1) for body in bodies for inner in body if inner != name)
+                and any(
+                    self._reaches(inner, False, called, hops - 1) for body in bodies for inner in body if inner != name
+                )
             )
         return self._reached[key]
 
-    def _bodies(self, name: str) -> list[Counter[str]]:
-        """The names called by each function of this name, with how often."""
-        if name not in self._names:
-            found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
-            self._names[name] = [self._called_in(*c) for c in found] if len(found) <= _MOST_NAMESAKES else []
-        return self._names[name]
+    def _bodies(self, name: str, is_member: bool) -> list[Counter[str]]:
+        """The names called by each function of this name, with how often. A member is never a function of no class."""
+        key = name, is_member
+        if key not in self._names:
+            kinds = _BODIES - {"function"} if is_member else _BODIES
+            found = [c for c in self._definitions(name) if c[1].kind in kinds]
+            self._names[key] = [self._called_in(*c) for c in found] if len(found) <= _MOST_NAMESAKES else []
+        return self._names[key]
 
     def _called_in(self, path: str, definition: Definition) -> Counter[str]:
         if definition.end_line - definition.line > _LONGEST:

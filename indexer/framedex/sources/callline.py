@@ -65,8 +65,8 @@ class Caller:
     jumps: Collection[int] = ()
 
 
-Reaches = Callable[[str, Called, int], int]
-"""How often a function of this name calls the called, itself or through so many others; 0 for not at all."""
+Reaches = Callable[[WrittenCall, Called, int], int]
+"""How often what is called there calls the called, itself or through so many others; 0 for not at all."""
 
 
 def called(symbol: str) -> Called | None:
@@ -153,7 +153,7 @@ class _Body:
         self._all = sorted([*self._own, *nested], key=lambda site: site.line) if nested else list(self._own)
         self._uses = Counter(site.callee for site in self._all)
         self._compiled = Counter(call.name for call in caller.compiled if isinstance(call, Called))
-        self._weights: dict[tuple[str, str], float] = {}
+        self._weights: dict[tuple[str, bool, str], float] = {}
 
     def written(self, callee: Called) -> tuple[list[WrittenCall], list[WrittenCall]]:
         """The calls of the callee by name: in the function itself, and in its lambdas."""
@@ -163,7 +163,7 @@ class _Body:
     def by_macro(self, callee: Called) -> list[WrittenCall]:
         """The calls of macros that call the callee."""
         macros = [site for site in self._all if site.kind == "call" and is_macro(site.callee)]
-        return [site for site in macros if self._reaches(site.callee, callee, _MOST_HOPS)]
+        return [site for site in macros if self._reaches(site, callee, _MOST_HOPS)]
 
     def through(self, callee: Called, direct: Sequence[WrittenCall]) -> tuple[WrittenCall, ...]:
         """The calls of functions that call the callee and were inlined here at least once, over the fewest hops."""
@@ -176,7 +176,7 @@ class _Body:
             and self._is_opened(site)
         ]
         for hops in range(1, (_MOST_HOPS if not direct else 2) + 1):
-            if found := tuple(site for site in inlined if self._reaches(site.callee, callee, hops)):
+            if found := tuple(site for site in inlined if self._reaches(site, callee, hops)):
                 return found
         return ()
 
@@ -201,7 +201,7 @@ class _Body:
             return _lines([*told, *candidates])
         compiled = self._caller.compiled
         alike = [i for i, call in enumerate(compiled) if call == compiled[instruction]]
-        shares = [self._reaches(site.callee, callee, _MOST_HOPS) if site in through else 1 for site in candidates]
+        shares = [self._reaches(site, callee, _MOST_HOPS) if site in through else 1 for site in candidates]
         own = self._scores(instruction, alike, candidates, shares)
         ordered = sorted(range(len(candidates)), key=lambda i: -own[i])
         # More than written: some were made twice, as when a loop is unrolled.
@@ -257,11 +257,11 @@ class _Body:
 
     def _weight(self, site: WrittenCall, callee: Called) -> float:
         """What it says that a call is written and compiled here: by its name, or from inside what is called."""
-        key = site.callee, callee.name
+        key = site.callee, site.is_member, callee.name
         if key not in self._weights:
             if site.callee == callee.name:
                 weight = 1 / self._uses[callee.name]
-            elif site.kind != "operator" and self._is_opened(site) and self._reaches(site.callee, callee, 1):
+            elif site.kind != "operator" and self._is_opened(site) and self._reaches(site, callee, 1):
                 weight = _INLINED / self._uses[site.callee]
             else:
                 weight = 0.0

@@ -23,6 +23,7 @@ _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
 _NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
+_MEMBER = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
 _END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
 _RETURN = re.compile(rb"[^;{}]*\breturn\b")
 _LONGEST_STATEMENT = 1 << 10  # bytes
@@ -39,7 +40,7 @@ class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
     `kind` is that of the `CallSite`. `numbers` are those that are arguments. `is_last`: it ends what its function does,
-    so that it can have been compiled to a jump.
+    so that it can have been compiled to a jump. `is_member`: it is one of an object's functions, or of its pointers.
     """
 
     line: int
@@ -48,6 +49,7 @@ class WrittenCall:
     arguments: int | None
     numbers: frozenset[int] = frozenset()
     is_last: bool = False
+    is_member: bool = False
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
@@ -82,7 +84,10 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
 def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
     """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
     return {
-        (each.line, each.end_line): [WrittenCall(site.line, site.kind, site.callee, None) for site in each.calls]
+        (each.line, each.end_line): [
+            WrittenCall(site.line, site.kind, site.callee, None, is_member=_MEMBER.search(site.written) is not None)
+            for site in each.calls
+        ]
         for each in definitions
         if each.calls
     }
@@ -106,7 +111,8 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
                 macro_end, macro_line = end, site.line
         numbers = _numbers(source[at:end]) if arguments else frozenset()
         is_last = site.kind == "call" and _is_last(source, at, end)
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers, is_last)))
+        is_member = source[at - 1 : at] == b"." or source[at - 2 : at] == b"->"
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers, is_last, is_member)))
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 

@@ -28,6 +28,12 @@ struct Paper {
   Paper& operator<<(int x);
   int lines;
 };
+struct Keys {
+  int (*unlock)(int x);
+  int (*lock)(int x);
+};
+int unlock(int x);
+int lock(int x);
 }
 """
 METHODS = """\
@@ -43,6 +49,8 @@ Paper& Paper::operator<<(int x) {
   lines += x;
   return *this;
 }
+int unlock(int x) { return lock(x) + 1; }
+int lock(int x) { return x - 1; }
 }
 """
 CALLERS = """\
@@ -74,11 +82,16 @@ int bill(Paper& paper, int x) {
   sign(paper);
   return paper.lines;
 }
+int turn(Keys* keys, int x) {
+  int once = keys->unlock(x);
+  return keys->lock(once) + 1;
+}
 }
 """
 DAY, LAST, AGAIN = "_ZN4shop3dayEPNS_4DeskEPNS_4TillEi", "_ZN4shop4lastEPNS_4TillEi", "_ZN4shop5againEi"
 RING, CLOSE, SHUT = "_ZN4shop4Till4ringEi", "_ZN4shop4Till5closeEi", "_ZN4shop4Desk5closeEi"
 PRICE = "_ZN4shop5priceEi"
+TURN, LOCK = "_ZN4shop4turnEPNS_4KeysEi", "_ZN4shop4lockEi"
 BILL, WRITE = "_ZN4shop4billERNS_5PaperEi", "_ZN4shop5PaperlsEi"
 
 
@@ -145,3 +158,10 @@ def test_a_call_that_the_machine_code_has_more_often_than_it_is_written_is_not_t
     placed = [frame(built, project, BILL, number, WRITE)[0] for number in (0, 1)]
 
     assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
+
+
+def test_a_pointer_of_an_object_is_not_taken_for_the_function_of_its_name(built: Path, project: Project) -> None:
+    """Given a function that calls the callee, and a structure's pointer of its name, then the call has one line."""
+    found, truth = frame(built, project, TURN, 1, LOCK)
+
+    assert found.location is not None and (found.location.line, found.location.how) == (truth, How.SINGLE)
