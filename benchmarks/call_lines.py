@@ -21,12 +21,13 @@ from rich.table import Table
 from source_trees import SourceTrees
 
 from framedex.binaries import Binary
+from framedex.binaries.code import CallInstruction
 from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.model import How, NativeSymbol
 from framedex.sources import match, short_name
 from framedex.sources.bodies import Bodies
-from framedex.sources.callline import Called, Caller, call_line, called
+from framedex.sources.callline import Called, Caller, Unnamed, call_line, called
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,27 +74,32 @@ def _outcomes(path: Path, sources: Sequence[Path]) -> Iterator[Outcome]:
         if code is None or not code.calls:
             continue
         (own,) = binary.resolve([symbol.start])
-        truths = binary.resolve([returns_to - 1 for returns_to, _ in code.calls])
-        for i, ((_, target), truth) in enumerate(zip(code.calls, truths, strict=True)):
-            callee = binary.function_at(target)
-            if not truth or not truth[-1].path or truth[-1].line <= 0:
+        truths = binary.resolve([call.returns_to - 1 for call in code.calls])
+        for i, (call, truth) in enumerate(zip(code.calls, truths, strict=True)):
+            callee = binary.function_at(call.target)
+            if not call.returns_to or not truth or not truth[-1].path or truth[-1].line <= 0:
                 continue
             span = _span(own[-1], truth[-1], trees)
             if not callee or callee.startswith("__") or span is None:
                 continue
-            calls = [name(called_at) for _, called_at in code.calls]
+            calls = [name(each.target) or _unnamed(each) for each in code.calls]
             neighbours = lambda k, code=code: (  # noqa: E731 - of this function
                 [name(t) for t in code.before(k)],
                 [name(t) for t in code.after(k)],
             )
-            wanted = name(target)
+            wanted = name(call.target)
             how: How | None = None
             lines: tuple[int, ...] = ()
             if wanted is not None:
-                caller = Caller(span[1], bodies.written(span[0]), calls, neighbours, code.numbers)
+                jumps = frozenset(k for k, each in enumerate(code.calls) if each.returns_to == 0)
+                caller = Caller(span[1], bodies.written(span[0]), calls, neighbours, code.numbers, jumps)
                 how, lines = call_line(caller, wanted, i, bodies.reaches)
             is_named = wanted is not None and wanted.kind == "call" and not callee.startswith("std::")
             yield Outcome(how, lines, truth[-1].line, is_named, len(truth) > 1)
+
+
+def _unnamed(call: CallInstruction) -> Unnamed | None:
+    return Unnamed(call.target, call.slot) if call.target or call.slot is not None else None
 
 
 def _span(symbol: NativeSymbol, truth: NativeSymbol, trees: SourceTrees) -> tuple[str, tuple[int, int]] | None:

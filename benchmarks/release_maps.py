@@ -173,8 +173,8 @@ def _generating(maps: list[ReleaseMap], symbol: NativeSymbol) -> list[tuple[str,
     ]
 
 
-def _bodies(maps: list[ReleaseMap], name: str) -> list[frozenset[str]]:
-    return [calls for each in maps for calls in each.calls_in_bodies(name, _MOST_NAMESAKES, _LONGEST)]
+def _bodies(maps: list[ReleaseMap], name: str) -> list[Counter[str]]:
+    return [calls for each in maps for calls in each.calls_in_bodies(name, False, _MOST_NAMESAKES, _LONGEST)]
 
 
 def _inside(candidates: Sequence[tuple[str, Definition]], trees: list[Path]) -> list[tuple[str, Definition]]:

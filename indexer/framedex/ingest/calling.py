@@ -14,11 +14,11 @@ from framedex.ingest.released import BinarySources
 from framedex.model import How, Location
 from framedex.progress import Progress
 from framedex.sources.bodies import Bodies
-from framedex.sources.callline import Called, Caller, call_line, called
+from framedex.sources.callline import Called, Caller, Unnamed, call_line, called
 from framedex.sources.calls import Span, WrittenCall
 
 if TYPE_CHECKING:  # few runs need it
-    from framedex.binaries.code import FunctionCode
+    from framedex.binaries.code import CallInstruction, FunctionCode
 
 _MOST_CANDIDATES = 8
 
@@ -66,7 +66,7 @@ def _place(
     code = compiled.code_of(callees[0])
     calls = code.calls if code else []
     caller = compiled.caller(span, bodies.written(path), callees[0], code)
-    index = next((i for i, (returns_to, _) in enumerate(calls) if returns_to == callees[0].offset), None)
+    index = next((i for i, call in enumerate(calls) if call.returns_to == callees[0].offset), None)
     answers = []
     for callee in filter(None, (called(frame.callee) for frame in callees)):
         how, lines = call_line(caller, callee, index, bodies.reaches)
@@ -114,10 +114,16 @@ class _Compiled:
         return Caller(
             span,
             written,
-            names([target for _, target in code.calls]),
+            [self._called_by(binary, call) for call in code.calls],
             lambda i: (names(code.before(i)), names(code.after(i))),
             code.numbers,
+            frozenset(i for i, call in enumerate(code.calls) if call.returns_to == 0),
         )
+
+    def _called_by(self, binary: Binary, call: CallInstruction) -> Called | Unnamed | None:
+        if call.target == 0 and call.slot is None:
+            return None
+        return self._name(binary, call.target) or Unnamed(call.target, call.slot)
 
     def _name(self, binary: Binary, target: int) -> Called | None:
         key = binary, target

@@ -6,6 +6,7 @@ gets the places that were found, and which maps those are in.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -137,12 +138,12 @@ class BinarySources:
         source_map = next(source_map for info, source_map in self._maps if info.prefix == f"{prefix}:")
         return self._asked(partial(source_map.definitions_in, inside)) or []
 
-    def calls_in_bodies(self, short_name: str, most: int, longest: int) -> list[frozenset[str]]:
+    def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""
         found = [
             calls
             for _, source_map in self._maps
-            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, most, longest)) or ()
+            for calls in self._asked(partial(source_map.calls_in_bodies, short_name, is_member, most, longest)) or ()
         ]
         return found if len(found) <= most else []
 

@@ -17,7 +17,7 @@ class How(StrEnum):
     """How a location is known. A bare guess is never shown as a fact."""
 
     EXACT = "exact"  # DWARF or Python's own location table: the very line that was executing
-    SINGLE = "single"  # the only call of the next frame in this function's body
+    SINGLE = "single"  # the only call of the next frame in this function, as written and as compiled
     RANKED = "ranked"  # one of several calls, chosen by the rank of the return address
     INLINED_HOP = "inlined-hop"  # through a function that was inlined in between
     DEFINITION = "definition"  # the line where the function is defined, not the line of the call

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import zlib
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -99,19 +100,20 @@ class ReleaseMap:
                 for definition in self._opened.versions(number).definitions(self._release, short_name)
             ]
 
-    def calls_in_bodies(self, short_name: str, most: int, longest: int) -> list[frozenset[str]]:
-        """The names that each C++ function, method and macro of a short name calls; none of one with more lines than
-        `longest`. Nothing of a name that more than `most` have.
+    def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
+        """The names that each C++ function, method and macro of a short name calls, with how often; none of one with
+        more lines than `longest`. Nothing of a name that more than `most` have. With `is_member` functions of no class
+        are left out.
         """
         with self._opened.refusing():
             files = self._within(self._opened.names.files_with_bodies(short_name, self._release), "cpp")
             if len(files) > most:
                 return []
             versions = map(self._opened.versions, files)
-            found = [each for version in versions for each in version.bodies(self._release, short_name)]
+            found = [each for version in versions for each in version.bodies(self._release, short_name, is_member)]
             if len(found) > most:
                 return []
-            return [calls if length <= longest else frozenset() for length, calls in found]
+            return [calls if length <= longest else Counter() for length, calls in found]
 
     def definitions_in(self, path: str) -> list[Definition]:
         """The definitions of a file that call something, with their calls; none where there is no such file."""

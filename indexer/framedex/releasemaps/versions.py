@@ -7,6 +7,7 @@ Each version is a list of definitions and the lines on which they begin.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
@@ -77,12 +78,15 @@ class FileVersions:
                 found.append(self._definition(number, line, calls))
         return found
 
-    def bodies(self, release: int, key: str) -> Iterator[tuple[int, frozenset[str]]]:
-        """How many lines follow the first of each function and macro of this key, and the names that it calls."""
+    def bodies(self, release: int, key: str, is_member: bool) -> Iterator[tuple[int, Counter[str]]]:
+        """How many lines follow the first of each function and macro of this key, and the names that it calls, with how
+        often. A member is never a function of no class.
+        """
+        kinds = BODIES - {"function"} if is_member else BODIES
         for number, _ in self._of_key(release, key):
-            if KINDS[self._flags[number] >> 1] in BODIES:
+            if KINDS[self._flags[number] >> 1] in kinds:
                 callees = self._callees[self._first_call(number) : self._ends[number]]
-                yield self._lengths[number], frozenset(map(self._text, callees))
+                yield self._lengths[number], Counter(map(self._text, callees))
 
     def _of_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
         """The number and the first line of each definition of a version that is looked up by `key`."""

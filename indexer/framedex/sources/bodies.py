@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ Candidate = tuple[str, Definition]
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
-_BODIES = ("function", "method", "macro")
+_BODIES = frozenset(("function", "method", "macro"))
 
 
 class Bodies:
@@ -28,18 +29,19 @@ class Bodies:
         self,
         definitions: Callable[[str], Sequence[Candidate]],
         definitions_in: Callable[[str], Sequence[Definition]],
-        calls_in_bodies: Callable[[str, int, int], Sequence[frozenset[str]]] | None = None,
+        calls_in_bodies: Callable[[str, bool, int, int], Sequence[Counter[str]]] | None = None,
     ) -> None:
         """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls.
 
-        `calls_in_bodies` gives, in place of what is found by those, the names that each function or macro of a name
-        calls: none of one with more lines than its third argument, nothing of a name that more have than its second.
+        `calls_in_bodies(name, is_member, most, longest)` gives, in place of what is found by those, the names that each
+        function or macro of a name calls, with how often: none of one with more lines than `longest`, nothing of a name
+        that more than `most` have. With `is_member` functions of no class are left out.
         """
         self._definitions, self._definitions_in = definitions, definitions_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
-        self._names: dict[str, Sequence[frozenset[str]]] = {}
-        self._reached: dict[tuple[str, str, int], bool] = {}
+        self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
+        self._reached: dict[tuple[str, bool, str, int], int] = {}
         self._lines = lru_cache(maxsize=256)(_lines)
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
@@ -52,37 +54,47 @@ class Bodies:
                 self._written[path] = known_calls(definitions)
         return self._written[path]
 
-    def reaches(self, name: str, called: Called, hops: int) -> bool:
-        """Whether a function or macro of this name calls `called`, itself or through so many others but one."""
-        key = name, called.name, hops
+    def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
+        """How often what is called at `site` calls `called`, itself or through so many others but one.
+
+        Of functions of one name, that which calls it most often counts; through others it is 1, or 0 for not at all.
+        """
+        return self._reaches(site.callee, site.is_member, called, hops)
+
+    def _reaches(self, name: str, is_member: bool, called: Called, hops: int) -> int:
+        key = name, is_member, called.name, hops
         if key not in self._reached:
-            self._reached[key] = False  # for recursion
-            bodies = self._bodies(name)
-            self._reached[key] = any(called.name in body for body in bodies) or (
+            self._reached[key] = 0  # for recursion
+            bodies = self._bodies(name, is_member)
+            self._reached[key] = max((body[called.name] for body in bodies), default=0) or int(
                 hops > 1
-                and any(self.reaches(inner, called, hops - 1) for body in bodies for inner in body if inner != name)
+                and any(
+                    self._reaches(inner, False, called, hops - 1) for body in bodies for inner in body if inner != name
+                )
             )
         return self._reached[key]
 
-    def _bodies(self, name: str) -> Sequence[frozenset[str]]:
-        """The names called by each function of this name."""
-        if name not in self._names:
-            self._names[name] = self._calls_in_bodies(name, _MOST_NAMESAKES, _LONGEST)
-        return self._names[name]
+    def _bodies(self, name: str, is_member: bool) -> Sequence[Counter[str]]:
+        """The names called by each function of this name, with how often. A member is never a function of no class."""
+        key = name, is_member
+        if key not in self._names:
+            self._names[key] = self._calls_in_bodies(name, is_member, _MOST_NAMESAKES, _LONGEST)
+        return self._names[key]
 
-    def _find_calls_in_bodies(self, name: str, most: int, longest: int) -> Sequence[frozenset[str]]:
-        found = [c for c in self._definitions(name) if c[1].kind in _BODIES]
+    def _find_calls_in_bodies(self, name: str, is_member: bool, most: int, longest: int) -> Sequence[Counter[str]]:
+        kinds = _BODIES - {"function"} if is_member else _BODIES
+        found = [c for c in self._definitions(name) if c[1].kind in kinds]
         return [self._called_in(*c, longest) for c in found] if len(found) <= most else []
 
-    def _called_in(self, path: str, definition: Definition, longest: int) -> frozenset[str]:
+    def _called_in(self, path: str, definition: Definition, longest: int) -> Counter[str]:
         if definition.end_line - definition.line > longest:
-            return frozenset()
+            return Counter()
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())
-            return frozenset(call.callee for call in calls)
+            return Counter(call.callee for call in calls)
         body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
         own = short_of(tuple(definition.name.split("::")))
-        return frozenset(_CALL.findall(body)) - _KEYWORDS - {own}
+        return Counter(called for called in _CALL.findall(body) if called not in _KEYWORDS and called != own)
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))

@@ -23,6 +23,10 @@ _PIECES = re.compile(
     rb'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)+\'|//[^\n]*|/\*.*?\*/|[()\[\]{},]', re.S
 )
 _NUMBER = re.compile(rb"(?<=[(,])\s*(-?(?:0[xX][0-9a-fA-F]+|[1-9][0-9]*)|true|false)\s*(?=[),])")
+_MEMBER = re.compile(r"(?:->|\.)\w+(?:<.*>)?$")
+_END = re.compile(rb"\s*;\s*(\}|return\s*;)?")
+_RETURN = re.compile(rb"[^;{}]*\breturn\b")
+_LONGEST_STATEMENT = 1 << 10  # bytes
 _CLOSING = {b"(": b")", b"{": b"}"}
 
 
@@ -35,7 +39,8 @@ def is_macro(name: str) -> bool:
 class WrittenCall:
     """A call as written. `line` is where a debugger says that it happens; `arguments` None where nobody can tell.
 
-    `kind` is that of the `CallSite`. `numbers` are those that are arguments.
+    `kind` is that of the `CallSite`. `numbers` are those that are arguments. `is_last`: it ends what its function does,
+    so that it can have been compiled to a jump. `is_member`: it is one of an object's functions, or of its pointers.
     """
 
     line: int
@@ -43,6 +48,8 @@ class WrittenCall:
     callee: str
     arguments: int | None
     numbers: frozenset[int] = frozenset()
+    is_last: bool = False
+    is_member: bool = False
 
 
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
@@ -77,7 +84,10 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
 def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
     """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
     return {
-        (each.line, each.end_line): [WrittenCall(site.line, site.kind, site.callee, None) for site in each.calls]
+        (each.line, each.end_line): [
+            WrittenCall(site.line, site.kind, site.callee, None, is_member=_MEMBER.search(site.written) is not None)
+            for site in each.calls
+        ]
         for each in definitions
         if each.calls
     }
@@ -100,7 +110,9 @@ def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -
             if is_macro(site.callee):
                 macro_end, macro_line = end, site.line
         numbers = _numbers(source[at:end]) if arguments else frozenset()
-        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers)))
+        is_last = site.kind == "call" and _is_last(source, at, end)
+        is_member = source[at - 1 : at] == b"." or source[at - 2 : at] == b"->"
+        calls.append((end, WrittenCall(line, site.kind, site.callee, arguments, numbers, is_last, is_member)))
     return [call for _, call in sorted(calls, key=lambda entry: entry[0])]
 
 
@@ -130,6 +142,15 @@ def _extent(source: bytes, at: int, site: CallSite) -> tuple[int, int | None]:
             commas += not _is_in_template(source[last + 1 : match.start()])
             last = match.start()
     return end, None
+
+
+def _is_last(source: bytes, at: int, end: int) -> bool:
+    """Whether a call is returned, or stands at the end of a block."""
+    following = _END.match(source, end)
+    if following is None:
+        return False
+    begins = max(source.rfind(sign, max(at - _LONGEST_STATEMENT, 0), at) for sign in (b";", b"{", b"}"))
+    return following[1] is not None or _RETURN.match(source, begins + 1, at) is not None
 
 
 def _numbers(arguments: bytes) -> frozenset[int]:

@@ -36,10 +36,9 @@ def match(
     key = key_of(name)
     if not key:
         return None, ()
-    namesakes = _same_path(symbol, key, candidates)
     if key[-1] == LAMBDA:
-        return _lambda(symbol, name, namesakes, candidates, most)
-    functions = [c for c in namesakes if c[1].kind in ("function", "method")]
+        return _lambda(symbol, name, _same_path(symbol, key, candidates), candidates, most)
+    functions = _same_path(symbol, key, [c for c in candidates if c[1].kind in ("function", "method")])
     has_parameters = name.parameters is not None and not is_module(key[-1])
     fitting = [c for c in functions if _takes(c[1], _parameters(name))] if has_parameters else functions
     if _is_implicit(name, fitting):
@@ -165,8 +164,11 @@ def _same_path(symbol: NativeSymbol, key: tuple[str, ...], candidates: Iterable[
     if len(unversioned) < len(named) and (same := [c for c, path in paths if _without_anonymous(path) == unversioned]):
         return same
     # `using namespace a; void Foo::bar() {}` defines a::Foo::bar: right only in the translation unit of the symbol.
-    unit = symbol.unit
-    return [c for c, path in paths if len(path) > 1 and key[-len(path) :] == path and PurePosixPath(c[0]).name == unit]
+    here = [(c, path) for c, path in paths if len(path) > 1 and PurePosixPath(c[0]).name == symbol.unit]
+    if same := [c for c, path in here if key[-len(path) :] == path]:
+        return same
+    # `using Foo = Bar; Foo::~Bar() {}`: whatever the class is called there, its destructor has the class's own name.
+    return [c for c, path in here if key[-1:] == path[-1:] and path[-1].startswith("~")]
 
 
 VERSION = re.compile(r"(?:\w+_)?v\d+(?:_\d+)*|V\d+(?:_\d+)*")

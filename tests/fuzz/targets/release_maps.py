@@ -57,4 +57,4 @@ def _ask(found: ReleaseMap) -> None:
         for name, key, *_ in file.definitions[:20]:
             assert found.files_defining(key, (name,)) <= found.files_defining(key)
             assert {path for path, _ in found.definitions(key)} <= {*found.files_defining(key)}
-            assert len(found.calls_in_bodies(key, 12, 400)) <= 12
+            assert len(found.calls_in_bodies(key, False, 12, 400)) <= 12

@@ -12,5 +12,28 @@ _CODE = bytes.fromhex("bf07000000be09000000e800000000bf08000000ffd0e800000000c3"
 def test_the_numbers_passed_to_a_call_are_those_set_since_the_one_before() -> None:
     code = FunctionCode(_CODE, _AT)
 
-    assert [returns_to - _AT for returns_to, _ in code.calls] == [15, 22, 27]
+    assert [call.returns_to - _AT for call in code.calls] == [15, 22, 27]
     assert [code.numbers(i) for i in range(3)] == [[7, 9], [8], []]
+
+
+def test_calls_through_a_pointer_have_the_place_of_the_pointer() -> None:
+    """Given a call through memory, one through a register that was loaded, and one through a register of the caller."""
+    # call [rax+0x18]; mov rcx, [rdi+8]; mov esi, 1; call rcx; call rdx; ret
+    code = FunctionCode(bytes.fromhex("ff5018488b4f08be01000000ffd1ffd2c3"), _AT)
+
+    assert [(call.target, call.slot) for call in code.calls] == [(0, 0x18), (0, 8), (0, None)]
+
+
+def test_a_jump_to_another_function_is_a_call_that_does_not_return_here() -> None:
+    """Given a jump within the function, one out of it, and one through a table of virtual functions."""
+    # jmp +0; jmp +0x100; mov rax, [rdi]; mov rax, [rax+0x10]; jmp rax
+    code = FunctionCode(bytes.fromhex("eb00e900010000488b07488b4010ffe0"), _AT)
+
+    assert [tuple(call) for call in code.calls] == [(0, _AT + 7 + 0x100, None), (0, 0, 0x10)]
+
+
+def test_the_jump_of_a_switch_is_no_call() -> None:
+    # movsxd rax, [rdx+rax*4]; add rax, rdx; jmp rax
+    code = FunctionCode(bytes.fromhex("48630482" + "4801d0" + "ffe0"), _AT)
+
+    assert code.calls == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def test_without_the_binary_the_calls_by_name_are_candidates_still(
     """Given a library that was deleted after its names were indexed, when sources come, then names alone decide."""
     gone = tmp_path / "gone.so"
     gone.write_bytes((built / "without.so").read_bytes())
-    capture = capture_of(project.capture, gone)
+    capture = capture_of(project.capture, gone, calls_between_functions(gone))
     project.ingest(capture=capture).close()
     gone.unlink()
 
@@ -99,17 +100,25 @@ def test_without_the_binary_the_calls_by_name_are_candidates_still(
 
 
 def indexed(built: Path, project: Project, library: str) -> list[FrameRow]:
-    return frames_of(project.ingest(built / "tree", capture=capture_of(project.capture, built / library)))
+    path = built / library
+    capture = capture_of(project.capture, path, calls_between_functions(path))
+    return frames_of(project.ingest(built / "tree", capture=capture))
 
 
-def capture_of(like: Capture, library: Path) -> Capture:
-    """A capture with a stack for each call in the library from one function of `shop` to another."""
+def calls_between_functions(library: Path) -> list[tuple[int, int]]:
+    """Return address and target of each call in the library from one function of `shop` to another."""
     binary = Binary.open(library)
     calls = []
     for name in ("total", "hidden", "twice"):
         code = binary.code_around(address_of(library, f"_ZN4shop{len(name)}{name}Ei"))
         assert code is not None
-        calls += [(returns_to, target) for returns_to, target in code.calls if binary.function_at(target)]
+        calls += [(call.returns_to, call.target) for call in code.calls if binary.function_at(call.target)]
+    return calls
+
+
+def capture_of(like: Capture, library: Path, calls: Sequence[tuple[int, int]]) -> Capture:
+    """A capture with a stack for each of these calls: a return address in the library, and the function called."""
+    binary = Binary.open(library)
     frames = [NativeFrame(0, returns_to) for returns_to, _ in calls] + [NativeFrame(0, t + 1) for _, t in calls]
     stacks = tuple(Stack((len(calls) + i, i)) for i in range(len(calls)))
     module = Module(str(library), 0, library.stat().st_size, binary.build_id, fingerprint_of(library))
@@ -132,7 +141,7 @@ def capture_of(like: Capture, library: Path) -> Capture:
 
 
 def frames_of(index: object) -> list[FrameRow]:
-    """The frames of `total`, `hidden` and `twice`, by address."""
+    """The calling frames, by address."""
     from framedex.index import Index
     from framedex.model import CallFilter
 

@@ -94,5 +94,5 @@ def test_the_machine_code_around_recorded_frames_calls_the_same_functions(moved:
     for offset in offsets:
         one, other = whole.code_around(offset), embedded.code_around(offset)
         assert one is not None and other is not None and one.calls == other.calls
-        for _, target in one.calls:
-            assert whole.function_at(target) == embedded.function_at(target)
+        for call in one.calls:
+            assert whole.function_at(call.target) == embedded.function_at(call.target)

@@ -165,10 +165,10 @@ def test_messages_are_found_by_their_language(file: Path) -> None:
 
 def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> None:
     found = opened(file, "0.11.0")
-    assert found.calls_in_bodies("Prepare", most=1, longest=10) == [{"Check"}]
-    assert found.calls_in_bodies("Prepare", most=0, longest=10) == []
-    assert found.calls_in_bodies("Stop", most=1, longest=1) == [frozenset()]
-    assert found.calls_in_bodies("Client", most=9, longest=9) == []  # a class calls nothing
+    assert found.calls_in_bodies("Prepare", is_member=False, most=1, longest=10) == [{"Check": 1}]
+    assert found.calls_in_bodies("Prepare", is_member=False, most=0, longest=10) == []
+    assert found.calls_in_bodies("Stop", is_member=False, most=1, longest=1) == [{}]
+    assert found.calls_in_bodies("Client", is_member=False, most=9, longest=9) == []  # a class calls nothing
 
 
 def test_of_what_is_not_there_the_nearest_release_is_given(file: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from framedex.model import How
 from framedex.sources import parse_file
 from framedex.sources.callline import Called, Caller, call_line, called
-from framedex.sources.calls import WrittenCalls
+from framedex.sources.calls import WrittenCall, WrittenCalls
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -49,8 +49,8 @@ def compiled(folder: Path, *names: str) -> Caller:
     return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]))
 
 
-def reaches(name: str, callee: Called, hops: int) -> bool:
-    return (name, callee.name) in REACHES
+def reaches(site: WrittenCall, callee: Called, hops: int) -> bool:
+    return (site.callee, callee.name) in REACHES
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_call_from_inside_inlined_functions_has_all_of_them_as_candidates(call
 def test_a_single_call_is_no_fact_where_an_inlined_function_calls_the_same(tmp_path: Path) -> None:
     """Given one call of a name in the body and two in the code, then the one that was inlined is a candidate too."""
     twice = compiled(tmp_path, "First", "Third", "Third")
-    how, lines = call_line(twice, Called("Third", "call", None), 1, lambda name, *_: name == "Fourth")
+    how, lines = call_line(twice, Called("Third", "call", None), 1, lambda site, *_: site.callee == "Fourth")
     assert how is How.RANKED and set(lines) == {9, 11}
 
 

@@ -40,6 +40,8 @@ struct shop::Any { template <typename T> operator T() { return {}; } };
 """,
     "other.cc": "namespace shop { namespace { int helper(int x) { return x; } } }\n",
     "using.cc": "using namespace shop;\nvoid Clerk::greet() {}\n",
+    "drawer.h": "namespace shop { struct Drawer_Impl { ~Drawer_Impl(); }; }\n",
+    "drawer.cc": "namespace shop {\nTill::Drawer::~Drawer_Impl() {}\n}\n",
     "till_test.cc": "namespace shop { void each() {} }\n",
 }
 
@@ -74,6 +76,7 @@ def found(
         ("shop::Till::Till(int)", None, ("shop.h", 5)),
         ("void shop::Till::many<int, char>(int, int, char)", None, ("shop.h", 9)),
         ("shop::Clerk::greet()", "using.cc", ("using.cc", 2)),
+        ("shop::Drawer_Impl::~Drawer_Impl()", "drawer.cc", ("drawer.cc", 2)),
         ("shop::each()::$_0::operator()(int) const", None, ("shop.cc", 8)),
         ("absl::lts_20260107::Status shop::Till::ring<int>(int)", None, ("shop.cc", 4)),
     ],

@@ -1,0 +1,167 @@
+"""Calls through tables of pointers, from lambdas and by operators, and jumps: on what lines a frame can be then."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries import Binary
+from framedex.model import FrameRow, How
+from tests.indexer.ingest.test_call_lines import address_of, capture_of, exact_lines, frames_of
+from tests.indexer.recorded import Project
+
+HEADER = """\
+namespace shop {
+struct Till {
+  virtual int ring(int x);
+  virtual int close(int x);
+};
+struct Desk {
+  virtual int open(int x);
+  virtual int sell(int x);
+  virtual int close(int x);
+};
+int price(int x);
+struct Paper {
+  Paper& operator<<(int x);
+  int lines;
+};
+struct Keys {
+  int (*unlock)(int x);
+  int (*lock)(int x);
+};
+int unlock(int x);
+int lock(int x);
+}
+"""
+METHODS = """\
+#include "shop.h"
+namespace shop {
+int Till::ring(int x) { return x + 1; }
+int Till::close(int x) { return x + 2; }
+int Desk::open(int x) { return x + 3; }
+int Desk::sell(int x) { return x + 4; }
+int Desk::close(int x) { return x + 5; }
+int price(int x) { return x * 3; }
+Paper& Paper::operator<<(int x) {
+  lines += x;
+  return *this;
+}
+int unlock(int x) { return lock(x) + 1; }
+int lock(int x) { return x - 1; }
+}
+"""
+CALLERS = """\
+#include "shop.h"
+namespace shop {
+inline int shut(Desk* desk, int x) { return desk->close(x) + 1; }
+int day(Desk* desk, Till* till, int x) {
+  int sum = shut(desk, x);
+  sum += till->ring(sum);
+  return sum - till->close(sum);
+}
+int last(Till* till, int x) {
+  if (x > 3) {
+    return till->close(x);
+  }
+  int sum = till->close(x + 1);
+  return sum * 2;
+}
+int again(int x) {
+  auto twice = [&](int y) { return price(y) * 2; };
+  if (x == 7) {
+    return price(x) + 1;
+  }
+  return twice(x + 2);
+}
+inline void sign(Paper& paper) { paper << 1; }
+int bill(Paper& paper, int x) {
+  paper << x;
+  sign(paper);
+  return paper.lines;
+}
+int turn(Keys* keys, int x) {
+  int once = keys->unlock(x);
+  return keys->lock(once) + 1;
+}
+}
+"""
+DAY, LAST, AGAIN = "_ZN4shop3dayEPNS_4DeskEPNS_4TillEi", "_ZN4shop4lastEPNS_4TillEi", "_ZN4shop5againEi"
+RING, CLOSE, SHUT = "_ZN4shop4Till4ringEi", "_ZN4shop4Till5closeEi", "_ZN4shop4Desk5closeEi"
+PRICE = "_ZN4shop5priceEi"
+TURN, LOCK = "_ZN4shop4turnEPNS_4KeysEi", "_ZN4shop4lockEi"
+BILL, WRITE = "_ZN4shop4billERNS_5PaperEi", "_ZN4shop5PaperlsEi"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same code with and without debug information, in `with.so` and `without.so`, and its source in `tree`."""
+    folder = tmp_path_factory.mktemp("pointers")
+    (folder / "tree").mkdir()
+    for name, text in (("shop.h", HEADER), ("methods.cc", METHODS), ("callers.cc", CALLERS)):
+        (folder / "tree" / name).write_text(text)
+    for name, debug in (("with.so", "-g"), ("without.so", "-g0")):
+        command = ["g++", "-O2", debug, "-shared", "-fPIC", "-fvisibility=hidden", "tree/callers.cc", "tree/methods.cc"]
+        subprocess.run([*command, "-o", name], cwd=folder, check=True)
+    return folder
+
+
+def frame(built: Path, project: Project, caller: str, number: int, callee: str) -> tuple[FrameRow, int]:
+    """The frame of one of a caller's calls, which was seen to call `callee`, and the line it is on."""
+    library = built / "without.so"
+    code = Binary.open(library).code_around(address_of(library, caller))
+    assert code is not None
+    returns_to = [call.returns_to for call in code.calls if call.returns_to][number]
+    capture = capture_of(project.capture, library, [(returns_to, address_of(library, callee))])
+    (found,) = frames_of(project.ingest(built / "tree", capture=capture))
+    return found, exact_lines(built / "with.so", [returns_to])[returns_to]
+
+
+@pytest.mark.parametrize(("number", "callee"), [(0, SHUT), (1, RING), (2, CLOSE)])
+def test_a_call_through_a_table_is_told_from_those_through_other_places_in_tables(
+    built: Path, project: Project, number: int, callee: str
+) -> None:
+    """Given two methods of one name, one of them called by an inlined function, then each call is on its line.
+
+    Both lines stay candidates: nothing says of which class the object was.
+    """
+    found, truth = frame(built, project, DAY, number, callee)
+
+    assert found.location is not None and found.location.line == truth
+    assert found.location.how is (How.SINGLE if callee == RING else How.RANKED)
+    assert [other.line for other in found.candidates] == ([] if callee == RING else [12 - truth])
+
+
+def test_a_call_that_was_made_a_jump_is_no_place_for_the_others(built: Path, project: Project) -> None:
+    """Given a call at the end of a function, which leaves no frame, then the frame is at the other of that name."""
+    found, truth = frame(built, project, LAST, 0, CLOSE)
+
+    assert found.location is not None
+    assert (found.location.line, found.location.how) == (truth, How.RANKED) == (13, How.RANKED)
+
+
+def test_a_call_in_a_lambda_is_a_candidate_beside_one_in_the_function(built: Path, project: Project) -> None:
+    """Given a name that is called once in a function and once in its lambda, which was inlined, then neither is
+    the only one."""
+    placed = [frame(built, project, AGAIN, number, PRICE)[0] for number in (0, 1)]
+
+    assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
+    assert all({each.location.line, *(c.line for c in each.candidates)} == {17, 19} for each in placed if each.location)
+
+
+def test_a_call_that_the_machine_code_has_more_often_than_it_is_written_is_not_the_single_one(
+    built: Path, project: Project
+) -> None:
+    """Given an operator that is written once, and once in a function that was inlined, then nothing is held certain."""
+    placed = [frame(built, project, BILL, number, WRITE)[0] for number in (0, 1)]
+
+    assert [each.location.how for each in placed if each.location] == [How.RANKED, How.RANKED]
+
+
+def test_a_pointer_of_an_object_is_not_taken_for_the_function_of_its_name(built: Path, project: Project) -> None:
+    """Given a function that calls the callee, and a structure's pointer of its name, then the call has one line."""
+    found, truth = frame(built, project, TURN, 1, LOCK)
+
+    assert found.location is not None and (found.location.line, found.location.how) == (truth, How.SINGLE)
