@@ -51,6 +51,8 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
         if sources := sources_of.get(placement.function):
             tables.use_release_maps(sources.holding(each.path for each in _places(placement)))
     tables.write_placements(placements, find_calls(tables, placements, binaries, progress, sources_of))
+    if released.problems:
+        tables.forget_state_of_release_maps()
     return released.problems
 
 

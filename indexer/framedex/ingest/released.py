@@ -28,11 +28,12 @@ _OF_OTHERS = ("xla",)
 _COMPILED = (".c", ".cc", ".cpp", ".cxx", ".cu")
 
 
-def owe_to_release_maps(tables: SourceTables, path: Path = SHIPPED) -> None:
+def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
     """Owe a look-up to the functions that nothing else places, where the maps are not those of the last look-up.
 
     Call it in a transaction. Where they cannot be read, what was found in them before stays.
     """
+    path = path or SHIPPED
     try:
         status = path.stat()
         state = f"{status.st_size} {status.st_mtime_ns}"
@@ -55,9 +56,9 @@ class Released:
     `problems` are what is wrong with the maps, as sentences: indexing goes on without.
     """
 
-    def __init__(self, tables: SourceTables, path: Path = SHIPPED) -> None:
+    def __init__(self, tables: SourceTables, path: Path | None = None) -> None:
         self.problems: list[str] = []
-        self._tables, self._path = tables, path
+        self._tables, self._path = tables, path or SHIPPED
         self._maps = cache(self._open)
         self._sources = cache(self._of)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from framedex.binaries.names import parse_name
 from framedex.releases.builds import Build
 
-_NAMESPACES = ("xla", "tsl", "stream_executor")
+_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
 
 
 @dataclass(frozen=True, slots=True)

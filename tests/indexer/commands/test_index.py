@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.index.file.version import VERSION
+from framedex.ingest import released
 from framedex.model import CallFilter, How, Language, MergeOutcome
 from tests.running import run as run_recorded
 
@@ -58,11 +59,26 @@ def test_a_capture_is_named_located_and_the_next_command_told(project: Path) -> 
     assert all(frame.location is not None and frame.location.how is How.EXACT for frame in python)
 
 
-def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(project: Path) -> None:
-    run()
+def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come_here(project: Path) -> None:
+    indexed = run().stdout
+
+    shown = CliRunner().invoke(cli, ["trace", BOUNDARY])
+
+    assert " of them in the source maps that framedex ships\n" in indexed
+    assert "libjax_common.so+0x" not in shown.stdout and "without source here" not in shown.stderr
+    assert "https://github.com/openxla/xla/blob/" in shown.stdout and " public links" in shown.stdout
+    assert "`framedex sources fetch`" in shown.stderr
+
+
+def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(released, "SHIPPED", project / "gone.fdmaps")
+    indexed = run()
 
     told = CliRunner().invoke(cli, ["trace", BOUNDARY]).stderr
 
+    assert "gone.fdmaps cannot be read" in indexed.stdout and indexed.exit_code == 0
     assert "libjax_common.so without source here" in told
     assert "`xla::` and `tsl::` in https://github.com/openxla/xla" in told
     assert "`framedex index --source DIR`" in told

@@ -178,6 +178,10 @@ class SourceTables:
             f" WHERE fn.language = 'native' AND fn.symbol <> '' AND (fn.file IS NULL OR fn.file IN ({RELEASED_FILES}))"
         )
 
+    def forget_state_of_release_maps(self) -> None:
+        """Have functions owed a look-up in release maps again, whatever state these are in then."""
+        self.connection.execute("DELETE FROM release_maps")
+
     def revisions(self) -> set[tuple[str, str, str]]:
         """The components that were recorded, each as its name, the release that it came in, and its commit."""
         return {row[:3] for row in self._rows("SELECT DISTINCT component, version, revision FROM builds")}

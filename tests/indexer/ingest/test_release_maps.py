@@ -1,0 +1,272 @@
+"""Frames of jaxlib's libraries lead to the sources of its release, which nobody has to have here.
+
+The captures are of real programs, the maps are those that framedex comes with.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from framedex.captures import read_capture
+from framedex.index import Index, Store
+from framedex.ingest import Namer, Silence, find_sources, ingest_captures, released
+from framedex.ingest.map_import import import_map
+from framedex.model import (
+    CallFilter,
+    Capture,
+    FrameRow,
+    How,
+    Launch,
+    Location,
+    NativeFrame,
+    Role,
+    is_of_nearest_release,
+)
+from framedex.placetext import location_labels
+from framedex.releasemaps import open_release_maps
+from framedex.releasemaps.reader import SHIPPED
+from framedex.sourcemap import write_map
+from framedex.whereabouts.files import is_here
+from tests.indexer.recorded import Project, _middle, _module
+from tests.once import made_once
+from tests.oracle.whole_captures import add_capture
+from tests.running import run
+
+BOUNDARY = "PJRT_Client_BufferFromHostBuffer"
+INNERMOST = "xla::PjRtCApiClient::BufferFromHostBuffer"
+XLA = "xla/pjrt/c_api_client/pjrt_c_api_client.cc"
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Path:
+    """A capture of a program that moves arrays to the device and back."""
+    return made_once("arrays for release maps", lambda folder: run("arrays.py", folder=folder).capture)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    return tmp_path / ".framedex" / "index.db"
+
+
+def of_release(capture: Path, version: str, folder: Path) -> Capture:
+    """The capture as if that release of jaxlib had been recorded, in an environment of its own below `folder`."""
+    read = read_capture(capture)
+    site = next(module.path for module in read.modules if "/jaxlib/" in module.path).partition("/jaxlib/")[0]
+    environment = folder / version / "site-packages"
+    environment.mkdir(parents=True)
+    (environment / "jaxlib").symlink_to(f"{site}/jaxlib")
+    modules = (replace(m, path=m.path.replace(f"{site}/jaxlib/", f"{environment}/jaxlib/")) for m in read.modules)
+    launch = Launch(packages={"jax": version, "jaxlib": version})
+    metadata = replace(read.metadata, launch=launch, started_unix_ns=len(list(folder.iterdir())))
+    return replace(read, path=capture.with_name(version), metadata=metadata, modules=tuple(modules))
+
+
+def trace_of(index: Path, capture: int = 1) -> tuple[FrameRow, ...]:
+    with Index.open(index) as opened:
+        calls = opened.calls.find(CallFilter())
+        call = next(call for call in calls if call.function == BOUNDARY and call.capture == capture)
+        trace = opened.calls.trace(call.id)
+        assert trace is not None
+        return trace.frames
+
+
+def place(frames: tuple[FrameRow, ...], name: str = INNERMOST) -> Location:
+    (found,) = (frame.location for frame in frames if frame.function.name == name)
+    assert found is not None
+    return found
+
+
+def leads_somewhere(location: Location | None) -> bool:
+    return location is not None and (is_here(location.path) or location.url is not None)
+
+
+def commit_of(component: str, release: str) -> str:
+    found = open_release_maps().nearest(component, release)
+    assert found is not None
+    return found.info.commit
+
+
+def add(index: Path, *captures: Capture) -> None:
+    with Store(index) as store:
+        for capture in captures:
+            add_capture(store, capture, Namer())
+        find_sources(store, Silence())
+
+
+def test_every_frame_of_a_first_trace_has_a_link(recorded: Path, index: Path) -> None:
+    with Store(index) as store:
+        report = ingest_captures(store, [recorded], [], Silence())
+
+    frames = trace_of(index)
+    code = [frame for frame in frames if frame.function.role is Role.CODE and frame.function.symbol]
+    assert len(code) > 8
+    assert [frame.function.name for frame in code if not leads_somewhere(frame.location)] == []
+    jaxlib = [frame.location for frame in code if frame.function.module.endswith("libjax_common.so")]
+    assert How.EXACT not in {location.how for location in jaxlib if location}
+    assert any("github.com/jax-ml/jax" in (location.url or "") for location in jaxlib if location)
+    found = place(frames)
+    assert found.path.endswith(f":{XLA}") and not is_of_nearest_release(found.path)
+    assert "nearest release" not in location_labels(found)
+    assert found.url is not None and f"/openxla/xla/blob/{found.url.split('/')[6]}/{XLA}#L{found.line}" in found.url
+    assert report.totals.native_released > 5 and report.totals.native_nearest == 0 and report.sources.problems == []
+
+
+def test_nothing_of_the_maps_but_places_is_kept(recorded: Path, index: Path) -> None:
+    with Store(index) as store:
+        ingest_captures(store, [recorded], [], Silence())
+        assert store.sources.maps() == [] and store.map_files() == []
+        assert store.sources.definitions("BufferFromHostBuffer", "cpp") == []
+
+
+def test_a_release_without_a_map_leads_to_the_nearest_and_says_so(recorded: Path, index: Path, tmp_path: Path) -> None:
+    add(index, of_release(recorded, "0.99.0", tmp_path))
+
+    newest = open_release_maps().releases[-1]
+    for component, name in (("xla", INNERMOST), ("jaxlib", "jax::DevicePutWithSharding")):
+        found = place(trace_of(index), name)
+        commit = commit_of(component, newest)
+        assert found.path.startswith(f"{component}@{commit[:12]}+nearest:")
+        assert "nearest release" in location_labels(found) and found.how is not How.EXACT
+        assert found.url is not None and f"/blob/{commit}/" in found.url
+
+
+def test_each_release_in_an_index_leads_to_its_own_map(recorded: Path, index: Path, tmp_path: Path) -> None:
+    releases = open_release_maps().releases[-3:]
+    add(index, *(of_release(recorded, release, tmp_path) for release in releases))
+
+    found = [place(trace_of(index, number)).path for number, _ in enumerate(releases, 1)]
+    assert found == [f"xla@{commit_of('xla', release)[:12]}:{XLA}" for release in releases]
+
+
+def test_a_source_folder_goes_before_and_what_was_in_it_comes_from_the_map_again(
+    recorded: Path, index: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "xla" / "moved.cc"
+    source.parent.mkdir()
+    source.write_text(
+        "namespace xla {\n\nint PjRtCApiClient::BufferFromHostBuffer(\n"
+        "    const void* data, PrimitiveType type, absl::Span<int64_t const> dims,\n"
+        "    std::optional<absl::Span<int64_t const>> byte_strides, HostBufferSemantics host_buffer_semantics,\n"
+        "    absl::AnyInvocable<void() &&> on_done_with_host_buffer, PjRtMemorySpace* memory_space,\n"
+        "    const Layout* device_layout) {\n  return 1;\n}\n\n}  // namespace xla\n"
+    )
+    with Store(index) as store:
+        ingest_captures(store, [recorded], [], Silence())
+        before = place(trace_of(index))
+        ingest_captures(store, [recorded], [source.parent], Silence())
+        assert place(trace_of(index)).path == str(source)
+
+        store.sources.remove_root(str(source.parent))
+        find_sources(store, Silence())
+    assert place(trace_of(index)) == before
+
+
+def test_an_imported_map_goes_before_and_its_component_comes_from_the_release_again(
+    recorded: Path, index: Path, tmp_path: Path
+) -> None:
+    with Store(index) as store:
+        ingest_captures(store, [recorded], [], Silence())
+        before = place(trace_of(index))
+        release = open_release_maps().nearest("xla", "0.10.2")
+        assert release is not None
+        file = release.file(XLA)
+        rows = [(*row[:4], row[4] + 7, row[5] + 7, *row[6:8], None) for row in file.definitions]
+        shifted = replace(file, definitions=rows)
+        own = tmp_path / "xla.fdmap"
+        with own.open("wb") as stream:
+            write_map(stream, replace(release.info, repository="https://example.org/fork", tool="test"), [shifted])
+        import_map(store, own, Silence())
+        imported = place(trace_of(index))
+        assert imported.path == before.path and imported.line > before.line - 40
+        assert imported.url is not None and imported.url.startswith("https://example.org/fork/")
+
+        store.sources.remove_map("xla")
+        find_sources(store, Silence())
+    assert place(trace_of(index)) == before
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "foreign"])
+def test_without_the_maps_indexing_goes_on_says_so_once_and_finds_the_places_when_they_are_back(
+    recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    maps = tmp_path / "releases.fdmaps"
+    if damage != "missing":
+        content = SHIPPED.read_bytes()
+        maps.write_bytes(content[: len(content) // 2] if damage == "cut off" else b"something else")
+    monkeypatch.setattr(released, "SHIPPED", maps)
+    with Store(index) as store:
+        report = ingest_captures(store, [recorded], [], Silence())
+        (problem,) = report.sources.problems
+        assert str(maps) in problem and "Install framedex again" in problem
+        assert report.totals.native_named > 20 and report.totals.native_released == 0
+
+        monkeypatch.setattr(released, "SHIPPED", SHIPPED)
+        report = ingest_captures(store, [recorded], [], Silence())
+        assert report.sources.problems == [] and report.totals.native_released > 5
+
+
+def test_what_was_found_stays_where_the_maps_are_damaged_later(
+    recorded: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(index) as store:
+        ingest_captures(store, [recorded], [], Silence())
+        before = place(trace_of(index))
+        monkeypatch.setattr(released, "SHIPPED", tmp_path / "gone.fdmaps")
+        ingest_captures(store, [recorded], [], Silence())
+    assert place(trace_of(index)) == before
+
+
+# A library that has nothing of XLA but names, and one function that is named as one of XLA's port.cc.
+OWN = """\
+#define KEPT __attribute__((noinline, used))
+namespace Foo { KEPT int Run(int value) { volatile int copy = value; return copy; } }
+namespace mlir { KEPT int verify(int value) { volatile int copy = value; return copy; } }
+extern "C" KEPT int PJRT_Client_Compile(int value) { volatile int copy = value; return copy; }
+extern "C" KEPT int GetPjrtApi() { volatile int copy = 1; return copy; }
+namespace tsl { namespace port { static KEPT int NumSchedulableCPUs() { volatile int copy = 1; return copy; } } }
+"""
+STRANGE = {
+    "Foo::Run": "_ZN3Foo3RunEi",
+    "mlir::verify": "_ZN4mlir6verifyEi",
+    "PJRT_Client_Compile": "PJRT_Client_Compile",
+    "GetPjrtApi": "GetPjrtApi",
+}
+NAMED_BY_XLA = {"tsl::port::NumSchedulableCPUs": "_ZN3tsl4portL18NumSchedulableCPUsEv"}
+
+
+def places_in_own_library(project: Project, source: str) -> dict[str, Location | None]:
+    """Where functions of a library that was compiled from a file of this name are, without that file."""
+    compiled = project.folder / source
+    compiled.write_text(OWN)
+    library = project.folder / "libown.so"
+    subprocess.run(["g++", "-shared", "-fPIC", "-O1", source, "-o", library.name], cwd=project.folder, check=True)
+    compiled.unlink()
+    symbols = STRANGE | NAMED_BY_XLA
+    own = tuple(NativeFrame(2, _middle(library, symbol)) for symbol in symbols.values())
+    first = len(project.capture.frames)
+    stack, *others = project.capture.stacks
+    capture = project.again(
+        source,
+        modules=(*project.capture.modules, _module(library)),
+        frames=(*project.capture.frames, *own),
+        stacks=(replace(stack, frames=(*range(first, first + len(own)), *stack.frames)), *others),
+    )
+    with project.ingest(capture=capture) as opened:
+        return {name: opened.functions.named(name)[0].location for name in symbols}
+
+
+def test_functions_of_a_library_of_ones_own_never_lead_to_xla(project: Project) -> None:
+    assert set(places_in_own_library(project, "own.cc").values()) == {None}
+
+
+def test_functions_of_xla_in_a_library_of_others_lead_to_the_nearest_release(project: Project) -> None:
+    places = places_in_own_library(project, "port.cc")
+
+    found = places.pop(*NAMED_BY_XLA)
+    assert found is not None and is_of_nearest_release(found.path)
+    assert found.path.endswith("xla/tsl/platform/default/port.cc")
+    assert set(places.values()) == {None}
