@@ -45,7 +45,7 @@ def main() -> None:
     arguments = parser.parse_args()
     path = arguments.binary or jaxlib_library()
     trees = SourceTrees(arguments.source)
-    symbols = _symbols(path, tuple(arguments.namespace) or NAMESPACES)
+    symbols = symbols_of(path, tuple(arguments.namespace) or NAMESPACES)
     began = time.process_time()
     written, generated = _match(symbols, trees)
     microseconds = (time.process_time() - began) / len(symbols) * 1e6
@@ -64,7 +64,7 @@ def main() -> None:
         console.print(text, markup=False, highlight=False)
 
 
-def _symbols(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
+def symbols_of(path: Path, namespaces: tuple[str, ...]) -> list[NativeSymbol]:
     """The functions whose own name, behind a return type, is in one of the namespaces."""
     found = []
     for symbol in Elf.open(path).symbols():

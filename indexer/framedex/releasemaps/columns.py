@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from framedex.sourcemap import MalformedError
@@ -38,26 +38,6 @@ def unpack(data: bytes) -> list[memoryview]:
     return columns
 
 
-def fold(numbers: Iterable[int]) -> list[int]:
-    """Numbers of either sign as numbers from 0 on: 0, -1, 1, -2, ... become 0, 1, 2, 3, ..."""
-    return [number * 2 if number >= 0 else -2 * number - 1 for number in numbers]
-
-
-def unfold(column: Iterable[int]) -> Iterator[int]:
-    """The numbers that `fold` was given."""
-    return (number >> 1 ^ -(number & 1) for number in column)
-
-
-def differences(numbers: Iterable[int]) -> list[int]:
-    """Each number less the one before it (the first less 0), folded."""
-    before = 0
-    found = []
-    for number in numbers:
-        found.append(number - before)
-        before = number
-    return fold(found)
-
-
-def sums(column: Iterable[int]) -> list[int]:
-    """The numbers that `differences` was given."""
-    return list(accumulate(unfold(column)))
+def differences(numbers: Iterable[int], least: int = 0) -> list[int]:
+    """Each number less the one before it, the first less `least`."""
+    return [number - before for before, number in pairwise([least, *numbers])]

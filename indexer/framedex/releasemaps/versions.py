@@ -7,13 +7,11 @@ Each version is a list of definitions and the lines on which they begin.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from framedex.model import CallSite, Definition, DefinitionRow
-from framedex.releasemaps.columns import differences, fold, pack, sums, unfold, unpack
+from framedex.releasemaps.columns import unpack
 from framedex.sourcemap import MalformedError
 
 KINDS = (
@@ -34,19 +32,6 @@ _MOST_LINES = 1 << 31
 _FIXED = 11  # columns between the texts and the versions
 
 
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """A definition as it is the same in all versions that have it."""
-
-    name: str
-    key: str
-    kind: str
-    parameters: str | None
-    length: int
-    is_const: bool
-    calls: tuple[tuple[int, str, str], ...]  # lines below the call before, kind, callee
-
-
 class FileVersions:
     """The versions of one file, read as far as they are asked for: all raise MalformedError, or IndexError or
     ValueError where a number or a text is none."""
@@ -60,6 +45,7 @@ class FileVersions:
         self._call_lines, self._call_kinds, self._callees = columns[8:_FIXED]
         self._versions = columns[_FIXED:]
         self._ends = list(accumulate(counts))
+        self._read: dict[int, list[tuple[int, int]]] = {}
         _check({len(column) for column in of_definitions} == {len(counts)}, "a definition is cut off")
         _check({len(column) for column in columns[8:_FIXED]} == {sum(counts)}, "a call is missing")
 
@@ -104,23 +90,23 @@ class FileVersions:
             wanted = self._strings.index(key) + 1
         except ValueError:
             return
-        own = {
-            i for i, (key_, name) in enumerate(zip(self._keys, self._names, strict=True)) if (key_ or name) == wanted
-        }
-        if own:
+        if own := {number for number, each in enumerate(self._keys) if each == wanted}:
             yield from (each for each in self._version(release) if each[0] in own)
 
-    def _version(self, release: int) -> list[tuple[int, int]]:
-        """The number and the first line of each definition of a version, in the order of the file."""
+    def _version(self, release: int) -> Sequence[tuple[int, int]]:
+        """The number and the first line of each definition of a version, in order of line."""
         if not self.is_in(release):
-            return []
+            return ()
         version = self._releases[release]
-        _check(version * 2 < len(self._versions), "a version is missing")
-        numbers, lines = (sums(column) for column in self._versions[version * 2 : version * 2 + 2])
-        _check(len(numbers) == len(lines), "a version is cut off")
-        _check(not numbers or (min(numbers) >= 0 and max(numbers) < len(self._names)), "a definition is missing")
-        _check(not lines or (min(lines) >= 1 and max(lines) < _MOST_LINES), "a line is none")
-        return list(zip(numbers, lines, strict=True))
+        if version not in self._read:
+            _check(version * 2 < len(self._versions), "a version is missing")
+            steps, lines_between = self._versions[version * 2 : version * 2 + 2]
+            count = len(self._keys)
+            _check(len(steps) == len(lines_between) and (count or not steps), "a version is cut off")
+            lines = list(accumulate(lines_between))
+            _check(not lines or (lines[0] > 0 and lines[-1] < _MOST_LINES), "a line is none")
+            self._read[version] = [(at % count, line) for at, line in zip(accumulate(steps), lines, strict=True)]
+        return self._read[version]
 
     def _definition(self, number: int, line: int, calls: tuple[CallSite, ...] = ()) -> Definition:
         name, kind, parameters, is_const = self._described(number)
@@ -128,17 +114,17 @@ class FileVersions:
 
     def _described(self, number: int) -> tuple[str, str, str | None, bool]:
         scope, parameters, flags = self._scopes[number], self._parameters[number], self._flags[number]
-        name = self._text(self._names[number])
+        name = self._text(self._names[number] or self._keys[number])
         qualified = f"{self._text(scope)}::{name}" if scope else name
         return qualified, KINDS[flags >> 1], self._text(parameters) if parameters else None, bool(flags & 1)
 
     def _key(self, number: int) -> str:
-        return self._text(self._keys[number] or self._names[number])
+        return self._text(self._keys[number])
 
     def _calls(self, number: int, line: int) -> Iterator[CallSite]:
         begin, end = self._first_call(number), self._ends[number]
-        lines = list(accumulate(unfold(self._call_lines[begin:end]), initial=line))[1:]
-        _check(not lines or (min(lines) >= 1 and max(lines) < _MOST_LINES), "a line is none")
+        lines = list(accumulate(self._call_lines[begin:end], initial=line))[1:]
+        _check(not lines or lines[-1] < _MOST_LINES, "a line is none")
         for at, kind, callee in zip(lines, self._call_kinds[begin:end], self._callees[begin:end], strict=True):
             yield CallSite(at, 0, CALL_KINDS[kind], self._text(callee))
 
@@ -148,76 +134,6 @@ class FileVersions:
     def _text(self, number: int) -> str:
         _check(number > 0, "a text is missing")
         return self._strings[number - 1]
-
-
-def encode_versions(releases: Sequence[Sequence[DefinitionRow] | None]) -> bytes:
-    """The data of `FileVersions`, of the definitions that the file has in each release; None where it is not there."""
-    numbers: dict[_Stored, int] = {}
-    versions: dict[bytes, int] = {}
-    of_release = []
-    for rows in reversed(releases):  # the newest first: what is asked for most has the smallest numbers
-        of_release.append(
-            ABSENT if rows is None else versions.setdefault(_encode_version(rows, numbers), len(versions))
-        )
-    _check(len(versions) < ABSENT, "there are too many versions")
-    definitions = list(numbers)
-    strings = _strings(definitions)
-    calls = [call for each in definitions for call in each.calls]
-    columns = (
-        "\0".join(strings).encode(),
-        of_release[::-1],
-        [_number(strings, _split(each)[0]) for each in definitions],
-        [strings[_split(each)[1]] for each in definitions],
-        [0 if each.key == _split(each)[1] else strings[each.key] for each in definitions],
-        [_number(strings, each.parameters) for each in definitions],
-        [each.length for each in definitions],
-        [KINDS.index(each.kind) << 1 | each.is_const for each in definitions],
-        [len(each.calls) for each in definitions],
-        fold(below for below, _, _ in calls),
-        [CALL_KINDS.index(kind) for _, kind, _ in calls],
-        [strings[callee] for _, _, callee in calls],
-    )
-    return b"".join((*map(pack, columns), *versions))
-
-
-def texts_of(data: bytes) -> list[bytes]:
-    """The texts that the versions of a file use, of what `encode_versions` gave."""
-    return bytes(unpack(data)[0]).split(b"\0")
-
-
-def _encode_version(rows: Sequence[DefinitionRow], numbers: dict[_Stored, int]) -> bytes:
-    stored = [numbers.setdefault(_stored(row), len(numbers)) for row in rows]
-    return pack(differences(stored)) + pack(differences(row[4] for row in rows))
-
-
-def _stored(row: DefinitionRow) -> _Stored:
-    name, key, kind, parameters, line, end_line, is_const, _, sites = row
-    calls = []
-    at = line
-    for site_line, _, site_kind, callee, *_ in sorted(json.loads(sites), key=lambda site: site[:2]) if sites else ():
-        calls.append((site_line - at, site_kind, callee))
-        at = site_line
-    return _Stored(name, key, kind, parameters, end_line - line, bool(is_const), tuple(calls))
-
-
-def _strings(definitions: Sequence[_Stored]) -> dict[str, int]:
-    """Every text that is used, with its number: from 1 on, the smaller the more it is used."""
-    used = Counter[str]()
-    for each in definitions:
-        scope, name = _split(each)
-        used.update((name, each.key, *(callee for _, _, callee in each.calls)))
-        used.update(text for text in (scope, each.parameters) if text is not None)
-    return {text: number for number, text in enumerate(sorted(used, key=lambda text: (-used[text], text)), 1)}
-
-
-def _number(strings: Mapping[str, int], text: str | None) -> int:
-    return 0 if text is None else strings[text]
-
-
-def _split(definition: _Stored) -> tuple[str | None, str]:
-    """What a definition is in, None for nothing, and its own name."""
-    scope, colons, name = definition.name.rpartition("::")
-    return scope if colons else None, name
 
 
 def _check(condition: object, problem: str) -> None:

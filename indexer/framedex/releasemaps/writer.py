@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from framedex.model import DefinitionRow, ExtractedFile, SourceMapInfo
+from framedex.releasemaps.encoding import encode_versions, texts_of
 from framedex.releasemaps.format import LANGUAGES, Component, Content, compressed, write_content
 from framedex.releasemaps.names import NameEntry, encode_names, hash_of_path, hash_of_short
-from framedex.releasemaps.versions import BODIES, KINDS, encode_versions, texts_of
+from framedex.releasemaps.versions import BODIES, KINDS
 from framedex.sources.names import path_of
 
 _LARGEST_DICTIONARY = 1 << 15  # bytes that zlib looks back

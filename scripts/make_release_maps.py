@@ -1,0 +1,206 @@
+"""Write the release maps that framedex ships, and beside them what they were made from.
+
+    python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [--release VERSION]... [-o FILE]
+
+The clones need the commits that indexer/framedex/releases/commits.json has, with their files; no working tree is looked
+at, and no network. The file is the same byte for byte whatever the folders, the time, the locale and the number of
+processors, with one version of framedex's extractor and of zlib. All releases take two minutes of processor time, so a
+new one is added by writing commits.json (make_release_commits.py) and running this again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.releasemaps import ReleaseMap, ReleaseSources, open_release_maps, write_release_maps
+from framedex.releasemaps.format import VERSION
+from framedex.releasemaps.reader import SHIPPED
+from framedex.releases import known_releases, release_commits
+from framedex.sources import extract_files, language_of, learn_macros
+
+OLDEST = (0, 8)
+"""The oldest JAX that pyproject.toml allows."""
+
+SEED = "0.4.13"
+"""The release that the first trace was made with (`make seed-trace`)."""
+
+LEFT_OUT = re.compile(r"_(?:test|mock|fake|benchmark|fuzz)\w*\.\w+$|(?:^|/)(?:tests?|testing|mocks?|benchmarks?)/")
+"""What no library that is shipped is made from. Stubs are: they stand in where a part is not built."""
+
+_TOOL = f"release maps {VERSION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository, and which of its folders are of the component (all where none is named)."""
+
+    component: str
+    key: str  # in commits.json
+    address: str
+    folders: tuple[str, ...] = ()
+
+
+REPOSITORIES = (
+    Repository("xla", "xla", "https://github.com/openxla/xla"),
+    Repository("jaxlib", "jax", "https://github.com/jax-ml/jax", ("jaxlib/", "jax/jaxlib/")),
+)
+
+_Tree = Mapping[str, str]  # the hash of the content of each file by its path
+
+
+def main() -> None:
+    """Write the maps and their provenance."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("xla", type=Path, help="a clone of github.com/openxla/xla, or of a fork that has its commits")
+    parser.add_argument("jax", type=Path, help="a clone of github.com/jax-ml/jax")
+    parser.add_argument("--release", action="append", default=[], help="of jaxlib; default: all that framedex supports")
+    parser.add_argument("-o", "--output", type=Path, default=SHIPPED)
+    arguments = parser.parse_args()
+    releases = [each for each in known_releases() if each in (arguments.release or supported_releases())]
+    clones = (arguments.xla, arguments.jax)
+    trees = [
+        [_tree(clone, release_commits(release)[repository.key], repository.folders) for release in releases]
+        for clone, repository in zip(clones, REPOSITORIES, strict=True)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for clone, of_repository in zip(clones, trees, strict=True):
+            _write_contents(clone, of_repository, Path(folder))
+        extracted = _extract(trees, Path(folder))
+    sources = [
+        ReleaseSources(
+            [_info(repository, release) for release in releases],
+            [
+                {path: replace(extracted[_place(path, content)], path=path) for path, content in tree.items()}
+                for tree in of
+            ],
+        )
+        for repository, of in zip(REPOSITORIES, trees, strict=True)
+    ]
+    arguments.output.write_bytes(write_release_maps(releases, sources))
+    provenance = _provenance(arguments.output, releases, trees)
+    arguments.output.with_suffix(".json").write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")
+
+
+def supported_releases() -> list[str]:
+    """The releases of jaxlib that framedex has maps of, as far as their commits are known."""
+    return [each for each in known_releases() if each == SEED or tuple(map(int, each.split("."))) >= OLDEST]
+
+
+def _info(repository: Repository, release: str) -> SourceMapInfo:
+    commit = release_commits(release)[repository.key]
+    return SourceMapInfo(repository.component, repository.address, commit, False, _TOOL)
+
+
+def _tree(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
+    listed = subprocess.run(["git", "-C", clone, "ls-tree", "-r", "-z", commit], stdout=subprocess.PIPE, check=True)
+    found = {}
+    for entry in filter(None, listed.stdout.decode().split("\0")):
+        about, path = entry.split("\t")
+        mode, _, content = about.split()
+        is_source = mode.startswith("100") and language_of(path) not in (None, "python")
+        if is_source and path.startswith(tuple(folders) or "") and not LEFT_OUT.search(path):
+            found[path] = content
+    return found
+
+
+def _write_contents(clone: Path, trees: Sequence[_Tree], folder: Path) -> None:
+    """Write each content once for every name that a file with it has: initialisers are called as their file is."""
+    places: dict[str, set[str]] = {}
+    for tree in trees:
+        for path, content in tree.items():
+            places.setdefault(content, set()).add(_place(path, content))
+    missing: list[str] = []
+    for content, data in _contents(clone, sorted(places)):
+        if data is None:
+            missing += places[content]
+            continue
+        for place in places[content]:
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            (folder / place).write_bytes(data)
+    if missing:
+        names = ", ".join(sorted(missing)[:5])
+        raise SystemExit(f"{clone} lacks the contents of {len(missing)} files, among them {names}: fetch them first.")
+
+
+def _contents(clone: Path, contents: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    """The bytes of each content, None of one that the clone lacks."""
+    command = ["git", "-C", str(clone), "cat-file", "--batch"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as git:
+        asking, answers = git.stdin, git.stdout
+        assert asking is not None and answers is not None
+        feeder = threading.Thread(
+            target=lambda: (asking.write("".join(f"{each}\n" for each in contents).encode()), asking.close())
+        )
+        feeder.start()
+        for content in contents:
+            head = answers.readline().split()
+            if head[-1:] == [b"missing"] or not head:
+                yield content, None
+            else:
+                yield content, answers.read(int(head[2]))
+                answers.read(1)
+        feeder.join()
+
+
+def _place(path: str, content: str) -> str:
+    return f"{content[:2]}/{content}/{PurePosixPath(path).name}"
+
+
+def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ExtractedFile]:
+    """What is in each file, by its place. A file is read with the macros of the newest release that has it."""
+    found: dict[str, ExtractedFile] = {}
+    for of_release in reversed(list(zip(*trees, strict=True))):
+        places = sorted({_place(path, content) for tree in of_release for path, content in tree.items()})
+        macros = learn_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
+        unread = [str(folder / place) for place in places if place not in found]
+        for file in extract_files(unread, macros):
+            found[os.path.relpath(file.path, folder)] = file
+    return found
+
+
+def _provenance(output: Path, releases: Sequence[str], trees: Sequence[Sequence[_Tree]]) -> dict[str, object]:
+    data = output.read_bytes()
+    maps = open_release_maps(output)
+    return {
+        "format": VERSION,
+        "zlib": zlib.ZLIB_RUNTIME_VERSION,
+        "bytes": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "components": {
+            repository.component: {
+                "repository": repository.address,
+                "folders": list(repository.folders),
+                "left out": LEFT_OUT.pattern,
+                "contents": len({content for tree in of for content in tree.values()}),
+                "releases": {
+                    release: {
+                        "commit": release_commits(release)[repository.key],
+                        "files": len(tree),
+                        "with definitions": _files_in(maps.nearest(repository.component, release)),
+                    }
+                    for release, tree in zip(releases, of, strict=True)
+                },
+            }
+            for repository, of in zip(REPOSITORIES, trees, strict=True)
+        },
+    }
+
+
+def _files_in(release_map: ReleaseMap | None) -> int:
+    return len(release_map.paths()) if release_map else 0
+
+
+if __name__ == "__main__":
+    main()
