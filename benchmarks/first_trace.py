@@ -1,11 +1,13 @@
 """What the links of a first trace cost: `framedex index` of a program's capture with the release maps and without.
 
     python benchmarks/first_trace.py [--program demo/device_put.py] [--rounds 15] [--source FOLDER ...]
+        [--checkouts XLA JAX]
 
 Records the program on the mock TPU, then indexes the capture anew, with the maps that framedex comes with and without,
 in turns. Tells, as medians, the processor time of both, and of the pairs' differences the median and the quartiles;
 how many native frames have a link with the maps; and what the index is larger for it. Without `--source`, the folders
-of `make demo` are indexed too.
+of `make demo` are indexed too. With checkouts of XLA and JAX at the commits of the installed jaxlib, how many of these
+frames are in the same file, and on the same line, as with those.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -39,6 +42,7 @@ def main() -> None:
     parser.add_argument("--program", type=Path, default=_ROOT / "demo" / "device_put.py")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--source", type=Path, nargs="+", default=[Path(jax.__file__).parent, _ROOT / "native"])
+    parser.add_argument("--checkouts", type=Path, nargs=2, default=[], metavar=("XLA", "JAX"))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -57,6 +61,7 @@ def main() -> None:
                 totals[side], sizes[side] = json.loads(said)["totals"], index.stat().st_size
                 if number >= 0:
                     seconds[side].append(taken)
+        agreement = _agreement(folder, [checkout.absolute() for checkout in arguments.checkouts])
     differences = [one - other for one, other in zip(seconds["with"], seconds["without"], strict=True)]
     figures = {
         "rounds": arguments.rounds,
@@ -67,8 +72,42 @@ def main() -> None:
         "frames_in_release_maps": totals["with"]["native_released"],
         "index_bytes": sizes["with"],
         "index_bytes_more": sizes["with"] - sizes["without"],
+        **agreement,
     }
     print(json.dumps(figures, indent=2))
+
+
+def _agreement(folder: Path, checkouts: list[Path]) -> dict[str, int]:
+    """How many frames of `with.db` are where they are in an index with these checkouts."""
+    if not checkouts:
+        return {}
+    sources = [option for checkout in checkouts for option in ("--source", checkout)]
+    _framedex("without", "--index", folder / "tree.db", "index", folder / "captures", *sources, folder=folder)
+    released, read = (_places(folder / name, checkouts) for name in ("with.db", "tree.db"))
+    pairs = [(place, read.get(frame)) for frame, place in released.items()]
+    return {
+        "compared": len(pairs),
+        "same_file": sum(other is not None and place[0] == other[0] for place, other in pairs),
+        "same_line": sum(place == other for place, other in pairs),
+    }
+
+
+def _places(index: Path, checkouts: list[Path]) -> dict[tuple[str, int, int], tuple[str, int]]:
+    """The places of native frames in release maps or checkouts, by module, offset and depth: path inside and line."""
+    connection = sqlite3.connect(index)
+    rows = connection.execute(
+        "SELECT m.path, fr.offset, fr.depth, f.path, fr.line FROM frames fr JOIN modules m ON m.id = fr.module"
+        " JOIN files f ON f.id = fr.file"
+    ).fetchall()
+    connection.close()
+    prefixes = [f"{checkout}/" for checkout in checkouts]
+    found = {}
+    for *frame, path, line in rows:
+        top = next((prefix for prefix in prefixes if path.startswith(prefix)), None)
+        inside = path[len(top) :] if top else path.partition(":")[2]
+        if inside:
+            found[frame[0], frame[1], frame[2]] = (inside, line)
+    return found
 
 
 def _framedex(side: str, *arguments: str | Path, folder: Path) -> tuple[str, float]:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from framedex.patterns import compiled_on_use
 
 ANONYMOUS = "(anonymous namespace)"
 LAMBDA = "(lambda)"  # the part that stands for any lambda in keys and in the names of definitions
 
+_REMEMBERED = 1024  # names: what places a function takes its name apart in several steps
 _LONGEST_ARGUMENTS = 20  # template arguments up to this many characters stay readable and are kept
 
 
@@ -80,6 +82,7 @@ def readable(symbol: str) -> str:
     return "::".join([*(_readable_part(part, True) for part in parts[:-1]), _readable_part(parts[-1], False)])
 
 
+@lru_cache(_REMEMBERED)
 def parse_name(symbol: str) -> Name:
     """Take a demangled name (or a declarator as written) apart. Never raises; nonsense gives fewer parts."""
     text = _PREFIX.sub("", _STRING.sub("std::string", symbol))

@@ -37,8 +37,10 @@ def owe_to_release_maps(tables: SourceTables, path: Path | None = None) -> None:
     try:
         status = path.stat()
         state = f"{status.st_size} {status.st_mtime_ns}"
-        if not tables.is_state_of_release_maps(state):
-            open_release_maps(path)
+        known = tables.state_of_release_maps()
+        if state != known:
+            if known is not None:  # else there is nothing to lose
+                open_release_maps(path)
             tables.owe_to_release_maps(state)
     except (OSError, SourceMapError):
         return

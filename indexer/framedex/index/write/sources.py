@@ -165,9 +165,10 @@ class SourceTables:
         for info, release in maps:
             source_maps.use_release_map(self.connection, info, release)
 
-    def is_state_of_release_maps(self, state: str) -> bool:
-        """Whether functions were last owed a look-up in release maps of this state."""
-        return self._rows("SELECT state FROM release_maps") == [(state,)]
+    def state_of_release_maps(self) -> str | None:
+        """In which state the release maps were when functions were last owed a look-up in them; None for never."""
+        rows = self._rows("SELECT state FROM release_maps")
+        return rows[0][0] if rows else None
 
     def owe_to_release_maps(self, state: str) -> None:
         """Owe the functions that nothing else places a look-up in release maps, which are now in this state."""
