@@ -35,7 +35,11 @@ _COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the
 _NAMED = compiled_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::|(?:3xla|3tsl|15stream_executor|3jax|6jaxlib)\d*[A-Z_a-z]"
 )
-_OF_JAXLIB = compiled_on_use(r"/jaxlib/|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax)[\w.-]*\.so")
+# Its plug-ins for GPUs are of the same release, and made from the same commits.
+_OF_JAXLIB = compiled_on_use(
+    r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
+    r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
+)
 _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
