@@ -90,6 +90,18 @@ def _moved_frames(chance: random.Random) -> Iterator[str]:
         )
 
 
+def _of_xla(chance: random.Random) -> Iterator[str]:
+    """Frames of XLA that its release maps know, of processes that each lay somewhere else."""
+    names = (
+        "PjRtCApiClient::InitAttributes",
+        "cpu::ThunkExecutor::TracedExecute",
+        "Service::Compile",
+        "Shape::ToString",
+    )
+    while True:
+        yield f"    @     0x{chance.getrandbits(46) | 1 << 46:012x}        960  xla::{chance.choice(names)}()\n"
+
+
 def _unknown(form: str) -> Callable[[random.Random], Iterator[str]]:
     def lines(chance: random.Random) -> Iterator[str]:
         for number in range(_SYMBOLS):
@@ -107,7 +119,9 @@ _LOGS: Mapping[str, Callable[[random.Random], Iterator[str]]] = {
     "log of JAX, a place on every line": _of_jax,
     "nothing but stacks": _frames,
     "nothing but stacks, no address twice": _moved_frames,
+    "frames of XLA, no address twice": _of_xla,
     f"{_UNKNOWN}, glog": _unknown("    @     0x{address} {name}\n"),
+    f"{_UNKNOWN} in XLA's namespace": _unknown("    @     0x{address} xla::{name}\n"),
     f"{_UNKNOWN}, gdb": _unknown("#{number}  0x0000{address} in {name} () from /usr/lib/libfoo.so\n"),
     f"{_UNKNOWN} and places, sanitizer": _unknown("    #{number} 0x{address} in {name} /build/a.cc:{number}1\n"),
 }
@@ -122,7 +136,7 @@ def _measure_speed(
     rounds: int,
 ) -> None:
     texts = 20_000
-    if make in (_frames, _moved_frames):
+    if make in (_frames, _moved_frames, _of_xla):
         megabytes //= 16
     elif title.startswith(_UNKNOWN):
         texts, megabytes = _SYMBOLS, 0

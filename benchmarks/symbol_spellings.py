@@ -1,11 +1,13 @@
 """Of how many functions a stack's spelling of the name leads to the definition that the mangled name is of.
 
     python benchmarks/symbol_spellings.py --index INDEX [BINARY] [--sample 300] [--seed N] [--show N]
+    python benchmarks/symbol_spellings.py --release 0.10.2 [BINARY] ...
 
 INDEX is one of the sources that BINARY (default: jaxlib's libjax_common.so) was made from, such as `framedex index
---source XLA --source JAX` makes. A sample of the functions whose mangled name leads to a definition is printed as
-failure handlers and debuggers print it. A spelling is *placed* if it leads anywhere, *right* if the definition is among
-the places, *single* if it is the only one, and *wrong* if all places are others.
+--source XLA --source JAX` makes; with a release of jaxlib, the maps that framedex ships are asked instead. A sample of
+the functions whose mangled name leads to a definition is printed as failure handlers and debuggers print it. A spelling
+is *placed* if it leads anywhere, *right* if the definition is among the places, *single* if it is the only one, and
+*wrong* if all places are others.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 
 from jaxlib_library import jaxlib_library
@@ -29,6 +32,7 @@ from framedex.index import Index
 from framedex.interchange import Format, TextFrame
 from framedex.interchange.placing.resolve import Found, Resolver
 from framedex.model import Language
+from framedex.releases.stated import StatedReleases
 
 NAMESPACES = ("xla", "tsl", "jax", "pjrt", "jaxlib", "stream_executor", "ifrt")
 
@@ -37,14 +41,16 @@ def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("binary", type=Path, nargs="?", default=None)
-    parser.add_argument("--index", type=Path, required=True)
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--index", type=Path)
+    asked.add_argument("--release")
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--show", type=int, default=0, help="spellings that are not right to print, of each kind")
     parser.add_argument("--wrong", action="store_true", help="print only those that lead elsewhere")
     arguments = parser.parse_args()
-    with Index.open(arguments.index) as index, index.reading():
-        resolver = Resolver(index)
+    with Index.open(arguments.index) if arguments.index else nullcontext() as index:
+        resolver = Resolver(index, releases=StatedReleases(f"jaxlib=={arguments.release}"))
         truth = dict(_sample(arguments.binary or jaxlib_library(), resolver, arguments.sample, arguments.seed))
         table = Table("spelling", "placed", "right", "single", "wrong", title=f"{len(truth)} functions")
         for name, spell in SPELLINGS.items():

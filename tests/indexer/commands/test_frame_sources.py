@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -81,6 +82,20 @@ def test_the_frames_of_a_component_are_told_with_its_version_and_commit(project:
     assert (jax["version"], jax["revision"], kinds(jax)) == ("0.10.2", JAX, {"code object": 5})
     assert [source["public"] for source in jax["sources"]] == [5]
     assert any(line.split() == ["JAX", "0.10.2", JAX[:12], "5", "code", "object,", "public"] for line in lines())
+
+
+def test_a_plugin_has_a_row_of_its_own_and_stripped_frames_have_no_name(project: Project, tmp_path: Path) -> None:
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    (site / "jax_cuda12_pjrt-0.10.2.dist-info").mkdir(parents=True)
+    os.utime(site / "jax_cuda12_pjrt-0.10.2.dist-info", (1_600_000_000, 1_600_000_000))  # before the recording
+    library, *others = project.capture.modules
+    plugin = replace(library, path=f"{site}/jax_plugins/xla_cuda12/xla_cuda_plugin.so")
+    project.ingest(capture=replace(project.capture, modules=(plugin, *others))).close()
+
+    (row,) = [each for each in table() if each["component"] == "plugin"]
+
+    assert (row["name"], row["version"], row["revision"]) == ("xla_cuda_plugin.so", "0.10.2", XLA)
+    assert kinds(row) == {"no name": 2}
 
 
 def test_lines_are_of_source_folders_of_files_here_or_of_none(project: Project) -> None:

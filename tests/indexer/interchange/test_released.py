@@ -153,6 +153,13 @@ def test_the_recorded_jaxlib_counts_where_the_text_states_none(maps: Path, proje
         assert place("jaxlib==0.10.2\n" + text, maps, index) == (address(3, "0.10.2"), ["definition"])
 
 
+def test_plugins_for_gpus_are_of_jaxlibs_release(maps: Path) -> None:
+    text = "jaxlib==0.10.2\n" + GDB.format(
+        "xla::PjRtClient::Compile(int)", "/venv/jax_plugins/xla_cuda12/xla_cuda_plugin.so"
+    )
+    assert place(text, maps) == (address(3, "0.10.2"), ["definition"])
+
+
 def test_in_a_binary_of_somebody_else_the_release_is_not_known(maps: Path) -> None:
     text = "jaxlib==0.10.2\n" + GDB.format("xla::PjRtClient::Compile(int)", "/opt/vendor/lib_of_others.so")
     assert place(text, maps) == (address(3, "0.10.2"), ["definition", "nearest release"])

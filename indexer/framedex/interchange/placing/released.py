@@ -9,7 +9,7 @@ the one beside it stands for it; what is found so has a path that says it (`+nea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -24,17 +24,22 @@ from framedex.releases.stated import FileReleases, StatedReleases
 if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import SourceMapInfo
-    from framedex.releasemaps import ReleaseMaps
+    from framedex.releasemaps import ReleaseMap, ReleaseMaps
     from framedex.sources.matching import Candidate
 
 NAMESPACES = ("xla", "tsl", "stream_executor", "jax", "jaxlib")
 """What names begin with that nobody has but XLA and JAX."""
 
+_BEGINNINGS = [(namespace,) for namespace in NAMESPACES]
 _COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the table of releases calls their commits
 _NAMED = compiled_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::|(?:3xla|3tsl|15stream_executor|3jax|6jaxlib)\d*[A-Z_a-z]"
 )
-_OF_JAXLIB = compiled_on_use(r"/jaxlib/|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax)[\w.-]*\.so")
+# Its plug-ins for GPUs are of the same release, and made from the same commits.
+_OF_JAXLIB = compiled_on_use(
+    r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
+    r"|(?:^|/)(?:libjax_common|libjaxlib\w*|xla_extension|_jax|xla_(?:cuda|rocm)_plugin)[\w.-]*\.so"
+)
 _INSTALLED = compiled_on_use(r"(?P<site>.*/(?:site|dist)-packages)/jax(?:lib)?/")
 
 
@@ -63,6 +68,8 @@ class ReleasedSources:
         self._index, self._releases = index, releases
         self._links = links if links is not None else index.links if index is not None else {}
         self._opened = cache(lambda: _open(path))
+        self._maps = cache(self._maps_of)
+        self._recorded = cache(self._of_recording)
         self._of_files = FileReleases()
         self._installed = ""
         self._found_in: dict[str, SourceMapInfo] = {}
@@ -96,12 +103,17 @@ class ReleasedSources:
         Their paths are those of maps, to be given to `published`.
         """
         from framedex.binaries.names import parse_name  # few logs name a function
-        from framedex.sources.names import key_of, short_name
+        from framedex.sourcemap import SourceMapError
+        from framedex.sources.names import key_of, short_of
 
         key = key_of(parse_name(symbol))
-        if key[:1] not in [(namespace,) for namespace in NAMESPACES]:
+        if key[:1] not in _BEGINNINGS or self.problem:
             return []
-        return self._asked(lambda maps: self._in_maps(maps, short_name(symbol), key, self._release(module))) or []
+        try:
+            return self._in_maps(short_of(key), key, self._release(module))
+        except SourceMapError as error:
+            self.problem = f"{error.message} {error.remedy}".strip()
+            return []
 
     def published(self, location: Location) -> Location:
         """A location among those definitions with its public address."""
@@ -128,18 +140,24 @@ class ReleasedSources:
         compiled = compiled_from(path)
         return compiled is not None and compiled[0] in _COMMITS
 
-    def _in_maps(self, maps: ReleaseMaps, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
-        found: list[Candidate] = []
-        for component in _COMMITS:
-            source_map = maps.nearest(component, release.version or maps.releases[-1])
-            definitions = source_map.definitions(short_name, key) if source_map is not None else []
-            if source_map is None or not definitions:
-                continue
-            info = replace(source_map.info, is_nearest=source_map.is_nearest or not release.is_known)
-            self._found_in[info.prefix] = info
-            found += [(info.prefix + path, definition) for path, definition in definitions]
-            if not release.version:
-                self.assumed = source_map.release
+    def _in_maps(self, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
+        found = [
+            (info.prefix + path, definition)
+            for info, source_map in self._maps(release)
+            for path, definition in source_map.definitions(short_name, key)
+        ]
+        if found and not release.version:
+            self.assumed = self._opened().releases[-1]
+        return found
+
+    def _maps_of(self, release: _Release) -> list[tuple[SourceMapInfo, ReleaseMap]]:
+        """The maps that stand for a release, with what they are for it."""
+        maps = self._opened()
+        nearest = [maps.nearest(component, release.version or maps.releases[-1]) for component in _COMMITS]
+        found = [
+            (replace(each.info, is_nearest=each.is_nearest or not release.is_known), each) for each in nearest if each
+        ]
+        self._found_in.update((info.prefix, info) for info, _ in found)
         return found
 
     def _release(self, module: str) -> _Release:
@@ -149,28 +167,15 @@ class ReleasedSources:
             return _Release(max(stated, key=_numbers), is_its and len(stated) == 1)
         if stated := self._releases.of("jax"):  # which runs with other releases of jaxlib, too
             return _Release(max(stated, key=_numbers), is_known=False)
-        version = self._installed or self._recorded
+        version = self._installed or self._recorded()
         return _Release(version, is_its and bool(version))
 
-    @property
-    def _recorded(self) -> str:
+    def _of_recording(self) -> str:
         """The jaxlib of the latest recording."""
         if self._index is None:
             return ""
         builds = self._index.sources.builds()
         return next((build.version for build in builds if build.component == "jaxlib"), "")
-
-    def _asked(self, ask: Callable[[ReleaseMaps], list[Candidate]]) -> list[Candidate] | None:
-        """What maps answer; None where they are damaged."""
-        from framedex.sourcemap import SourceMapError
-
-        if self.problem:
-            return None
-        try:
-            return ask(self._opened())
-        except SourceMapError as error:
-            self.problem = f"{error.message} {error.remedy}".strip()
-            return None
 
 
 def _open(path: Path | None) -> ReleaseMaps:

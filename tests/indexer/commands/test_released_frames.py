@@ -1,0 +1,60 @@
+"""Crash texts of JAX where nothing is recorded or indexed: their frames lead to the shipped release maps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from framedex.commands.main import cli
+
+TEXTS = Path(__file__).parents[2] / "fixtures" / "crash_texts"
+XLA = "https://github.com/openxla/xla/blob/5a9e73cbd92530cac2ac36f4736a774b2412afe2"
+STATED = "jaxlib==0.10.2\n"
+
+
+@pytest.fixture(autouse=True)
+def without_an_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(verb: str, text: str, *options: str) -> Result:
+    result = CliRunner().invoke(cli, [verb, *options], input=text)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def explained(text: str) -> dict[str, dict[str, Any]]:
+    """The location of each function of a text that has one."""
+    document = json.loads(run("explain", text, "--json").stdout)
+    frames = [frame for stack in document["stacks"] for frame in stack["frames"]]
+    return {frame["function"]: frame["location"] for frame in frames if frame["location"]}
+
+
+def test_a_crash_of_a_tpu_machine_leads_to_the_sources_of_the_release_that_it_states() -> None:
+    found = explained(STATED + (TEXTS / "absl" / "tpu-crash.txt").read_text())
+    assert {name: place["url"] for name, place in found.items()} == {
+        "xla::PjRtCApiClient::InitAttributes()": f"{XLA}/xla/pjrt/c_api_client/pjrt_c_api_client.cc#L331",
+        "tsl::(anonymous namespace)::PThread::ThreadFn()": f"{XLA}/xla/tsl/platform/default/env.cc#L112",
+    }
+    assert {place["how"] for place in found.values()} == {"definition"}
+
+
+def test_of_a_check_failure_only_the_frames_of_xla_lead_anywhere() -> None:
+    found = explained(STATED + (TEXTS / "absl" / "check-failure.txt").read_text())
+    assert list(found) == ["xla::PjRtCApiClient::LookupDevice()", "xla::Service::Compile()::{lambda()#1}::operator()()"]
+
+
+def test_without_a_release_every_place_says_that_it_is_only_the_nearest_and_so_does_the_end() -> None:
+    result = run("explain", (TEXTS / "absl" / "tpu-crash.txt").read_text())
+    placed = [line for line in result.stdout.splitlines() if "https://" in line]
+    assert len(placed) == 3 and all("nearest release" in line for line in placed)
+    assert "Nothing says of which jaxlib these frames are" in result.stderr
+
+
+def test_the_places_of_a_source_location_trace_are_at_the_commit_of_the_release() -> None:
+    found = run("explain", STATED + (TEXTS / "xla" / "failed-precondition.txt").read_text()).stdout
+    assert f"{XLA}/xla/service/service.cc#L690 [not here]" in found
