@@ -24,11 +24,11 @@ from matching import NAMESPACES, symbols_of
 from source_trees import SourceTrees
 
 from framedex.binaries.names import parse_name
-from framedex.model import Definition, How, NativeSymbol
+from framedex.model import GENERATING, Definition, How, NativeSymbol
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.format import read_content
 from framedex.releasemaps.reader import SHIPPED
-from framedex.sources import match, short_name
+from framedex.sources import generated_scopes, match, match_generated, short_name
 from framedex.sources.names import key_of
 
 _COMPONENTS = ("xla", "jaxlib")
@@ -118,6 +118,13 @@ def _agreement(binary: Path, release: str, trees: list[Path]) -> dict[str, objec
         asked = _asked(symbol)
         how, found = match(symbol, _candidates(maps, asked))
         there_how, there = match(symbol, _inside(checkout.definitions(asked[1]), trees))
+        if how is None and there_how is None:
+            how, found = match_generated(symbol, _generating(maps, symbol))
+            scopes = dict.fromkeys(generated_scopes(symbol))
+            there_candidates = [each for scope in scopes for each in checkout.generating(scope)]
+            there_how, there = match_generated(symbol, _inside(there_candidates, trees))
+            if how or there_how or (symbol.unit or "").endswith(".pb.cc"):
+                counts["generated code"] += 1
         counts["functions"] += 1
         counts[f"map: {_outcome(how)}"] += 1
         counts[f"checkout: {_outcome(there_how)}"] += 1
@@ -153,6 +160,17 @@ def _opened(release: str = "0.10.2") -> list[ReleaseMap]:
 def _candidates(maps: list[ReleaseMap], asked: _Asked) -> list[tuple[str, Definition]]:
     _, short, key = asked
     return [found for each in maps for found in each.definitions(short, key)]
+
+
+def _generating(maps: list[ReleaseMap], symbol: NativeSymbol) -> list[tuple[str, Definition]]:
+    scopes = dict.fromkeys(generated_scopes(symbol))
+    return [
+        found
+        for scope in scopes
+        for each in maps
+        for language in GENERATING
+        for found in each.definitions(scope, language=language)
+    ]
 
 
 def _bodies(maps: list[ReleaseMap], name: str) -> list[frozenset[str]]:

@@ -3,7 +3,8 @@
     python scripts/make_release_commits.py JAX_CHECKOUT [FILE]    # a clone of github.com/jax-ml/jax with its tags
 
 The commit of XLA stands in one of the files below; that of JAX is the tag's own: `jaxlib-vX` where there is one, else
-`jax-vX`, from which both were released.
+`jax-vX`, from which both were released. The last entry is what is checked out, where that is on the way to a release
+after all of these, under the name that JAX gives to what is built from it: it is the nearest to releases to come.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import json
 import re
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
+_BASE = re.compile(r'^_version = "(\d+(?:\.\d+)+)"', re.MULTILINE)
 _TAG = re.compile(r"(jaxlib|jax)-v(\d+(?:\.\d+)+)")
 _PIN = re.compile(r'^XLA_COMMIT = "([0-9a-f]{40})"|/openxla/xla/archive/([0-9a-f]{40})', re.MULTILINE)
 _PINNED_IN = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "WORKSPACE")  # the latest first
@@ -22,12 +25,28 @@ _PINNED_IN = ("third_party/xla/revision.bzl", "third_party/xla/workspace.bzl", "
 
 def main(checkout: Path, target: Path = TARGET) -> None:
     tags = _tags(checkout)
+    revisions = {version: tags.get(("jaxlib", version)) or tags["jax", version] for _, version in tags}
+    revisions = dict(sorted(revisions.items(), key=lambda entry: _numbers(entry[0])))
+    revisions |= _to_come(checkout, max(map(_numbers, revisions), default=()))
     releases = {}
-    for version in sorted({version for _, version in tags}, key=lambda text: [int(part) for part in text.split(".")]):
-        tag = tags.get(("jaxlib", version)) or tags["jax", version]
-        if xla := _xla_commit(checkout, tag):
-            releases[version] = {"jax": _git(checkout, "rev-parse", f"{tag}^{{commit}}").strip(), "xla": xla}
+    for version, revision in revisions.items():
+        if xla := _xla_commit(checkout, revision):
+            releases[version] = {"jax": _git(checkout, "rev-parse", f"{revision}^{{commit}}").strip(), "xla": xla}
     target.write_text(json.dumps({"jaxlib": releases}, indent=1) + "\n", encoding="utf-8")
+
+
+def _to_come(checkout: Path, newest: tuple[int, ...]) -> dict[str, str]:
+    """HEAD by the version that JAX's build gives it (`_version_from_git_tree`); nothing where that is no later one."""
+    found = _BASE.search(_git(checkout, "show", "HEAD:jax/version.py"))
+    if found is None or _numbers(found[1]) <= newest:
+        return {}
+    commit, written = _git(checkout, "show", "-s", "--format=%H %at", "HEAD").split()
+    date = datetime.fromtimestamp(int(written), UTC)
+    return {f"{found[1]}.dev{date:%Y%m%d}+{commit[:9]}": "HEAD"}
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _tags(checkout: Path) -> dict[tuple[str, str], str]:

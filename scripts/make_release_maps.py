@@ -1,11 +1,11 @@
 """Write the release maps that framedex ships, and beside them what they were made from.
 
-    python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [--release VERSION]... [-o FILE]
+    python scripts/make_release_maps.py XLA_CLONE JAX_CLONE [-o FILE]
 
 The clones need the commits that indexer/framedex/releases/commits.json has, with their files; no working tree is looked
 at, and no network. The file is the same byte for byte whatever the folders, the time, the locale and the number of
-processors, with one version of framedex's extractor and of zlib. All releases take two minutes of processor time, so a
-new one is added by writing commits.json (make_release_commits.py) and running this again.
+processors, with one version of framedex's extractor and of zlib. All releases take half a minute of processor time, so
+a new one is added by writing commits.json (make_release_commits.py) and running this again.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from framedex.model import ExtractedFile, SourceMapInfo
 from framedex.releasemaps import ReleaseMap, ReleaseSources, open_release_maps, write_release_maps
 from framedex.releasemaps.format import VERSION
 from framedex.releasemaps.reader import SHIPPED
-from framedex.releases import known_releases, release_commits
 from framedex.sources import extract_files, language_of, learn_macros
+
+COMMITS = Path(__file__).parents[1] / "indexer" / "framedex" / "releases" / "commits.json"
 
 OLDEST = (0, 8)
 """The oldest JAX that pyproject.toml allows."""
@@ -57,6 +58,7 @@ REPOSITORIES = (
     Repository("jaxlib", "jax", "https://github.com/jax-ml/jax", ("jaxlib/", "jax/jaxlib/")),
 )
 
+_Commits = Mapping[str, Mapping[str, str]]  # of each repository by release
 _Tree = Mapping[str, str]  # the hash of the content of each file by its path
 
 
@@ -65,13 +67,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("xla", type=Path, help="a clone of github.com/openxla/xla, or of a fork that has its commits")
     parser.add_argument("jax", type=Path, help="a clone of github.com/jax-ml/jax")
-    parser.add_argument("--release", action="append", default=[], help="of jaxlib; default: all that framedex supports")
+    parser.add_argument("--commits", type=Path, default=COMMITS, help="what make_release_commits.py has written")
     parser.add_argument("-o", "--output", type=Path, default=SHIPPED)
     arguments = parser.parse_args()
-    releases = [each for each in known_releases() if each in (arguments.release or supported_releases())]
+    commits = _supported(json.loads(arguments.commits.read_text(encoding="utf-8"))["jaxlib"])
     clones = (arguments.xla, arguments.jax)
     trees = [
-        [_tree(clone, release_commits(release)[repository.key], repository.folders) for release in releases]
+        [_tree(clone, commit[repository.key], repository.folders) for commit in commits.values()]
         for clone, repository in zip(clones, REPOSITORIES, strict=True)
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -79,28 +81,30 @@ def main() -> None:
             _write_contents(clone, of_repository, Path(folder))
         extracted = _extract(trees, Path(folder))
     sources = [
-        ReleaseSources(
-            [_info(repository, release) for release in releases],
-            [
-                {path: replace(extracted[_place(path, content)], path=path) for path, content in tree.items()}
-                for tree in of
-            ],
-        )
-        for repository, of in zip(REPOSITORIES, trees, strict=True)
+        _sources(repository, commits, of_repository, extracted)
+        for repository, of_repository in zip(REPOSITORIES, trees, strict=True)
     ]
-    arguments.output.write_bytes(write_release_maps(releases, sources))
-    provenance = _provenance(arguments.output, releases, trees)
+    arguments.output.write_bytes(write_release_maps(list(commits), sources))
+    provenance = _provenance(arguments.output, commits, trees)
     arguments.output.with_suffix(".json").write_text(json.dumps(provenance, indent=1) + "\n", encoding="utf-8")
 
 
-def supported_releases() -> list[str]:
-    """The releases of jaxlib that framedex has maps of, as far as their commits are known."""
-    return [each for each in known_releases() if each == SEED or tuple(map(int, each.split("."))) >= OLDEST]
+def _supported(commits: _Commits) -> _Commits:
+    """The releases of jaxlib that framedex has maps of, the oldest first."""
+    return {each: commits[each] for each in commits if each == SEED or tuple(map(int, each.split(".")[:2])) >= OLDEST}
 
 
-def _info(repository: Repository, release: str) -> SourceMapInfo:
-    commit = release_commits(release)[repository.key]
-    return SourceMapInfo(repository.component, repository.address, commit, False, _TOOL)
+def _sources(
+    repository: Repository, commits: _Commits, trees: Sequence[_Tree], extracted: Mapping[str, ExtractedFile]
+) -> ReleaseSources:
+    infos = [
+        SourceMapInfo(repository.component, repository.address, commit[repository.key], False, _TOOL)
+        for commit in commits.values()
+    ]
+    files = [
+        {path: replace(extracted[_place(path, content)], path=path) for path, content in tree.items()} for tree in trees
+    ]
+    return ReleaseSources(infos, files)
 
 
 def _tree(clone: Path, commit: str, folders: Sequence[str]) -> _Tree:
@@ -170,7 +174,7 @@ def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, Extrac
     return found
 
 
-def _provenance(output: Path, releases: Sequence[str], trees: Sequence[Sequence[_Tree]]) -> dict[str, object]:
+def _provenance(output: Path, commits: _Commits, trees: Sequence[Sequence[_Tree]]) -> dict[str, object]:
     data = output.read_bytes()
     maps = open_release_maps(output)
     return {
@@ -186,11 +190,11 @@ def _provenance(output: Path, releases: Sequence[str], trees: Sequence[Sequence[
                 "contents": len({content for tree in of for content in tree.values()}),
                 "releases": {
                     release: {
-                        "commit": release_commits(release)[repository.key],
+                        "commit": commit[repository.key],
                         "files": len(tree),
                         "with definitions": _files_in(maps.nearest(repository.component, release)),
                     }
-                    for release, tree in zip(releases, of, strict=True)
+                    for (release, commit), tree in zip(commits.items(), of, strict=True)
                 },
             }
             for repository, of in zip(REPOSITORIES, trees, strict=True)

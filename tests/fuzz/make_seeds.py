@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from framedex.model import ExtractedFile, SourceMapInfo
+from framedex.releasemaps import ReleaseSources, write_release_maps
+from framedex.releasemaps.format import read_content
 from framedex.sourcemap.records import encode_file, encode_header
 from framedex.sources.extraction import extract_files
 from framedex_native.ffi.protobuf import integer_field as integer
@@ -223,6 +225,25 @@ def source_maps() -> Seeds:
     yield b"l" + b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 
+def release_maps() -> Seeds:
+    """Files of our own in two releases, as a file and as the parts of one."""
+    paths = [str(ROOT / "native/recorder/base" / name) for name in ("flat_map.h", "json.h")]
+    files = sorted(extract_files(paths), key=lambda file: file.path)
+    old, new = ({f"xla/{Path(file.path).name}": file for file in each} for each in (files[:1], files))
+    infos = [SourceMapInfo("xla", "https://example.org/xla", digit * 40, False, "") for digit in "01"]
+    made = write_release_maps(["0.10.2", "0.11.0"], [ReleaseSources(infos, [old, new])])
+    yield made
+    content = read_content(made)
+    parts = [b"p", _sized(content.names), b"\0", bytes([len(content.paths)])]
+    for number, language in enumerate(content.languages):
+        parts += bytes([language]), _sized(content.file(number))
+    yield b"".join(parts)
+
+
+def _sized(data: bytes) -> bytes:
+    return len(data).to_bytes(2, "little") + data
+
+
 def _as_mapped(file: ExtractedFile) -> list[object]:
     return [Path(file.path).name, *encode_file(file)[1:]]
 
@@ -380,8 +401,8 @@ def _texts_in(test: Path) -> Seeds:
 
 SEEDS = (
     captures, call_values, followed_calls, location_tables, unwind_tables, elf_notes, log_lines, crash_texts, ffi_calls,
-    topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, hlo_protos,
-    settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata,
+    topologies, mock_settings, programs, cpp_sources, python_sources, interface_files, source_maps, release_maps,
+    hlo_protos, settings, elf_files, machine_code, symbol_names, pasted_texts, paths, moved_lines, capture_metadata,
     recorded_values,
 )  # fmt: skip
 

@@ -25,14 +25,14 @@ def pack(numbers: Sequence[int]) -> bytes:
 def unpack(data: bytes) -> list[memoryview]:
     """All columns that stand one after the other in `data`, which they are views of. Raises MalformedError."""
     view = memoryview(data)
-    columns, position = [], 0
-    while position < len(view):
-        if position + _HEAD.size > len(view):
+    columns, position, size = [], 0, len(view)
+    while position < size:
+        if position + _HEAD.size > size:
             raise MalformedError("a column is cut off")
         width, count = _HEAD.unpack_from(view, position)
         begin = position + _HEAD.size
         position = begin + width * count
-        if width not in _CODES or position > len(view):
+        if width not in _CODES or position > size:
             raise MalformedError("a column is cut off")
         columns.append(view[begin:position].cast(_CODES[width]))
     return columns

@@ -50,7 +50,8 @@ class ReleaseMaps:
 
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
         """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the one with the fewest releases in
-        between, of two the newer; None for a component that is not there.
+        between, of two the newer; None for a component that is not there. `0.4.13+cuda12.cudnn89` is built from the
+        same sources as `0.4.13`.
         """
         found = self._opened.content.components.get(component)
         if found is None:
@@ -61,7 +62,8 @@ class ReleaseMaps:
             for number, info in enumerate(found.infos)
             if info is not None
         )
-        return ReleaseMap(self._opened, info, -release, is_nearest=_public(version) != self.releases[-release])
+        is_nearest = self.releases[-release] not in (version, version.partition("+")[0])
+        return ReleaseMap(self._opened, info, -release, is_nearest=is_nearest)
 
 
 class ReleaseMap:
@@ -198,8 +200,3 @@ def _place(version: str) -> int:
 def _numbers(version: str) -> tuple[int, ...]:
     match = _NUMBERS.match(version)
     return tuple(int(part[:9]) for part in match[0].split(".")) if match else ()
-
-
-def _public(version: str) -> str:
-    """`0.4.13` of `0.4.13+cuda12.cudnn89`, which is built from the same sources."""
-    return version.partition("+")[0]

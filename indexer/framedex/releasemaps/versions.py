@@ -47,7 +47,7 @@ class FileVersions:
         self._ends = list(accumulate(counts))
         self._read: dict[int, list[tuple[int, int]]] = {}
         _check({len(column) for column in of_definitions} == {len(counts)}, "a definition is cut off")
-        _check({len(column) for column in columns[8:_FIXED]} == {sum(counts)}, "a call is missing")
+        _check({len(column) for column in columns[8:_FIXED]} == {self._first_call(len(counts))}, "a call is missing")
 
     def is_in(self, release: int) -> bool:
         """Whether a release has the file."""
@@ -81,8 +81,7 @@ class FileVersions:
         """How many lines follow the first of each function and macro of this key, and the names that it calls."""
         for number, _ in self._of_key(release, key):
             if KINDS[self._flags[number] >> 1] in BODIES:
-                callees = self._callees[self._first_call(number) : self._ends[number]]
-                yield self._lengths[number], frozenset(map(self._text, callees))
+                yield self._lengths[number], frozenset(self._called(self._first_call(number), self._ends[number]))
 
     def _of_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
         """The number and the first line of each definition of a version that is looked up by `key`."""
@@ -125,8 +124,15 @@ class FileVersions:
         begin, end = self._first_call(number), self._ends[number]
         lines = list(accumulate(self._call_lines[begin:end], initial=line))[1:]
         _check(not lines or lines[-1] < _MOST_LINES, "a line is none")
-        for at, kind, callee in zip(lines, self._call_kinds[begin:end], self._callees[begin:end], strict=True):
-            yield CallSite(at, 0, CALL_KINDS[kind], self._text(callee))
+        for at, kind, callee in zip(lines, self._call_kinds[begin:end], self._called(begin, end), strict=True):
+            yield CallSite(at, 0, CALL_KINDS[kind], callee)
+
+    def _called(self, begin: int, end: int) -> list[str]:
+        """The names that these calls are of."""
+        callees = self._callees[begin:end]
+        _check(0 not in callees, "a text is missing")
+        texts = self._strings
+        return [texts[callee - 1] for callee in callees]
 
     def _first_call(self, number: int) -> int:
         return self._ends[number - 1] if number else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -41,10 +42,28 @@ def test_the_table_is_made_from_the_tags_of_a_jax_checkout(tmp_path: Path) -> No
     git(checkout, "tag", "nightly-jax-v0.5")
     second = make_checkout(checkout, {"third_party/xla/revision.bzl": f'# pinned\nXLA_COMMIT = "{new}"\n'})
     git(checkout, "tag", "-a", "jax-v0.4.10", "-m", "released together")
+    released = [("0.4.9", {"jax": first, "xla": old}), ("0.4.10", {"jax": second, "xla": new})]
+    assert _table(checkout) == released
+    make_checkout(checkout, {"jax/version.py": '_version = "0.4.10"\n'})
+    assert _table(checkout) == released
+
+
+def test_what_is_on_the_way_to_a_release_has_the_name_that_jax_gives_it(tmp_path: Path) -> None:
+    checkout = tmp_path / "jax"
+    pinned = {"third_party/xla/revision.bzl": f'XLA_COMMIT = "{"b" * 40}"\n'}
+    make_checkout(checkout, {**pinned, "jax/version.py": '_version = "0.11.0"\n'})
+    git(checkout, "tag", "jax-v0.11.0")
+    commit = make_checkout(checkout, {"jax/version.py": '_version = "0.11.1"\n'})
+    *_, (version, commits) = _table(checkout)
+    assert re.fullmatch(rf"0\.11\.1\.dev\d{{8}}\+{commit[:9]}", version)
+    assert commits == {"jax": commit, "xla": "b" * 40}
+
+
+def _table(checkout: Path) -> list[tuple[str, dict[str, str]]]:
     script = Path(__file__).parents[3] / "scripts" / "make_release_commits.py"
-    subprocess.run([sys.executable, script, checkout, tmp_path / "commits.json"], check=True)
-    made = json.loads((tmp_path / "commits.json").read_text())["jaxlib"]
-    assert list(made.items()) == [("0.4.9", {"jax": first, "xla": old}), ("0.4.10", {"jax": second, "xla": new})]
+    target = checkout.with_name("commits.json")
+    subprocess.run([sys.executable, script, checkout, target], check=True)
+    return list(json.loads(target.read_text())["jaxlib"].items())
 
 
 def test_the_jaxlib_installed_here_is_known_by_its_own_word(project: Project) -> None:

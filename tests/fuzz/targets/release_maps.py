@@ -1,0 +1,60 @@
+"""Release maps: what they say of names, files and lines agrees, or they are refused."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from framedex.model import SourceMapInfo
+from framedex.releasemaps import ReleaseMap, open_release_maps
+from framedex.releasemaps.format import Component, Content, compressed, write_content
+from framedex.sourcemap import SourceMapError
+from tests.fuzz.inputs import Input, scratch
+
+LONGEST = 1 << 14
+RELEASES = ("0.10.2", "0.11.0")
+INFO = SourceMapInfo("xla", "https://example.org/xla", "0" * 40, False, "fuzzed")
+
+
+def run(data: bytes) -> None:
+    """The first byte says whether the rest is a file, or the parts of one, to which the right checksums are added."""
+    path = scratch() / "maps.fdmaps"
+    path.write_bytes(data if data[:1] == b"\x8b" else _file(Input(data[1:])))
+    try:
+        maps = open_release_maps(path)
+    except SourceMapError as error:
+        assert str(path) in str(error)
+        return
+    for component in ("xla", "jaxlib"):
+        for release in maps.releases:
+            found = maps.nearest(component, release)
+            if found is not None:
+                try:
+                    _ask(found)
+                except SourceMapError as error:
+                    assert str(path) in str(error)
+
+
+def _file(parts: Input) -> bytes:
+    names = parts.take(parts.number(2))
+    dictionary = parts.take(parts.number())
+    files, paths, languages = [], [], []
+    for number in range(parts.number() % 8):
+        languages.append(parts.number() % 4)
+        paths.append(f"xla/{number}.cc")
+        files.append(compressed(parts.take(parts.number(2)), dictionary))
+    ends = list(accumulate(map(len, files)))
+    components = {"xla": Component((INFO, None), 0, len(files))}
+    return write_content(
+        Content(RELEASES, components, names, tuple(paths), languages, ends, dictionary, b"".join(files))
+    )
+
+
+def _ask(found: ReleaseMap) -> None:
+    for path in found.paths():
+        file = found.file(path)
+        assert all(1 <= row[4] <= row[5] for row in file.definitions)
+        assert [row[0] for row in file.definitions if row[8]] == [each.name for each in found.definitions_in(path)]
+        for name, key, *_ in file.definitions[:20]:
+            assert found.files_defining(key, (name,)) <= found.files_defining(key)
+            assert {path for path, _ in found.definitions(key)} <= {*found.files_defining(key)}
+            assert len(found.calls_in_bodies(key, 12, 400)) <= 12

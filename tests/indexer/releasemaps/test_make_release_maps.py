@@ -1,0 +1,125 @@
+"""The script that makes the release maps, with made-up repositories; and what it made, as it is shipped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from framedex.releasemaps import open_release_maps
+from framedex.releasemaps.reader import SHIPPED
+from framedex.releases import known_releases, release_commits
+from tests.gitrepository import git, make_checkout
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "make_release_maps.py"
+XLA = {
+    "xla/client.cc": "#define MAYBE(x) x\nnamespace xla { void Client::Run() { Execute(); } }\n",
+    "xla/client_test.cc": "void Test() {}\n",
+    "xla/tests/run.cc": "void Test() {}\n",
+    "xla/shape.proto": 'syntax = "proto3";\nmessage Shape {}\n',
+    "xla/build.py": "def build(): pass\n",
+    **{
+        f"xla/many/file_{number}.cc": f"static Registered r{number} = F();\nint f{number}() {{ return g(); }}\n"
+        for number in range(40)
+    },
+}
+JAX = {
+    "jaxlib/ffi.cc": "namespace jax { void Call() { MAYBE(Run()); } }\n",
+    "jaxlib/cuda/plugin.h": "inline int Plugin() { return Load(); }\n",
+    "examples/ffi/example.cc": "void Example() {}\n",
+    "jax/api.py": "def jit(): pass\n",
+}
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    """A folder with `xla`, `jax`, and `commits.json` with three releases, of which one is no more supported."""
+    commits = {}
+    for version, line in (("0.5.0", "// old\n"), ("0.8.0", ""), ("0.8.1", "// new\n")):
+        xla = make_checkout(tmp_path / "xla", {**XLA, "xla/client.cc": line + XLA["xla/client.cc"]})
+        jax = make_checkout(tmp_path / "jax", {**JAX, "jaxlib/version.h": f"// {version}\n"})
+        commits[version] = {"jax": jax, "xla": xla}
+    (tmp_path / "commits.json").write_text(json.dumps({"jaxlib": commits}))
+    return tmp_path
+
+
+def make(folder: Path, output: Path, **process: object) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        SCRIPT,
+        folder / "xla",
+        folder / "jax",
+        "--commits",
+        folder / "commits.json",
+        "-o",
+        output,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, **process)  # type: ignore[call-overload, no-any-return]
+
+
+def test_the_same_repositories_give_the_same_bytes_wherever_and_however_they_are_read(
+    repositories: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.fdmaps", tmp_path / "second.fdmaps"
+    assert make(repositories, first).returncode == 0
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    for name in ("jax", "xla"):
+        git(tmp_path, "clone", "-q", "--bare", str(repositories / name), str(other / name))
+    (other / "commits.json").write_bytes((repositories / "commits.json").read_bytes())
+    one_processor = {min(os.sched_getaffinity(0))}
+    made = make(
+        other,
+        second,
+        cwd=other,
+        env={**os.environ, "LC_ALL": "C", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "TMPDIR": str(other)},
+        preexec_fn=lambda: os.sched_setaffinity(0, one_processor),
+    )
+    assert made.returncode == 0, made.stderr
+    assert second.read_bytes() == first.read_bytes()
+    assert second.with_suffix(".json").read_bytes() == first.with_suffix(".json").read_bytes()
+
+
+def test_what_no_library_is_made_from_is_left_out(repositories: Path, tmp_path: Path) -> None:
+    output = tmp_path / "made.fdmaps"
+    assert make(repositories, output).returncode == 0
+    maps = open_release_maps(output)
+    assert maps.releases == ("0.8.0", "0.8.1")
+    xla, jaxlib = maps.nearest("xla", "0.8.0"), maps.nearest("jaxlib", "0.8.0")
+    assert xla is not None and jaxlib is not None
+    assert [path for path in xla.paths() if "many" not in path] == ["xla/client.cc", "xla/shape.proto"]
+    assert jaxlib.paths() == ["jaxlib/cuda/plugin.h", "jaxlib/ffi.cc"]
+    assert xla.info.repository == "https://github.com/openxla/xla"
+    assert [row[0] for row in xla.file("xla/many/file_7.cc").definitions][:1] == ["_GLOBAL__sub_I_file_7.cc"]
+
+
+def test_a_clone_that_lacks_files_is_refused_and_the_files_are_named(repositories: Path, tmp_path: Path) -> None:
+    content = git(repositories / "xla", "rev-parse", "HEAD:xla/shape.proto")
+    (repositories / "xla" / ".git" / "objects" / content[:2] / content[2:]).unlink()
+    made = make(repositories, tmp_path / "made.fdmaps")
+    assert made.returncode == 1
+    assert "lacks the contents of 1 files" in made.stderr and "shape.proto" in made.stderr
+    assert not (tmp_path / "made.fdmaps").exists()
+
+
+def test_the_shipped_maps_are_of_the_commits_that_releases_were_built_from() -> None:
+    maps = open_release_maps()
+    assert maps.releases[0] == "0.4.13"
+    assert {version for version in known_releases() if int(version.split(".")[1]) >= 8} == {*maps.releases[1:]}
+    for version in maps.releases:
+        for component, repository in (("xla", "xla"), ("jaxlib", "jax")):
+            found = maps.nearest(component, version)
+            assert found is not None and not found.is_nearest
+            assert found.info.commit == release_commits(version)[repository]
+
+
+def test_the_shipped_maps_are_those_that_their_provenance_is_of() -> None:
+    told = json.loads(SHIPPED.with_suffix(".json").read_text())
+    data = SHIPPED.read_bytes()
+    assert (told["bytes"], told["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
+    assert len(data) < 12_000_000

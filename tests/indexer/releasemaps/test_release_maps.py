@@ -1,0 +1,270 @@
+"""Release maps: what is written is read for each release, `match` finds in them what it finds in all of it, and nothing
+damaged or foreign is taken for one."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from framedex.binaries.names import parse_name
+from framedex.model import CallSite, DefinitionRow, ExtractedFile, How, NativeSymbol, SourceMapInfo
+from framedex.releasemaps import ReleaseMap, ReleaseSources, open_release_maps, write_release_maps
+from framedex.sourcemap import SourceMapError
+from framedex.sources import call_sites, extract_files, match, short_name
+from framedex.sources.names import key_of
+from tests.damage import damaged
+
+RELEASES = ("0.4.13", "0.8.0", "0.9.0", "0.11.0")
+REPOSITORIES = {"xla": "https://github.com/openxla/xla", "jaxlib": "https://github.com/jax-ml/jax"}
+NATIVE = Path(__file__).parents[3] / "native"
+
+OLD = """
+namespace xla {
+class Client { void Run(); };
+void Client::Run() { Prepare(1); Execute(); }
+}
+"""
+NEW = """
+// A line more.
+namespace xla {
+namespace {
+int Helper(int a) { return Twice(a); }
+}
+class Client { void Run(); };
+void Client::Run() { Prepare(1); Execute(); }
+void Client::Stop(bool now) {
+  auto done = [](int a) {
+    return Finish(a);
+  };
+  done(1);
+}
+}
+"""
+
+
+def info(component: str, number: int) -> SourceMapInfo:
+    return SourceMapInfo(component, REPOSITORIES[component], f"{number:040x}", False, "test")
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, ExtractedFile]]:
+    """What XLA has in each release: a file that changes, one that stays, and one that comes."""
+    found = []
+    for number, text in enumerate((OLD, OLD, NEW, NEW)):
+        folder = tmp_path_factory.mktemp(f"xla-{number}")
+        (folder / "client.cc").write_text(text)
+        (folder / "status.h").write_text("namespace xla { inline bool Prepare(int a) { return Check(a); } }\n")
+        if number == 3:
+            (folder / "more.proto").write_text('syntax = "proto3";\nmessage Shape {}\n')
+        files = extract_files([str(path) for path in sorted(folder.iterdir())])
+        found.append({(path := f"xla/{Path(file.path).name}"): replace(file, path=path) for file in files})
+    return found
+
+
+@pytest.fixture(scope="module")
+def file(sources: list[dict[str, ExtractedFile]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The maps of all releases; of JAX's C++ there are the last two."""
+    of_jaxlib: list[dict[str, ExtractedFile]] = [
+        {},
+        {},
+        *({"jaxlib/client.cc": each["xla/client.cc"]} for each in sources[2:]),
+    ]
+    path = tmp_path_factory.mktemp("maps") / "made.fdmaps"
+    path.write_bytes(
+        write_release_maps(
+            RELEASES,
+            [
+                ReleaseSources([info("xla", number) for number in range(4)], sources),
+                ReleaseSources([None, None, info("jaxlib", 2), info("jaxlib", 3)], of_jaxlib),
+            ],
+        )
+    )
+    return path
+
+
+def opened(file: Path, release: str, component: str = "xla") -> ReleaseMap:
+    found = open_release_maps(file).nearest(component, release)
+    assert found is not None
+    return found
+
+
+def kept(file: ExtractedFile) -> list[DefinitionRow]:
+    """What a map has of a file: definitions with the lines, kinds and names of their calls."""
+    rows: list[DefinitionRow] = []
+    for name, key, kind, parameters, line, end_line, is_const, _, sites in file.definitions:
+        calls = [f'[{site.line},0,"{site.kind}","{site.callee}"]' for site in sorted(call_sites(sites), key=place)]
+        if kind != "declaration":
+            text = f"[{','.join(calls)}]" if calls else None
+            rows.append((name, key, kind, parameters, line, end_line, is_const, False, text))
+    return sorted(rows, key=lambda row: row[4])
+
+
+def place(site: CallSite) -> tuple[int, int]:
+    return site.line, site.column
+
+
+def test_each_release_has_its_files_as_they_were(file: Path, sources: list[dict[str, ExtractedFile]]) -> None:
+    for release, files in zip(RELEASES, sources, strict=True):
+        found = opened(file, release)
+        assert found.paths() == sorted(files)
+        for path, extracted in files.items():
+            assert list(found.file(path).definitions) == kept(extracted)
+            assert found.file(path).language == extracted.language
+            calling = [(each.name, each.line, each.end_line) for each in found.definitions_in(path)]
+            assert calling == [(row[0], row[4], row[5]) for row in kept(extracted) if row[8]]
+
+
+def test_only_definitions_inside_given_lines_are_read(file: Path) -> None:
+    found = opened(file, "0.11.0")
+    (path, stop), _ = found.definitions("Stop", ("xla", "Client", "Stop"))
+    inside = found.file(path, [(stop.line, stop.end_line)]).definitions
+    assert [row[2] for row in inside] == ["method", "lambda"]
+
+
+def test_a_file_that_a_release_does_not_have_is_refused(file: Path) -> None:
+    assert opened(file, "0.9.0").definitions_in("xla/more.proto") == []
+    with pytest.raises(SourceMapError, match=r"more\.proto is missing"):
+        opened(file, "0.9.0").file("xla/more.proto")
+
+
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "xla::Client::Run()",
+        "xla::v1::Client::Run()",  # an inline namespace, which no definition has
+        "xla::(anonymous namespace)::Helper(int)",
+        "xla::Client::Stop(bool)::{lambda(int)#1}::operator()(int) const",
+        "xla::Client::Client(xla::Client const&)",  # made by the compiler: its class
+        "xla::Client::~Client()",
+        "xla::Client::operator=(xla::Client&&)",
+        "outer::xla::Client::Run()",  # right in the symbol's own translation unit
+    ],
+)
+def test_what_a_symbol_can_mean_is_found(file: Path, symbol: str) -> None:
+    assert opened(file, "0.11.0").files_defining(short_name(symbol), key_of(parse_name(symbol))) == ["xla/client.cc"]
+
+
+@pytest.mark.parametrize("symbol", ["xla::Other::Run()", "Run()", "tsl::Client::Run()", "xla::Client::Runs()"])
+def test_files_that_define_namesakes_are_left_alone(file: Path, symbol: str) -> None:
+    assert opened(file, "0.11.0").files_defining(short_name(symbol), key_of(parse_name(symbol))) == []
+
+
+def test_a_name_is_found_in_the_releases_that_have_it(file: Path) -> None:
+    assert [opened(file, release).files_defining("Stop") for release in RELEASES] == [[], [], *[["xla/client.cc"]] * 2]
+    assert [each.line for release in RELEASES for _, each in opened(file, release).definitions("Run")] == [4, 4, 8, 8]
+
+
+def test_messages_are_found_by_their_language(file: Path) -> None:
+    found = opened(file, "0.11.0")
+    assert found.files_defining("Shape") == []
+    assert [each.kind for _, each in found.definitions("Shape", language="protobuf")] == ["message"]
+
+
+def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> None:
+    found = opened(file, "0.11.0")
+    assert found.calls_in_bodies("Prepare", most=1, longest=10) == [{"Check"}]
+    assert found.calls_in_bodies("Prepare", most=0, longest=10) == []
+    assert found.calls_in_bodies("Stop", most=1, longest=1) == [frozenset()]
+    assert found.calls_in_bodies("Client", most=9, longest=9) == []  # a class calls nothing
+
+
+def test_of_what_is_not_there_the_nearest_release_is_given(file: Path) -> None:
+    maps = open_release_maps(file)
+    assert maps.releases == RELEASES
+    nearest = {
+        version: (found.release, found.is_nearest)
+        for version in (
+            "0.8.0",
+            "0.4.13+cuda12.cudnn89",
+            "0.12.0.1",
+            "0.4.7",
+            "0.7.2",
+            "0.5.0",
+            "0.9.2",
+            "0.9.0.dev1",
+            "?",
+        )
+        if (found := maps.nearest("xla", version))
+    }
+    assert nearest == {
+        "0.8.0": ("0.8.0", False),
+        "0.4.13+cuda12.cudnn89": ("0.4.13", False),
+        "0.12.0.1": ("0.11.0", True),
+        "0.4.7": ("0.4.13", True),
+        "0.7.2": ("0.8.0", True),
+        "0.5.0": ("0.8.0", True),  # nearer by number of releases
+        "0.9.2": ("0.9.0", True),
+        "0.9.0.dev1": ("0.9.0", True),
+        "?": ("0.4.13", True),
+    }
+
+
+def test_a_component_that_a_release_lacks_is_given_of_the_nearest_that_has_it(file: Path) -> None:
+    found = opened(file, "0.4.13", "jaxlib")
+    assert (found.release, found.is_nearest, found.info) == ("0.9.0", True, info("jaxlib", 2))
+    assert found.files_defining("Run") == ["jaxlib/client.cc"]
+    assert open_release_maps(file).nearest("jax", "0.9.0") is None
+
+
+def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_path: Path) -> None:
+    files = list(extract_files([str(path) for path in sorted(NATIVE.rglob("*.cc"))]))
+    by_path = {(inside := file.path.removeprefix(f"{NATIVE}/")): replace(file, path=inside) for file in files}
+    path = tmp_path / "native.fdmaps"
+    path.write_bytes(write_release_maps(["0.11.0"], [ReleaseSources([info("xla", 1)], [by_path])]))
+    found = opened(path, "0.11.0")
+    symbols = {
+        f"{row[0]}{row[3] or '()'}" for file in files for row in file.definitions if row[2] in ("function", "method")
+    }
+    outcomes = []
+    for text in sorted(symbols):
+        symbol = NativeSymbol("", text, "", None, 0, inlined=False, unit=None)
+        short = short_name(text)
+        how, places = match(symbol, found.definitions(short, key_of(parse_name(text))))
+        assert (how, places) == match(symbol, found.definitions(short))
+        outcomes.append(how)
+    assert len(outcomes) > 500
+    assert outcomes.count(How.DEFINITION) > len(outcomes) * 0.7
+
+
+def test_the_order_of_files_does_not_matter(file: Path, sources: list[dict[str, ExtractedFile]]) -> None:
+    infos = [info("xla", number) for number in range(4)]
+    turned = [dict(reversed(files.items())) for files in sources]
+    first, second = (write_release_maps(RELEASES, [ReleaseSources(infos, each)]) for each in (sources, turned))
+    assert first == second
+
+
+def test_what_is_no_file_of_release_maps_is_refused(tmp_path: Path, file: Path) -> None:
+    path = tmp_path / "other.fdmaps"
+    with pytest.raises(SourceMapError, match="cannot be read: No such file"):
+        open_release_maps(path)
+    path.write_bytes(b"\xfd7zXZ\0 something else")
+    with pytest.raises(SourceMapError, match=r"other\.fdmaps are none"):
+        open_release_maps(path)
+    path.write_bytes(file.read_bytes().replace(b"FDMAPS\n\1", b"FDMAPS\n\2", 1))
+    with pytest.raises(SourceMapError, match="are of version 2, this framedex reads version 1") as refusal:
+        open_release_maps(path)
+    assert "Install framedex again" in refusal.value.remedy
+
+
+def test_damage_is_refused_or_changes_nothing(tmp_path: Path, file: Path) -> None:
+    content = file.read_bytes()
+    whole = everything(file)
+    path = tmp_path / "damaged.fdmaps"
+    for seed in range(500):
+        path.write_bytes(damaged(content, seed))
+        with contextlib.suppress(SourceMapError):
+            assert everything(path) == whole
+
+
+def everything(file: Path) -> list[object]:
+    maps = open_release_maps(file)
+    found: list[object] = [maps.releases]
+    for component in REPOSITORIES:
+        for release in RELEASES:
+            each = maps.nearest(component, release)
+            assert each is not None
+            found += [each.info, each.release, [each.file(path) for path in each.paths()], each.definitions("Run")]
+    return found
