@@ -92,8 +92,10 @@ class Released:
         for component in _OF_JAXLIB if origin.is_known else _OF_OTHERS:
             found = self.asked(partial(opened.nearest, component, origin.release or opened.releases[-1]))
             if found is not None:
-                is_it = origin.is_known and (component, origin.release, found.info.commit) in revisions
-                maps.append((replace(found.info, is_nearest=not is_it), found))
+                build = component, origin.release
+                is_unknown = (*build, "") in revisions  # which a version such as 0.4.13+cuda12 leaves it
+                is_same = (*build, found.info.commit) in revisions or (is_unknown and not found.is_nearest)
+                maps.append((replace(found.info, is_nearest=not (origin.is_known and is_same)), found))
         return BinarySources(maps, origin, self.asked) if maps else None
 
 

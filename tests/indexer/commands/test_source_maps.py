@@ -140,6 +140,17 @@ def test_recorded_functions_get_their_lines_and_public_addresses(project: Projec
     assert frame["location"]["url"] == place.url and frame["source_is_here"] is False
 
 
+def test_a_trace_document_leads_to_places_in_maps_again(project: Project, source_map: Path) -> None:
+    project.ingest().close()
+    run("--index", project.index, "sources", "import", source_map)
+    place = convert(project.index)
+    assert place is not None
+    run("--index", project.index, "trace", "1", "-o", "it.fdtrace")
+    assert f"glue::convert at {place.path}:2 [definition]" in Path("it.fdtrace").read_text()
+
+    assert f"{place.url} [definition, not here]" in run("--index", project.index, "explain", "it.fdtrace")
+
+
 def test_maps_are_listed_and_removed_by_their_component(project: Project, source_map: Path) -> None:
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
