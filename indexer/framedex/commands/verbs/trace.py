@@ -76,7 +76,8 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
             note(f"{path} has changed since the recording: {now}.")
         for hint in (*_unnamed(found), *_missing_sources(found)):
             note(hint)
-        if public := public_only((*found.frames, *found.python)):
+        shown = [frame for frame in (*found.frames, *found.python) if frame.function.role is Role.CODE]
+        if public := public_only(shown):
             count = words.count(len(public), "frame")
             note(f"The source of {count} is not here, but public. `framedex sources fetch` brings it.")
 
