@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,18 @@ if TYPE_CHECKING:  # few runs need it
     from framedex.binaries.debuginfod import Debuginfod
 
 
+@contextmanager
+def _collecting_rarely() -> Iterator[None]:
+    """Look for circles of garbage seldom: of the objects that indexing makes, few are in any."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+@_collecting_rarely()
 def ingest_captures(
     store: Store,
     captures: Sequence[Path],
