@@ -26,8 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
 from framedex.fetching.clones import Clone
-from framedex.fetching.fetch import fetch_sources
-from framedex.fetching.origins import Origin
+from framedex.fetching.fetch import Supplier, fetch_sources
 from framedex.fetching.remotes import Remote
 from framedex.fetching.wanted import Wanted
 from framedex.progress import Silence
@@ -67,9 +66,9 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
     address = f"{server.address}/tree.git"
     cache, plain = SourceCache(folder / "cache"), folder / "plain"
 
-    def anew(origin: Origin) -> None:
+    def anew(supplier: Supplier) -> None:
         shutil.rmtree(cache.folder, ignore_errors=True)
-        _fetch(cache, commits[0], origin)
+        _fetch(cache, commits[0], supplier)
 
     def peer() -> None:
         shutil.rmtree(plain, ignore_errors=True)
@@ -103,8 +102,8 @@ def _steps(folder: Path, server: Served, commits: list[str]) -> list[tuple[str, 
     return steps
 
 
-def _fetch(cache: SourceCache, commit: str, origin: Origin) -> None:
-    fetch_sources(cache, Wanted("xla", commit, "", ""), [origin], Silence(), lambda: None)
+def _fetch(cache: SourceCache, commit: str, supplier: Supplier) -> None:
+    fetch_sources(cache, Wanted("xla", commit, "", ""), [supplier], Silence(), lambda: None)
 
 
 def _measured(run: Callable[[], object], server: Served) -> tuple[float, float, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from framedex.model import How, Stale, is_of_nearest_release
 
 if TYPE_CHECKING:
-    from framedex.model import Location
+    from framedex.model import Location, StaticCaller
 
 
 def location_labels(location: Location) -> list[str]:
@@ -21,6 +21,13 @@ def location_labels(location: Location) -> list[str]:
 def release_labels(location: Location) -> list[str]:
     """The label of a place in the sources of another release, as the recorded one's are not known."""
     return ["nearest release"] * is_of_nearest_release(location.path)
+
+
+def doubt_of_caller(caller: StaticCaller) -> str:
+    """How far a caller's source tells which function it calls, to follow what else is said; empty where it does."""
+    if caller.one_of > 1:
+        return f", one of {caller.one_of} that it may call"
+    return "" if caller.is_sure else ", may call another of this name"
 
 
 def stale_labels(location: Location) -> list[str]:

@@ -86,7 +86,7 @@ class StatementWalk {
 
   void enter(TSNode node, Part part);
   uint32_t head_end(TSNode node) const;
-  int whole_around(uint32_t begin) const;
+  int whole_around(uint32_t begin);
   void add_tokens(int statement, uint32_t first, uint32_t last);
   int statement() {
     statements_.emplace_back();
@@ -99,6 +99,8 @@ class StatementWalk {
   const Parts& parts_;
   TSFieldId body_, condition_;
   std::vector<std::pair<size_t, size_t>> whole_;  // the first statements are theirs
+  std::vector<size_t> whole_open_;                // those that begin before what was asked about last, innermost last
+  size_t whole_to_come_ = 0;
   std::vector<size_t> line_ends_;
   std::vector<Open> open_{{0, UINT32_MAX, 0, kNoStatement}};
   std::vector<Statement> statements_;
@@ -155,16 +157,17 @@ uint32_t StatementWalk::head_end(TSNode node) const {
   return is_null(condition) ? 0 : ts_node_end_byte(condition);
 }
 
-// The macro's call of which what begins here is a part, unless a block inside of that call is between the two.
-int StatementWalk::whole_around(uint32_t begin) const {
-  for (auto next = std::upper_bound(whole_.begin(), whole_.end(), std::pair<size_t, size_t>(begin, SIZE_MAX));
-       next != whole_.begin();) {
-    --next;
-    if (next->second <= begin) continue;
-    const int found = static_cast<int>(next - whole_.begin());
-    return open_.back().begin < next->first || open_.back().statement == found ? found : kNoStatement;
+// The macro's call of which what begins here is a part, unless a block inside of that call is between the two. Asked in
+// the order of the text.
+int StatementWalk::whole_around(uint32_t begin) {
+  while (whole_to_come_ < whole_.size() && whole_[whole_to_come_].first <= begin) {
+    whole_open_.push_back(whole_to_come_++);
   }
-  return kNoStatement;
+  while (!whole_open_.empty() && whole_[whole_open_.back()].second <= begin) whole_open_.pop_back();
+  if (whole_open_.empty()) return kNoStatement;
+  const int found = static_cast<int>(whole_open_.back());
+  return open_.back().begin < whole_[whole_open_.back()].first || open_.back().statement == found ? found
+                                                                                                  : kNoStatement;
 }
 
 void StatementWalk::add_tokens(int statement, uint32_t first, uint32_t last) {

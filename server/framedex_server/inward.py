@@ -81,7 +81,11 @@ def locations(frame: FrameRow) -> Iterator[Location]:
 
 def public_place(frame: FrameRow) -> Location | None:
     """The place of a frame that is not here and has a public address."""
-    places = (frame.location, *frame.candidates)
+    return first_public((frame.location, *frame.candidates))
+
+
+def first_public(places: Iterable[Location | None]) -> Location | None:
+    """The first of these places that is not here and has a public address."""
     return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
 
 

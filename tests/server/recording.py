@@ -39,6 +39,7 @@ from framedex.model import (
     Thread,
 )
 from tests.oracle.whole_captures import add_whole
+from tests.server.handmade import handmade_capture
 
 DEMO = '''\
 import library
@@ -144,28 +145,15 @@ def record(root: Path, *, index: Path | None = None, puts: int = 3) -> Recording
 def write_index(recording: Recording, puts: int) -> None:
     """Add a run to the recording's index, which is made if missing: `puts` calls, then two, then one."""
     frames = _frames(recording)
-    # Innermost first, as captures have them.
-    put = Stack((7, 6, 11, 5, 4, 3, 2, 1, 0))
-    put_again = Stack((7, 6, 11, 5, 4, 3, 2, 8, 0))
-    devices = Stack((10, 5, 9, 8, 0))
+    put = (7, 6, 11, 5, 4, 3, 2, 1, 0)
+    put_again = (7, 6, 11, 5, 4, 3, 2, 8, 0)
+    devices = (10, 5, 9, 8, 0)
+    functions = ("PJRT_Client_BufferFromHostBuffer", "PJRT_Client_Devices")
     runs = recording.root / ".framedex" / "captures"
     with Store(recording.index) as store, store.transaction():
         number = next(number for number in count() if store.known_capture(str(runs / f"run-{number}")) is None)
-        capture = Capture(
-            path=runs / f"run-{number}",
-            metadata=Metadata(),
-            modules=(),
-            codes=(),
-            frames=tuple(NativeFrame(-1, offset) for offset in range(len(frames))),
-            stacks=(put, put_again, devices),
-            functions=(
-                Function("pjrt", "PJRT_Client_BufferFromHostBuffer"),
-                Function("pjrt", "PJRT_Client_Devices"),
-            ),
-            threads=(Thread(1, "MainThread"),),
-            calls=_calls(puts),
-            problems=(),
-        )
+        path, stacks = runs / f"run-{number}", (put, put_again, devices)
+        capture = handmade_capture(path, len(frames), stacks, functions, _calls(puts))
         started = 1_700_000_000.0 + number
         add_whole(store, CaptureRecord(capture, started, "python demo.py", [[frame] for frame in frames]))
         store.sources.write_placements(

@@ -13,25 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
-from framedex.model import (
-    BinaryId,
-    Calls,
-    Capture,
-    Function,
-    How,
-    Language,
-    Location,
-    Metadata,
-    NativeFrame,
-    Role,
-    Stack,
-    Thread,
-)
+from framedex.model import BinaryId, How, Language, Location, Role
 from tests.oracle.whole_captures import add_whole
+from tests.server.handmade import calls_in_turn, handmade_capture
 
 DEMO = """\
 wrapper(put, 1)
@@ -104,28 +90,8 @@ def _write_index(roads: Roads) -> None:
             chain.append(list(frames).index((function, line)))
         stack = stacks.setdefault(tuple(reversed(chain)), len(stacks))
         rows += [(functions.setdefault(boundary, len(functions)), stack, duration)] * calls
-    function_column, stack_column, durations = np.array(rows, np.int64).T
-    columns = Calls(
-        thread=np.zeros(len(rows), np.uint32),
-        function=function_column.astype(np.uint32),
-        stack=stack_column.astype(np.uint32),
-        start=np.arange(len(rows), dtype=np.int64),
-        duration=durations,
-        error=np.zeros(len(rows), np.int32),
-        arguments=("{}",) * len(rows),
-    )
-    capture = Capture(
-        path=roads.project / ".framedex" / "captures" / "run",
-        metadata=Metadata(),
-        modules=(),
-        codes=(),
-        frames=tuple(NativeFrame(-1, number) for number in range(len(frames))),
-        stacks=tuple(Stack(stack) for stack in stacks),
-        functions=tuple(Function("pjrt", name) for name in functions),
-        threads=(Thread(1, "main"),),
-        calls=columns,
-        problems=(),
-    )
+    path = roads.project / ".framedex" / "captures" / "run"
+    capture = handmade_capture(path, len(frames), stacks, functions, calls_in_turn(rows))
     with Store(roads.index) as store:
         records = [[record] for record in frames.values()]
         add_whole(store, CaptureRecord(capture, 1_700_000_000.0, "python demo.py", records))

@@ -6,25 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from framedex.index import Store
 from framedex.index.write.records import CaptureRecord, FrameRecord, FunctionRecord
-from framedex.model import (
-    BinaryId,
-    Calls,
-    Capture,
-    Function,
-    How,
-    Language,
-    Location,
-    Metadata,
-    NativeFrame,
-    Role,
-    Stack,
-    Thread,
-)
+from framedex.model import BinaryId, How, Language, Location, Role
 from tests.oracle.whole_captures import add_whole
+from tests.server.handmade import calls_in_turn, handmade_capture
 
 CPP = """\
 Result serve(Client* client, int a) {
@@ -100,29 +86,10 @@ def record_spread(root: Path, chains: Sequence[Sequence[tuple[str, int]]] = STAC
     for path, text in ((spread.python, PYTHON), (spread.cpp, CPP), (spread.callee, "//\n" * 60)):
         path.write_text(text, encoding="utf-8")
     frames = list(dict.fromkeys(frame for stack in chains for frame in stack))
-    stacks = [Stack(tuple(frames.index(frame) for frame in reversed(stack))) for stack in chains]
-    count = len(stacks)
-    calls = Calls(
-        thread=np.zeros(count, np.uint32),
-        function=np.zeros(count, np.uint32),
-        stack=np.arange(count, dtype=np.uint32),
-        start=np.arange(count, dtype=np.int64),
-        duration=np.arange(count, 0, -1, dtype=np.int64) * 1000,
-        error=np.zeros(count, np.int32),
-        arguments=("{}",) * count,
-    )
-    capture = Capture(
-        path=spread.root / ".framedex" / "captures" / "run",
-        metadata=Metadata(),
-        modules=(),
-        codes=(),
-        frames=tuple(NativeFrame(-1, number) for number in range(len(frames))),
-        stacks=tuple(stacks),
-        functions=(Function("pjrt", "PJRT_Client_Compile"),),
-        threads=(Thread(1, "main"),),
-        calls=calls,
-        problems=(),
-    )
+    stacks = [[frames.index(frame) for frame in reversed(stack)] for stack in chains]
+    calls = calls_in_turn([(0, number, 1000 * (len(stacks) - number)) for number in range(len(stacks))])
+    path = spread.root / ".framedex" / "captures" / "run"
+    capture = handmade_capture(path, len(frames), stacks, ["PJRT_Client_Compile"], calls)
     with Store(spread.index) as store:
         records = [[_frame(spread, offset, *frame)] for offset, frame in enumerate(frames)]
         add_whole(store, CaptureRecord(capture, 1_700_000_000.0, "python spread.py", records))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.releases.roots import is_commit
 from framedex.userfolders import user_folder
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 _LOCK = "lock"
 
 
@@ -63,7 +62,7 @@ class SourceCache:
         found = []
         with suppress(OSError):
             for folder in sorted(each for each in self.folder.iterdir() if each.is_dir()):
-                checkouts = tuple(sorted(each for each in folder.iterdir() if _COMMIT.fullmatch(each.name)))
+                checkouts = tuple(sorted(each for each in folder.iterdir() if is_commit(each.name)))
                 found.append(Kept(folder.name, checkouts, _size(folder)))
         return found
 

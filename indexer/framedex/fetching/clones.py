@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from framedex.errors import FramedexError
-from framedex.fetching.origins import Told
+from framedex.fetching.running import Told
 from framedex.fetching.store import ObjectStore
 from framedex.fetching.wanted import Wanted
 from framedex.git import Git

@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from framedex.errors import FramedexError
+from framedex.fetching.running import NOT_GIVEN
 from framedex.fetching.wanted import Wanted
 from framedex.plaintext import printable
 
@@ -14,7 +15,6 @@ _NO_GIT = re.compile(r"there is no git")
 _TOO_OLD = re.compile(r"unknown option|framedex-origin' does not appear")
 _FULL = re.compile(r"No space left|[Dd]isk quota|File too large|file write error|unable to write file")
 _NOT_WRITABLE = re.compile(r"Permission denied(?! \()|Read-only file system|insufficient permission")
-_NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
 _NOT_ALLOWED = re.compile(
     r"[Aa]uthentication|could not read (?:Username|Password)|Permission denied \(|error: 40[13]|Host key"
 )
@@ -48,7 +48,7 @@ def failed(wanted: Wanted, address: str | None, said: str, store: Path) -> Frame
             f"What is kept in {store.parent} is damaged. `framedex sources fetch --remove {wanted.component}` takes it"
             " away; then fetch again.",
         )
-    if _NOT_GIVEN.search(said):
+    if NOT_GIVEN.search(said):
         return FramedexError(
             what,
             "That repository does not have the commit, does not give commits by their ids, or is served as plain files."

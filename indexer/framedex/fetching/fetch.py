@@ -5,18 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from framedex.errors import FramedexError
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.checkouts import files_to_write, write_checkout
 from framedex.fetching.failures import failed, other_commit
-from framedex.fetching.origins import Origin, OtherCommitError
-from framedex.fetching.running import GitFailedError
+from framedex.fetching.remotes import OtherCommitError
+from framedex.fetching.running import GitFailedError, Told
 from framedex.fetching.store import ObjectStore, TreeFile
 from framedex.fetching.wanted import Wanted
+from framedex.fetching.writing import files_to_write, write_checkout
 from framedex.onpath import program_on_path
 from framedex.progress import Advance, Progress
 from framedex.releases.checkout import read_checkout
+
+
+class Supplier(Protocol):
+    """What may have what is wanted: a repository that git fetches from, or a clone on this machine.
+
+    Each method raises GitFailedError where it fails.
+    """
+
+    @property
+    def address(self) -> str:
+        """What it is called."""
+        ...
+
+    def bring_commit(self, store: ObjectStore, wanted: Wanted, told: Told) -> str | None:
+        """Bring a commit with all its folders into a store; its id. None where it is not there."""
+        ...
+
+    def bring_contents(self, store: ObjectStore, wanted: Wanted, contents: Sequence[str], told: Told) -> None:
+        """Bring the contents of files, at least those that are there."""
+        ...
 
 
 def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
@@ -42,9 +63,9 @@ def fetched_already(cache: SourceCache, wanted: Wanted) -> Path | None:
 
 
 def fetch_sources(
-    cache: SourceCache, wanted: Wanted, origins: Sequence[Origin], progress: Progress, waiting: Callable[[], object]
+    cache: SourceCache, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress, waiting: Callable[[], object]
 ) -> Path:
-    """The checkout of what is wanted, whole. Each origin is asked for what those before it have not.
+    """The checkout of what is wanted, whole. Each supplier is asked for what those before it have not.
 
     `waiting` is called before another process that fetches the same component is waited for. Raises FramedexError. What
     has come before that, or before an interruption, is kept, and the next call goes on.
@@ -52,7 +73,7 @@ def fetch_sources(
     with cache.locked(wanted.component, waiting) as lock:
         if (already := fetched_already(cache, wanted)) is not None:
             return already
-        fetching = _Fetching(ObjectStore(cache.store(wanted.component), [lock]), wanted, origins, progress)
+        fetching = _Fetching(ObjectStore(cache.store(wanted.component), [lock]), wanted, suppliers, progress)
         try:
             fetching.store.prepare()
             known = replace(wanted, commit=fetching.bring_commit())
@@ -70,12 +91,12 @@ def fetch_sources(
 
 
 class _Fetching:
-    """One run. `asked` is the address of the origin that is asked now."""
+    """One run. `asked` is the address of the supplier that is asked now."""
 
-    def __init__(self, store: ObjectStore, wanted: Wanted, origins: Sequence[Origin], progress: Progress) -> None:
+    def __init__(self, store: ObjectStore, wanted: Wanted, suppliers: Sequence[Supplier], progress: Progress) -> None:
         self.store = store
         self.asked: str | None = None
-        self._wanted, self._origins, self._progress = wanted, origins, progress
+        self._wanted, self._suppliers, self._progress = wanted, suppliers, progress
 
     def bring_commit(self) -> str:
         """Have the commit and its folders in the store; its id."""
@@ -83,11 +104,11 @@ class _Fetching:
         commit = wanted.commit or store.commit_of(f"refs/tags/{wanted.tag}")
         if commit and store.has(commit):
             return commit
-        for origin in self._origins:
-            self.asked = origin.address
+        for supplier in self._suppliers:
+            self.asked = supplier.address
             with self._progress.task(f"Fetching the list of files of {wanted.title}", None) as advance:
                 steps = _Steps(advance)
-                found = origin.bring_commit(store, wanted, steps.reach)
+                found = supplier.bring_commit(store, wanted, steps.reach)
             if found is not None:
                 store.keep(found)
                 self.asked = None
@@ -100,10 +121,10 @@ class _Fetching:
         missing = self.store.missing(dict.fromkeys(file.content for file in files_to_write(files)))
         with self._progress.task(f"Fetching {known.title}", len(missing)) as advance:
             steps = _Steps(advance, len(missing))
-            for origin in self._origins if missing else ():
-                self.asked = origin.address
+            for supplier in self._suppliers if missing else ():
+                self.asked = supplier.address
                 steps.begin()
-                origin.bring_contents(self.store, known, missing, steps.reach)
+                supplier.bring_contents(self.store, known, missing, steps.reach)
                 missing = self.store.missing(missing)
                 if not missing:
                     break
@@ -114,7 +135,7 @@ class _Fetching:
 
 
 class _Steps:
-    """Turns how many have come, of one origin after the other, into steps of a bar."""
+    """Turns how many have come, of one supplier after the other, into steps of a bar."""
 
     def __init__(self, advance: Advance, total: int | None = None) -> None:
         self._advance, self._left = advance, total

@@ -7,24 +7,25 @@ fetching by id are asked for more at once.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from framedex.fetching.addresses import REMOTE
-from framedex.fetching.origins import OtherCommitError, Told
-from framedex.fetching.running import PATIENCE, GitFailedError
+from framedex.fetching.running import NOT_GIVEN, PATIENCE, GitFailedError, Told
 from framedex.fetching.store import ObjectStore
 from framedex.fetching.wanted import Wanted
 
 _BATCH = 1000  # files: of XLA some 2.5 MB
-_NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref")
 _NAME = "framedex-origin"  # no user's configuration has a remote of this name
 _FETCH = (
     *("fetch", "--progress", "--no-write-fetch-head", "--no-tags", "--no-recurse-submodules", "--no-auto-gc"),
     *("--no-prune", "--force"),
 )
+
+
+class OtherCommitError(Exception):
+    """A repository answers with another commit than the one that is wanted; the text says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class Remote:
                     told=partial(_told_from, first, told),
                 )
             except GitFailedError as error:
-                if first or not _NOT_GIVEN.search(str(error)):
+                if first or not NOT_GIVEN.search(str(error)):
                     raise
                 self._fetch_commit(store, wanted, told, "--no-filter")
                 return
@@ -65,7 +66,7 @@ class Remote:
             try:
                 self._fetch(store, filtering, "--depth=1", _NAME, f"+{reference}:{target}", told=told)
             except GitFailedError as error:
-                if reference == references[-1] or not _NOT_GIVEN.search(str(error)):
+                if reference == references[-1] or not NOT_GIVEN.search(str(error)):
                     raise
                 continue
             commit = store.commit_of(target)

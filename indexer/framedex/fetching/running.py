@@ -22,6 +22,12 @@ _PROGRESS = re.compile(r"(?:Receiving|Unpacking|Writing) objects:\s+\d+% \((\d+)
 _OF_NO_USE = re.compile(r".*: +\d+% \(|remote: (?:Enumerating|Counting|Compressing|Total)|warning: |hint: ")
 _LINES = 6  # of what a command said, the last ones
 
+NOT_GIVEN = re.compile(r"not our ref|unadvertised object|(?:find|such) remote ref|does not support shallow")
+"""What a server says of what it has not, or does not give."""
+
+Told = Callable[[int, int], None]
+"""Gets how many objects of how many have come."""
+
 
 class GitFailedError(Exception):
     """A command that failed; the text is what it said, in a line."""
@@ -45,12 +51,11 @@ class Repository:
         protocols: str = "",
         objects: Sequence[Path] = (),
         patience: float | None = None,
-        told: Callable[[int, int], None] = lambda _done, _total: None,
+        told: Told = lambda _done, _total: None,
     ) -> None:
         """Run a command, which reads `given` or a file, and may print into a file.
 
-        `told` gets how many objects of how many have come. Raises GitFailedError, also after `patience` seconds of
-        silence. Whatever ends this ends the command, too.
+        Raises GitFailedError, also after `patience` seconds of silence. Whatever ends this ends the command, too.
         """
         with _readable(given) as text:
             try:
@@ -86,7 +91,7 @@ def _readable(given: bytes) -> IO[bytes]:
     return file
 
 
-def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Callable[[int, int], None]) -> str:
+def _listen(command: subprocess.Popen[bytes], patience: float | None, told: Told) -> str:
     """Read all that a command says until it ends; what is no progress of it, in a line."""
     assert command.stderr is not None
     source = command.stderr.fileno()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from framedex.errors import FramedexError
 from framedex.releases.builds import Build
 from framedex.releases.repository import REPOSITORIES
-from framedex.releases.roots import COMPONENTS, RootState, build_text, pin_url, short
+from framedex.releases.roots import COMPONENTS, RootState, build_text, is_commit, pin_url, short
 
 USUAL = ("xla", "jax")
 """The components that are fetched where none is named: Python's own sources are seldom what is looked for."""
@@ -17,7 +17,6 @@ USUAL = ("xla", "jax")
 NAMES: Mapping[str, str] = {**{name: name for name in COMPONENTS}, "jaxlib": "jax"}
 """What can be named, and the component whose repository has it."""
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 # MB to fetch, and on the disk, at jaxlib 0.10.2: benchmarks/sources_fetch.py. For jaxlib 0.8 it is a tenth less.
 _SIZES = {"xla": (17, 110), "jax": (7, 37)}
 
@@ -60,11 +59,11 @@ def wanted_sources(
     FramedexError for a name that cannot be fetched.
     """
     there = {state.component for state in states if state.matches}
-    wanted: dict[tuple[str, str, str], Wanted] = {}
+    wanted: dict[tuple[str, str], Wanted] = {}
     unknown = []
     for name in names or USUAL:
         component, _, commit = name.partition("@")
-        if component not in NAMES or (commit and not _COMMIT.fullmatch(commit)):
+        if component not in NAMES or (commit and not is_commit(commit)):
             raise FramedexError(
                 f"{name} is nothing that can be fetched.",
                 f"The names are {', '.join(NAMES)}; with a commit of 40 hexadecimal digits: xla@COMMIT.",
@@ -87,7 +86,7 @@ def wanted_sources(
             continue
         else:
             one = _of_build(build)
-        wanted.setdefault((one.component, one.commit, one.tag if not one.commit else ""), one)
+        wanted.setdefault((one.component, one.commit or one.tag), one)
     return list(wanted.values()), unknown
 
 
@@ -98,7 +97,8 @@ def _unknown(build: Build, builds: Sequence[Build]) -> FramedexError:
 
 
 def _of_build(build: Build) -> Wanted:
-    is_commit = bool(_COMMIT.fullmatch(build.revision))
-    is_release = build.component in ("jax", "jaxlib") and re.fullmatch(r"[\d.]+", build.version)
-    tag = (f"jax-v{build.version}" if is_release else "") if is_commit else build.revision
-    return Wanted(NAMES[build.component], build.revision if is_commit else "", tag, build_text(build))
+    component, why = NAMES[build.component], build_text(build)
+    if not is_commit(build.revision):
+        return Wanted(component, "", build.revision, why)
+    is_release = component == "jax" and re.fullmatch(r"[\d.]+", build.version)
+    return Wanted(component, build.revision, f"jax-v{build.version}" if is_release else "", why)

@@ -11,12 +11,11 @@ from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
 from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.released import BinarySources, Released
-from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
+from framedex.model import GENERATING, How, Language, Location, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated
+from framedex.sources.matching import Candidate
 from framedex.sources.names import key_of
-
-Found = tuple[str, Definition]
 
 _LANGUAGES = {Language.PYTHON: "python", Language.NATIVE: "cpp"}
 
@@ -56,7 +55,7 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
     return released.problems
 
 
-def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> Placement:
+def _place_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> Placement:
     """Where a Python function is: its code object has the first line (its decorators'), its definition the last."""
     location = function.record.location
     if location is None:
@@ -72,7 +71,7 @@ def _place_python(function: UnplacedFunction, definitions: Sequence[Found]) -> P
 
 
 def _place_native(
-    function: UnplacedFunction, definitions: Sequence[Found], missing: tuple[str, ...]
+    function: UnplacedFunction, definitions: Sequence[Candidate], missing: tuple[str, ...]
 ) -> Placement | None:
     candidates = _around(function.seen_at, definitions) or definitions
     here = [found for found in candidates if not found[0].startswith(missing)]
@@ -84,7 +83,7 @@ def _place_native(
 
 
 def _place_generated(
-    function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Found]]
+    function: UnplacedFunction, definitions: Callable[[str, str], Sequence[Candidate]]
 ) -> Placement | None:
     """The message or record that the function was generated from, if it is among the definitions."""
     symbol = _symbol(function)
@@ -109,7 +108,7 @@ def _place_released(function: UnplacedFunction, sources: BinarySources) -> Place
     return _place_generated(function, sources.definitions)
 
 
-def _placement(function: UnplacedFunction, how: How, found: Sequence[Found]) -> Placement:
+def _placement(function: UnplacedFunction, how: How, found: Sequence[Candidate]) -> Placement:
     location, *others = (Location(path, definition.line, how) for path, definition in found)
     end_line = found[0][1].end_line if how is How.DEFINITION else 0
     return Placement(function.id, location, end_line, tuple(others))
@@ -119,7 +118,7 @@ def _places(placement: Placement) -> list[Location]:
     return [placement.location, *placement.candidates] if placement.location else []
 
 
-def _around(seen_at: Location | None, definitions: Sequence[Found]) -> list[Found]:
+def _around(seen_at: Location | None, definitions: Sequence[Candidate]) -> list[Candidate]:
     """The definitions that contain the line on which the function was certainly seen."""
     if seen_at is None:
         return []

@@ -18,10 +18,10 @@ from framedex.index.write.sources import SourceTables
 from framedex.model import Definition, SourceMapInfo
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.reader import SHIPPED
-from framedex.releases import Origin, is_named_by_xla
+from framedex.releases import BinaryOrigin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
+from framedex.sources.matching import Candidate
 
-Found = tuple[str, Definition]
 _Answer = TypeVar("_Answer")
 
 _OF_JAXLIB = ("xla", "jaxlib")  # the components that the libraries of jaxlib and of its plug-ins consist of
@@ -83,7 +83,7 @@ class Released:
     def _open(self) -> ReleaseMaps | None:
         return self.asked(partial(open_release_maps, self._path))
 
-    def _of(self, origin: Origin) -> BinarySources | None:
+    def _of(self, origin: BinaryOrigin) -> BinarySources | None:
         opened = self._maps()
         if opened is None:
             return None
@@ -105,12 +105,12 @@ class BinarySources:
     def __init__(
         self,
         maps: Sequence[tuple[SourceMapInfo, ReleaseMap]],
-        origin: Origin,
+        origin: BinaryOrigin,
         asked: _Asked,
     ) -> None:
         self._maps, self._origin, self._asked = maps, origin, asked
 
-    def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Found]:
+    def definitions(self, short_name: str, language: str, key: tuple[str, ...] = ()) -> list[Candidate]:
         """The definitions with this short name in files of a language; with a symbol's key those that may be its."""
         return [
             (info.prefix + path, definition)
@@ -118,7 +118,7 @@ class BinarySources:
             for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
-    def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Found]:
+    def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Candidate]:
         """The C++ definitions that a function with this key may have.
 
         Of a binary of others only a function's name says that it is XLA's: what was compiled in another translation

@@ -6,13 +6,13 @@ from framedex.lazy import exports
 
 if TYPE_CHECKING:
     from framedex.releases.builds import Build, find_builds, known_releases, release_commits
-    from framedex.releases.origins import NO_ORIGIN, Origin, Origins, is_named_by_xla
+    from framedex.releases.origins import NO_ORIGIN, BinaryOrigin, Origins, is_named_by_xla
     from framedex.releases.repository import public_url, published, url_template
 
 __all__ = [
     "NO_ORIGIN",
+    "BinaryOrigin",
     "Build",
-    "Origin",
     "Origins",
     "find_builds",
     "is_named_by_xla",
@@ -27,7 +27,7 @@ __getattr__ = exports(
     __name__,
     {
         "builds": ("Build", "find_builds", "known_releases", "release_commits"),
-        "origins": ("NO_ORIGIN", "Origin", "Origins", "is_named_by_xla"),
+        "origins": ("NO_ORIGIN", "BinaryOrigin", "Origins", "is_named_by_xla"),
         "repository": ("public_url", "published", "url_template"),
     },
 )

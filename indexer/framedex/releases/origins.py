@@ -17,14 +17,14 @@ _NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class BinaryOrigin:
     """The release of jaxlib that a function's binary came in (`is_known`), or that it ran with; empty: neither."""
 
     release: str = ""
     is_known: bool = False
 
 
-NO_ORIGIN = Origin()
+NO_ORIGIN = BinaryOrigin()
 
 
 class Origins:
@@ -34,12 +34,12 @@ class Origins:
         self._packages = [(f"{build.folder}/", build.version) for build in builds if build.component == "xla"]
         self._beside = next((build.version for build in builds if build.component == "jaxlib"), "")
 
-    def of(self, binary: str, symbol: str) -> Origin:
+    def of(self, binary: str, symbol: str) -> BinaryOrigin:
         """The origin of the function with this demangled name in the binary at this path."""
         for folder, release in self._packages:
             if binary.startswith(folder):
-                return Origin(release, is_known=True)
-        return Origin(self._beside) if is_named_by_xla(symbol) else NO_ORIGIN
+                return BinaryOrigin(release, is_known=True)
+        return BinaryOrigin(self._beside) if is_named_by_xla(symbol) else NO_ORIGIN
 
 
 def is_named_by_xla(symbol: str) -> bool:

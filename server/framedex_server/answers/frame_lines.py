@@ -17,6 +17,7 @@ from framedex_server.answers.session import Session
 from framedex_server.answers.targets import Target, Targets, answer
 from framedex_server.documents.open_documents import path_of
 from framedex_server.documents.stack_texts import StackText
+from framedex_server.inward import first_public
 from framedex_server.markup import Markup
 
 if TYPE_CHECKING:
@@ -42,12 +43,11 @@ async def definition(session: Session, uri: str, position: types.Position) -> Ta
     return answer(session, frame_range(session, document, found.frame), targets, session.links_supported)
 
 
-async def public_place(session: Session, uri: str, position: types.Position) -> Location | None:
+async def public_place_in_text(session: Session, uri: str, position: types.Position) -> Location | None:
     """The place of the frame at a position, where that is not here and has a public address."""
     document = await session.texts.of(uri)
     found = await _found_at(session, document, uri, position) if document is not None else None
-    places = (found.location, *found.candidates) if found is not None and found.location is not None else ()
-    return next((place for place in places if place is not None and place.url and not is_here(place.path)), None)
+    return None if found is None else first_public((found.location, *found.candidates))
 
 
 async def hover(session: Session, uri: str, position: types.Position) -> types.Hover | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from framedex.placetext import doubt_of_caller
 from framedex.plaintext import printable
 from framedex.whereabouts.files import is_here
 from framedex_server.answers.session import Session
@@ -20,7 +21,7 @@ from framedex_server.markup import shorten
 
 if TYPE_CHECKING:
     from framedex.index import Index
-    from framedex.model import FunctionRow, Location, StaticCaller
+    from framedex.model import FunctionRow, Location
 
 MARK = "static, never recorded"
 
@@ -70,16 +71,10 @@ def static_callers(
     calls = []
     for each in callers[:most]:
         path, line = each.location.path, each.location.line
-        item = _item(session, each.name, each.location, each.end_line, MARK + _doubt(each), written.origin)
+        item = _item(session, each.name, each.location, each.end_line, MARK + doubt_of_caller(each), written.origin)
         ranges = [session.line_range(path, site) for site in each.lines]
         calls.append(types.CallHierarchyIncomingCall(item, ranges or [session.line_range(path, line)]))
     return calls, found.doubtful + len(callers) - len(calls)
-
-
-def _doubt(caller: StaticCaller) -> str:
-    if caller.one_of > 1:
-        return f", one of {caller.one_of} that it may call"
-    return "" if caller.is_sure else ", may call another of this name"
 
 
 def _calls(

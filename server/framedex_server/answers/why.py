@@ -16,7 +16,7 @@ from framedex.plaintext import printable
 from framedex.words import command_short, count
 from framedex_server.answers.elsewhere import public_ways_on
 from framedex_server.answers.ffi_places import recorded_place
-from framedex_server.answers.frame_lines import public_place as public_place_in_text
+from framedex_server.answers.frame_lines import public_place_in_text
 from framedex_server.answers.requests import Json, document_in, position_in
 from framedex_server.answers.session import Place, Session
 from framedex_server.inward import place_name

@@ -175,12 +175,8 @@ def all_callers(session: Session, about: Subject | Written, index: Index) -> lis
     calls = [call for subject in subjects for call in callers(session, subject, index)]
     if place is None:
         return calls
-    edges = [
-        edge
-        for subject in subjects
-        for edge in (*index.functions.callers(subject.function), *index.functions.direct_callers(subject.function))
-    ]
-    static, left_out = static_callers(session, place, index, [edge.caller for edge in edges], len(calls))
+    recorded = [caller for subject in subjects for caller in index.functions.all_callers(subject.function)]
+    static, left_out = static_callers(session, place, index, recorded, len(calls))
     calls += static
     if left_out and calls:
         calls[-1].from_.detail = f"{calls[-1].from_.detail} ({left_out:,} more that may call it, not shown)"

@@ -44,7 +44,7 @@ def _is_of_kind(wanted: str) -> bool:
 async def _places(session: Session, params: types.CodeActionParams) -> list[Location]:
     document, position = params.text_document, params.range.start
     if session.texts.may_hold(document.uri):
-        found = await frame_lines.public_place(session, document.uri, position)
+        found = await frame_lines.public_place_in_text(session, document.uri, position)
         return [found] if found is not None else []
     place = session.place(document, position)
     if place is None:

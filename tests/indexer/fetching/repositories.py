@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from framedex.fetching.cache import SourceCache
-from framedex.fetching.fetch import fetch_sources
-from framedex.fetching.origins import Origin, Told
+from framedex.fetching.fetch import Supplier, fetch_sources
 from framedex.fetching.remotes import Remote
+from framedex.fetching.running import Told
 from framedex.fetching.store import ObjectStore
 from framedex.fetching.wanted import Wanted
 from framedex.progress import Silence
@@ -58,13 +58,13 @@ def xla(commit: str, tag: str = "") -> Wanted:
     return Wanted("xla", commit, tag, "a test wants it")
 
 
-def fetch(cache: SourceCache, wanted: Wanted, *origins: Origin) -> Path:
+def fetch(cache: SourceCache, wanted: Wanted, *suppliers: Supplier) -> Path:
     """Fetch without anybody who watches."""
 
     def waiting() -> None:
         raise AssertionError("nobody else fetches")
 
-    return fetch_sources(cache, wanted, origins, Silence(), waiting)
+    return fetch_sources(cache, wanted, suppliers, Silence(), waiting)
 
 
 def written(checkout: Path) -> dict[str, bytes]:

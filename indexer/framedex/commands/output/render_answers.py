@@ -10,7 +10,7 @@ from framedex import words
 from framedex.commands.output.terminal import Span, place_line, text_line
 from framedex.missing import all_problems
 from framedex.model import How
-from framedex.placetext import release_labels, stale_labels
+from framedex.placetext import doubt_of_caller, release_labels, stale_labels
 from framedex.plaintext import printable
 
 if TYPE_CHECKING:
@@ -107,15 +107,13 @@ def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
         yield text_line("  static callers: its source is not known", "dim")
         return
     for caller in found.callers:
-        doubt = "" if caller.is_sure else ", may call another of this name"
-        told = f", one of {caller.one_of} that it may call" if caller.one_of > 1 else doubt
         first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))
         yield (
             Span("  static  "),
             Span(printable(caller.name)),
             Span("  "),
             *place_line(first, stale_labels(first)),
-            Span(f"  never recorded{told}", "dim"),
+            Span(f"  never recorded{doubt_of_caller(caller)}", "dim"),
         )
         for other in others:
             yield (Span("          and at "), *place_line(other, stale_labels(other)))

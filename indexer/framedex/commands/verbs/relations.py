@@ -24,7 +24,10 @@ _MOST_FUNCTIONS = 20
 _all_option = click.option("--all", "show_all", is_flag=True, help="Show direct neighbours, interpreter and glue too.")
 
 _static_option = click.option(
-    "--static", "with_static", is_flag=True, help="Add the functions whose sources call NAME and were never seen to."
+    "--static",
+    "with_static",
+    is_flag=True,
+    help="Add those that were never recorded, but call NAME in the sources.",
 )
 
 Group = tuple[FunctionRow, Sequence[Edge]]
@@ -77,8 +80,7 @@ def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None
     begin = function.location
     if begin is None:
         return None
-    edges = (*index.functions.callers(function.id), *index.functions.direct_callers(function.id))
-    return index.line(begin.path, begin.line).static_callers([edge.caller for edge in edges])
+    return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 
 
 def _groups(index: Index, name: str, edges: Callable[[int], list[Edge]]) -> list[Group]:

@@ -27,7 +27,7 @@ from framedex.plaintext import printable
 
 if TYPE_CHECKING:
     from framedex.fetching.cache import SourceCache
-    from framedex.fetching.origins import Origin
+    from framedex.fetching.fetch import Supplier
     from framedex.fetching.wanted import Wanted
     from framedex.releases.roots import RootState
     from framedex.settings import Settings
@@ -79,8 +79,8 @@ def fetch(
     print_lines(text_line(f"{each.title} is here already: {folder}") for each, folder in folders.items())
     missing = [each for each in wanted if each not in folders]
     if missing:
-        origins = {each: _origins(each, references, settings) for each in missing}
-        print_lines(_plan_lines(missing, origins, cache, settings))
+        suppliers = {each: _suppliers(each, references, settings) for each in missing}
+        print_lines(_plan_lines(missing, suppliers, cache, settings))
         _ask(
             missing,
             settings,
@@ -88,7 +88,7 @@ def fetch(
             mirrors,
             [*names, *(part for each in references for part in ("--reference", str(each)))],
         )
-        folders |= _fetch(cache, origins, failures)
+        folders |= _fetch(cache, suppliers, failures)
     if folders:
         _index(ctx.obj, settings, cache, list(folders.values()))
         _note_others(cache, folders, states)
@@ -121,7 +121,7 @@ def _wanted(
     return wanted, unknown, states
 
 
-def _origins(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Origin]:
+def _suppliers(wanted: Wanted, references: Sequence[Path], settings: Settings) -> list[Supplier]:
     """Where what is wanted comes from. Raises FramedexError for what is no clone."""
     from framedex.fetching.addresses import is_local, local_folder
     from framedex.fetching.clones import Clone
@@ -133,10 +133,10 @@ def _origins(wanted: Wanted, references: Sequence[Path], settings: Settings) -> 
 
 
 def _plan_lines(
-    missing: Sequence[Wanted], origins: dict[Wanted, list[Origin]], cache: SourceCache, settings: Settings
+    missing: Sequence[Wanted], suppliers: dict[Wanted, list[Supplier]], cache: SourceCache, settings: Settings
 ) -> Iterator[Line]:
     for each in missing:
-        *clones, last = origins[each]
+        *clones, last = suppliers[each]
         is_mirror = each.component in settings.mirrors
         named = f", the mirror that {settings.file} names" if is_mirror else ""
         folder = cache.checkout(each.component, each.commit or "COMMIT")
@@ -170,7 +170,7 @@ def _ask(missing: Sequence[Wanted], settings: Settings, yes: bool, mirrors: bool
 
 
 def _fetch(
-    cache: SourceCache, origins: Mapping[Wanted, list[Origin]], failures: list[FramedexError]
+    cache: SourceCache, suppliers: Mapping[Wanted, list[Supplier]], failures: list[FramedexError]
 ) -> dict[Wanted, Path]:
     """Fetch what is wanted, one after the other; what fails is added to `failures`."""
     from framedex.commands.output.bars import progress_on_terminal
@@ -179,7 +179,7 @@ def _fetch(
     folders = {}
     try:
         with progress_on_terminal() as progress:
-            for wanted, places in origins.items():
+            for wanted, places in suppliers.items():
                 waiting = f"Another process fetches {wanted.component}; waiting for it to finish."
                 try:
                     folders[wanted] = fetch_sources(cache, wanted, places, progress, partial(note, waiting))

@@ -48,9 +48,9 @@ def sources(ctx: click.Context, as_json: bool) -> None:
     """Show where the lines of recorded frames come from, and the source folders with what they are of.
 
     The table has the components that ran, with their versions and commits, and for each how many of its frames have
-    their lines from a source folder, another file here, a source map, the nearest release that framedex knows, or debug
-    information. Below it are the source folders: one with sources at another commit than that of the jax or jaxlib that
-    was recorded is told, with the command that brings it there.
+    their lines from a source folder, another file here, a source map that was imported, the map of their release or of
+    the nearest one that framedex comes with, or debug information. Below it are the source folders: one with sources
+    at another commit than that of the jax or jaxlib that was recorded is told, with the command that brings it there.
     """
     if ctx.invoked_subcommand is not None:
         return

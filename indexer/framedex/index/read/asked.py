@@ -1,8 +1,8 @@
 """What a question is about: a file, a line of it, or a capture, with the connection that answers.
 
 Lines are those of the file as it is now, in questions and in answers; `then` are the lines as they were recorded whose
-frames answer: mostly the line itself. It is
-looked up anew each time: an answer that is remembered has to rest on the state of the file.
+frames answer: mostly the line itself. They are looked up anew each time: an answer that is remembered has to rest on
+the state of the file.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 from framedex.ffi import FfiJoins
 from framedex.ffi.model import Signature
 from framedex.model import BinaryId, Capture, Language, Location, Role
-from framedex.releases import NO_ORIGIN, Build, Origin
+from framedex.releases import NO_ORIGIN, BinaryOrigin, Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FunctionRecord:
     unit: str
     first_line: int
     location: Location | None
-    origin: Origin = NO_ORIGIN
+    origin: BinaryOrigin = NO_ORIGIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from framedex.index.write.records import (
 )
 from framedex.index.write.source_files import forget_definitions, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
-from framedex.releases import Origin
+from framedex.releases import BinaryOrigin
 from framedex.sources.sites import call_sites
 from framedex.whereabouts.rules import PathRule
 
@@ -315,5 +315,5 @@ def _function_record(row: Row) -> FunctionRecord:
         unit=unit,
         first_line=first_line,
         location=location(path, line, how),
-        origin=Origin(origin[0], bool(origin[1])),
+        origin=BinaryOrigin(origin[0], bool(origin[1])),
     )

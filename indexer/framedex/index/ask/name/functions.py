@@ -81,6 +81,10 @@ class Functions:
         """The functions one frame inward, most calls first."""
         return _edges(self.reader, "", "caller", function_id)
 
+    def all_callers(self, function_id: int) -> list[FunctionRow]:
+        """Whoever called this function, with interpreter and glue frames in between or without."""
+        return [edge.caller for edge in (*self.callers(function_id), *self.direct_callers(function_id))]
+
     def direct_neighbours(self, function_id: int) -> tuple[frozenset[int], frozenset[int]]:
         """The ids of the functions one frame outward, and of those one frame inward."""
         callers = self.reader.rows("SELECT caller FROM edges WHERE callee = ?", function_id)
