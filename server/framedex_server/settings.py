@@ -6,6 +6,7 @@ editor's settings. docs/language-server.md lists them.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -21,6 +22,9 @@ CLIENTS_OWN = ("server", "trace")
 
 _MOST_KNOWN = 4096
 
+_CHOICES: Mapping[str, tuple[bool | str, ...]] = {"static_calls": ("incoming", True, False)}
+"""The values of the settings that have some of their own, the default first."""
+
 
 @dataclass(frozen=True, slots=True)
 class EditorSettings:
@@ -32,8 +36,10 @@ class EditorSettings:
     code_lens: bool = False
     inlay_hints: bool = False
 
-    static_calls: bool = False
-    """List calls that the sources show, but no recording, in the call hierarchy too, marked."""
+    static_calls: bool | str = "incoming"
+    """The directions in which the call hierarchy lists calls that the sources show, but no recording, too, marked:
+    True is both, False neither.
+    """
 
     fold_glue: bool = True
     """Fold the interpreter's and glue frames of trace documents."""
@@ -46,15 +52,22 @@ class EditorSettings:
         """The editor's part of a project's settings, and what is wrong with it, as sentences."""
         known = {each.name.replace("_", "-"): each for each in fields(EditorSettings)}
         defaults = EditorSettings()
-        values: dict[str, bool | int] = {}
+        values: dict[str, bool | int | str] = {}
         problems = []
         for key, value in settings.editor.items():
             if key not in known:
                 problems.append(f"editor.{key} is no setting; the keys are {', '.join(sorted(known))}.")
                 continue
             name = known[key].name
-            default: bool | int = getattr(defaults, name)
-            if isinstance(value, bool | int) and type(value) is type(default) and value >= 0:
+            default: bool | int | str = getattr(defaults, name)
+            if name in _CHOICES:
+                choices = _CHOICES[name]
+                if isinstance(value, bool | str) and value in choices:
+                    values[name] = value
+                else:
+                    written = " or ".join(map(json.dumps, choices))
+                    problems.append(f"The value of editor.{key} is not understood; write {written}.")
+            elif isinstance(value, bool | int) and type(value) is type(default) and value >= 0:
                 values[name] = value
             else:
                 problems.append(f"The value of editor.{key} is not understood; write one like {str(default).lower()}.")

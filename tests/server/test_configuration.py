@@ -67,6 +67,24 @@ def test_null_from_a_client_is_not_set(tmp_path: Path, settings: Configuration, 
     assert problems == []
 
 
+@pytest.mark.parametrize("value", [True, False, "incoming"])
+def test_static_calls_have_three_values(
+    tmp_path: Path, settings: Configuration, problems: list[str], value: bool | str
+) -> None:
+    settings.read({tmp_path: {"editor": {"static-calls": value}}})
+    assert settings.at(tmp_path).editor == EditorSettings(static_calls=value)
+    assert problems == []
+
+
+@pytest.mark.parametrize("value", [1, 0, "outgoing", ["incoming"]])
+def test_other_values_of_static_calls_are_told(
+    tmp_path: Path, settings: Configuration, problems: list[str], value: object
+) -> None:
+    settings.read({tmp_path: {"editor": {"static-calls": value}}})
+    assert settings.at(tmp_path).editor == EditorSettings()
+    assert problems == ['The value of editor.static-calls is not understood; write "incoming" or true or false.']
+
+
 def test_what_is_wrong_is_told_once_and_leaves_the_default(
     tmp_path: Path, settings: Configuration, problems: list[str]
 ) -> None:

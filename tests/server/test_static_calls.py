@@ -1,4 +1,4 @@
-"""Calls that stand in the source but were never recorded: the second kind of the call hierarchy, if asked for."""
+"""Calls that stand in the source but were never recorded: the second kind of the call hierarchy."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def main_of(client: LanguageClient, recording: Recording) -> types.CallHie
     return item
 
 
-async def test_only_recorded_calls_are_listed_unless_asked_otherwise(read: Recording, connect: Connect) -> None:
+async def test_only_recorded_callees_are_listed_unless_asked_otherwise(read: Recording, connect: Connect) -> None:
     client = await connect(read.root)
     assert [call.to.name for call in await outgoing(client, await main_of(client, read))] == ["make_input", "devices"]
 
@@ -105,7 +105,6 @@ def called(recording: Recording) -> Recording:
             ],
             {},
         )
-    (recording.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = true }\n")
     return recording
 
 
@@ -144,8 +143,10 @@ async def test_callers_of_a_static_caller_are_told_too(called: Recording, connec
     assert [call.from_.name for call in await incoming(client, by_module)] == ["leads_on"]
 
 
-async def test_only_recorded_callers_are_listed_unless_asked_otherwise(called: Recording, connect: Connect) -> None:
-    (called.root / "pyproject.toml").unlink()
+async def test_only_recorded_callers_are_listed_where_static_calls_are_switched_off(
+    called: Recording, connect: Connect
+) -> None:
+    (called.root / "pyproject.toml").write_text("[tool.framedex]\neditor = { static-calls = false }\n")
     client = await connect(called.root)
     calls = await incoming(client, await make_input_of(client, called))
     assert [call.from_.detail for call in calls] == ["5 calls · demo.py"]

@@ -50,18 +50,19 @@ class NameIndex:
             raise MalformedError("the index of names is none")
         self._shorts, self._paths, self._files, self._releases = columns
 
+    def has(self, short_name: str) -> bool:
+        """Whether something may be defined by this short name, in any release."""
+        return bool(self._range(short_name))
+
     def files(self, short_name: str, key: tuple[str, ...], release: int) -> list[int]:
         """The numbers of the files that in a release define something of this name that a symbol with this key can
         mean; without a key all that define something of this name.
         """
-        wanted = frozenset(_paths_meant(key)) if key else None
+        found = self._range(short_name)
+        wanted = frozenset(_paths_meant(key)) if found and key else None
         bit = 1 << release
         return sorted(
-            {
-                self._files[i]
-                for i in self._range(short_name)
-                if self._releases[i] & bit and (wanted is None or self._paths[i] in wanted)
-            }
+            {self._files[i] for i in found if self._releases[i] & bit and (wanted is None or self._paths[i] in wanted)}
         )
 
     def files_with_bodies(self, short_name: str, release: int) -> list[int]:

@@ -49,6 +49,10 @@ class ReleaseMaps:
         self._opened = opened
         self.releases = opened.content.releases
 
+    def define(self, short_name: str) -> bool:
+        """Whether a map may have a definition of this short name: no others are worth the taking apart of a name."""
+        return self._opened.names.has(short_name)
+
     def nearest(self, component: str, version: str) -> ReleaseMap | None:
         """The map of a component (`xla`, `jaxlib`) in a release of jaxlib, else in the one with the fewest releases in
         between, of two the newer; None for a component that is not there. `0.4.13+cuda12.cudnn89` is built from the

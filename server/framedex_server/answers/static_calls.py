@@ -1,7 +1,7 @@
 """Static calls for the call hierarchy: those that stand in the source, but that no recording has seen.
 
-Shown only if asked for, and marked. No types are known: what is written before a name tells some calls from those of
-other functions of that name, and of the rest it is said that they may be of another.
+Shown in the directions that the setting `static-calls` names, and marked. No types are known: what is written before
+a name tells some calls from those of other functions of that name; of the rest it is said that they may be of another.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ none, and no frame may be dropped. Where no checkout has its file, such an item 
 way to it (the line that led there, or back from there), and its detail says so, with the public address. That place is
 known from the item it was reached from: nothing is searched, no file is written for a question, and every client can
 open it. Frames of the interpreter and glue between languages are passed over; the detail then says "indirectly". Calls
-of the source that were never recorded can be listed after these, in both directions (`static_calls`).
+of the source that were never recorded are listed after these, in the directions that are set (`static_calls`).
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def register(server: LanguageServer, session: Session) -> None:
         about = Written.from_data(params.item.data) or Subject.from_data(params.item.data)
         if about is None:
             return None
-        if session.settings_at(about.origin).static_calls:
-            # All sources are searched for the name, which no hover should wait for.
-            return await session.contents.ask(Path(about.origin), lambda index: all_callers(session, about, index))
-        if isinstance(about, Written):
-            return []
-        return await session.ask(about.origin, lambda index: callers(session, about, index))
+        seen = await session.ask(about.origin, lambda index: seen_callers(session, about, index))
+        if seen is None or seen.definition is None or not session.settings_at(about.origin).static_calls:
+            return seen.calls if seen is not None else None
+        # All sources are searched for the name, which no hover should wait for.
+        more = await session.contents.ask(Path(about.origin), lambda index: unseen_callers(session, seen, index))
+        return [*seen.calls, *(more or ())]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(params: types.CallHierarchyOutgoingCallsParams) -> list[types.CallHierarchyOutgoingCall] | None:
@@ -160,27 +160,40 @@ def callers(session: Session, subject: Subject, index: Index) -> list[types.Call
     return calls
 
 
-def all_callers(session: Session, about: Subject | Written, index: Index) -> list[types.CallHierarchyIncomingCall]:
-    """The functions that were seen calling the subject, then those whose source calls it and never were."""
-    place: Written | None
+@dataclass(frozen=True, slots=True)
+class SeenCallers:
+    """The `calls` that were recorded of what an item is about, the `functions` that made them, and its `definition`."""
+
+    calls: list[types.CallHierarchyIncomingCall]
+    definition: Written | None
+    functions: Sequence[FunctionRow]
+
+
+def seen_callers(session: Session, about: Subject | Written, index: Index) -> SeenCallers:
+    """The functions that were seen calling the subject, or the function that begins where it is written."""
     if isinstance(about, Written):
-        place = about
+        definition: Written | None = about
         there = [each for each in index.line(about.path, about.line).functions() if _begins_at(each, about)]
         subjects = [_subject(each, about) for each in there]
     else:
         function = _function(index, about)
         begin = function.location if function is not None else None
-        place = Written(begin.path, begin.line, about.origin) if begin is not None else None
+        definition = Written(begin.path, begin.line, about.origin) if begin is not None else None
         subjects = [about]
     calls = [call for subject in subjects for call in callers(session, subject, index)]
-    if place is None:
-        return calls
     recorded = [caller for subject in subjects for caller in index.functions.all_callers(subject.function)]
-    static, left_out = static_callers(session, place, index, recorded, len(calls))
-    calls += static
-    if left_out and calls:
-        calls[-1].from_.detail = f"{calls[-1].from_.detail} ({left_out:,} more that may call it, not shown)"
-    return calls
+    return SeenCallers(calls, definition, recorded)
+
+
+def unseen_callers(session: Session, seen: SeenCallers, index: Index) -> list[types.CallHierarchyIncomingCall]:
+    """The functions whose source calls the same definition, and that were never seen to."""
+    if seen.definition is None:
+        return []
+    static, left_out = static_callers(session, seen.definition, index, seen.functions, len(seen.calls))
+    last = [*seen.calls, *static][-1:]
+    for call in last if left_out else ():
+        call.from_.detail = f"{call.from_.detail} ({left_out:,} more that may call it, not shown)"
+    return static
 
 
 def _begins_at(function: FunctionRow, place: Written) -> bool:
@@ -213,7 +226,7 @@ def _never_recorded(
     session: Session, subject: Subject, function: FunctionRow, index: Index
 ) -> list[types.CallHierarchyOutgoingCall]:
     begin = function.location
-    if begin is None or not session.settings_at(subject.origin).static_calls:
+    if begin is None or session.settings_at(subject.origin).static_calls is not True:
         return []
     # Of a function that is passed over as glue, too, it is known that it was called.
     recorded = [*index.functions.callees(function.id), *index.functions.direct_callees(function.id)]

@@ -96,6 +96,30 @@ def test_mangled_and_whole_names_are_found_as_well(maps: Path, name: str) -> Non
     assert place("jaxlib==0.10.2\n" + ABSL.format(name), maps) == (address(3, "0.10.2"), ["definition"])
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "xla::PjRtClient::Compile",
+        "xla::PjRtClient::Compile()",
+        "xla::PjRtClient::Compile(int) const",
+        "xla::PjRtClient::~PjRtClient()",
+        "void xla::PjRtClient::Compile<int>(int)",
+        "xla::PjRtClient::Compile(int)::{lambda(int)#1}::operator()(int) const",
+        "xla::PjRtClient::Compile(int)::$_0::operator()(int) const",
+        "xla::PjRtClient::Compile(void (*)(int))::Local::method()",
+        "xla::operator+(xla::PjRtClient const&, int)",
+        "_ZN3xla10PjRtClient7CompileEi",
+    ],
+)
+def test_whatever_the_maps_define_is_looked_for(maps: Path, name: str) -> None:
+    assert ReleasedSources(None, StatedReleases(), path=maps).may_know(name)
+
+
+@pytest.mark.parametrize("name", ["xla::PjRtClient::NoSuch", "xla::ns::NoSuch(int, char const*)", "jax::NoSuch()"])
+def test_a_name_whose_last_word_no_release_defines_is_not_looked_for(maps: Path, name: str) -> None:
+    assert not ReleasedSources(None, StatedReleases(), path=maps).may_know(name)
+
+
 def test_what_a_map_knows_is_never_exact_and_overloads_are_candidates(maps: Path) -> None:
     frames = found("jaxlib==0.10.2\n" + ABSL.format("xla::PjRtClient::Load()"), maps)
     (several,) = [each for each in frames if each.location is not None]

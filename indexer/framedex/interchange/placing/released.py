@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from framedex.index import Index
     from framedex.model import SourceMapInfo
     from framedex.releasemaps import ReleaseMap, ReleaseMaps
+    from framedex.sourcemap import SourceMapError
     from framedex.sources.matching import Candidate
 
 NAMESPACES = ("xla", "tsl", "stream_executor", "jax", "jaxlib")
@@ -35,6 +36,8 @@ _COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the
 _NAMED = compiled_on_use(
     rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::|(?:3xla|3tsl|15stream_executor|3jax|6jaxlib)\d*[A-Z_a-z]"
 )
+# A name without templates, operators and scopes inside of functions: its last word is its short name.
+_PLAIN = compiled_on_use(r"(?:\w+::)+(?!operator\b)(?P<short>\w+)(?<!_exec)(?:\([^()]*\)?)?")
 # Its plug-ins for GPUs are of the same release, and made from the same commits.
 _OF_JAXLIB = compiled_on_use(
     r"/jaxlib/|/jax_plugins/xla_(?:cuda|rocm)\d*/|/jax_(?:cuda|rocm)\d*_plugin/"
@@ -87,7 +90,10 @@ class ReleasedSources:
 
     def may_know(self, name: str) -> bool:
         """Whether a printed name can be that of a function of XLA's or JAX's; mangled names are read, too."""
-        return _NAMED.search(name) is not None
+        if _NAMED.search(name) is None:
+            return False
+        plain = _PLAIN.fullmatch(name)
+        return plain is None or self._may_define(plain["short"])
 
     def is_stated(self) -> bool:
         """Whether the text says which jaxlib it is of: then that goes before what is known of others."""
@@ -112,7 +118,7 @@ class ReleasedSources:
         try:
             return self._in_maps(short_of(key), key, self._release(module))
         except SourceMapError as error:
-            self.problem = f"{error.message} {error.remedy}".strip()
+            self._tell(error)
             return []
 
     def published(self, location: Location) -> Location:
@@ -139,6 +145,18 @@ class ReleasedSources:
         """Whether a path is of a file of which some text may state a release that has it in public."""
         compiled = compiled_from(path)
         return compiled is not None and compiled[0] in _COMMITS
+
+    def _may_define(self, short_name: str) -> bool:
+        from framedex.sourcemap import SourceMapError
+
+        try:
+            return not self.problem and self._opened().define(short_name)
+        except SourceMapError as error:
+            self._tell(error)
+            return False
+
+    def _tell(self, error: SourceMapError) -> None:
+        self.problem = f"{error.message} {error.remedy}".strip()
 
     def _in_maps(self, short_name: str, key: tuple[str, ...], release: _Release) -> list[Candidate]:
         found = [
