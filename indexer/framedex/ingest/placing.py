@@ -30,16 +30,18 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
     released = Released(tables)
     functions = tables.unplaced_functions()
     missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
+    definitions_for = _definitions_of(tables)
     placements = []
     sources_of: dict[int, BinarySources] = {}
     with progress.task("Finding definitions", len(functions)) as advance:
         for function in functions:
-            definitions = tables.definitions(function.record.short_name, _LANGUAGES[function.record.language])
+            of_function = definitions_for(function)
+            definitions = of_function(function.record.short_name, _LANGUAGES[function.record.language])
             if function.record.language is Language.PYTHON:
                 placement: Placement | None = _place_python(function, definitions)
             else:
                 placement = _place_native(function, definitions, missing)
-                placement = placement or _place_generated(function, tables.definitions)
+                placement = placement or _place_generated(function, of_function)
                 if placement is None and (sources := _release_sources(function, released)):
                     placement = _place_released(function, sources)
                     if placement is not None:
@@ -53,6 +55,25 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
     if released.problems:
         tables.forget_state_of_release_maps()
     return released.problems
+
+
+def _definitions_of(tables: SourceTables) -> Callable[[UnplacedFunction], Callable[[str, str], list[Candidate]]]:
+    """Gives what a function may be defined as, by short name and language.
+
+    A file that was read for its exact frames alone is the version that their binaries were built with: a header of
+    this machine's C++ library says nothing of a binary that came from another one.
+    """
+    binaries_of = tables.binaries_of_lone_files()
+
+    def definitions_for(function: UnplacedFunction) -> Callable[[str, str], list[Candidate]]:
+        module = function.record.module
+        return lambda short_name, language: [
+            found
+            for found in tables.definitions(short_name, language)
+            if found[0] not in binaries_of or module in binaries_of[found[0]]
+        ]
+
+    return definitions_for
 
 
 def _place_python(function: UnplacedFunction, definitions: Sequence[Candidate]) -> Placement:

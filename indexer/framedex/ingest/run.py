@@ -92,6 +92,7 @@ def find_sources(store: Store, progress: Progress, binaries: RecordedBinaries | 
     update_trees(store, trees, progress, report)
     with store.transaction():
         place_mapped(store, mapped)
+        store.sources.assign_roots(trees.roots)
         report.tell(place_functions(store.sources, progress, binaries))
     return report
 

@@ -22,7 +22,7 @@ from framedex.index.write.records import (
     RecordedPlace,
     UnplacedFunction,
 )
-from framedex.index.write.source_files import forget_definitions, replace_files
+from framedex.index.write.source_files import forget_definitions, owe, replace_files
 from framedex.model import BinaryId, Definition, ExtractedFile, How, Language, Role, SourceMapInfo
 from framedex.releases import BinaryOrigin
 from framedex.sources.sites import call_sites
@@ -89,6 +89,20 @@ class SourceTables:
             )
         ]
 
+    def binaries_of_lone_files(self) -> dict[str, set[str]]:
+        """The files of native code that are in no source folder and no map, each with the binaries that have exact
+        frames in it.
+        """
+        rows = self._rows(
+            "SELECT DISTINCT f.path, m.path FROM source_files s JOIN files f ON f.id = s.file"
+            " LEFT JOIN frames fr ON fr.file = s.file AND fr.how = 'exact' LEFT JOIN modules m ON m.id = fr.module"
+            " WHERE s.root IS NULL AND s.map IS NULL AND s.language <> 'python'"
+        )
+        found: dict[str, set[str]] = {}
+        for path, module in rows:
+            found.setdefault(path, set()).add(module)
+        return found
+
     def recorded_files(self) -> list[str]:
         """The paths that debug information and code objects name, of whatever machine they are."""
         query = "SELECT path FROM files WHERE id IN (SELECT recorded_file FROM frames) ORDER BY path"
@@ -114,6 +128,16 @@ class SourceTables:
         """
         ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
         return replace_files(self.connection, files, {path: ids[root] for path, root in roots.items()}, source_map)
+
+    def assign_roots(self, roots: Mapping[str, str]) -> None:
+        """Have files that were read before belong to these roots, by path; where that is new, look again for what they
+        define.
+        """
+        ids: dict[str, int] = dict(self._rows("SELECT path, id FROM source_roots"))
+        rows = self._rows("SELECT s.file, f.path, s.root FROM source_files s JOIN files f ON f.id = s.file")
+        moved = [(ids[roots[path]], file) for file, path, root in rows if path in roots and ids[roots[path]] != root]
+        self.connection.executemany("UPDATE source_files SET root = ? WHERE file = ?", moved)
+        owe(self.connection, [file for _, file in moved])
 
     def extracted_file(self, path: str) -> ExtractedFile | None:
         """A file with all its definitions and calls, as it was read; None if it was not."""
