@@ -10,7 +10,7 @@ from framedex.index.write.records import Placement, UnplacedFunction
 from framedex.index.write.sources import SourceTables
 from framedex.ingest.calling import find_calls
 from framedex.ingest.recorded import RecordedBinaries
-from framedex.ingest.released import BinarySources, Released
+from framedex.ingest.released import BinarySources, Released, in_its_unit
 from framedex.model import GENERATING, Definition, How, Language, Location, NativeSymbol
 from framedex.progress import Progress
 from framedex.sources import generated_scopes, match, match_generated
@@ -26,11 +26,13 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
 
     Definitions in source folders that are missing count where no other fits: a checkout may have been moved. What
     neither folders nor imported maps have is looked up in the release maps; what is wrong with those is returned, as
-    sentences. Call it in a transaction.
+    sentences. Namesakes in files that were read only because another binary's debug information names them come last.
+    Call it in a transaction.
     """
     released = Released(tables)
     functions = tables.unplaced_functions()
-    missing = tuple(f"{root}/" for root in tables.roots() if not os.path.isdir(root))  # noqa: PTH112 - it may raise
+    roots = tuple(f"{root}/" for root in tables.roots())
+    missing = tuple(root for root in roots if not os.path.isdir(root))  # noqa: PTH112 - it may raise
     placements = []
     sources_of: dict[int, BinarySources] = {}
     with progress.task("Finding definitions", len(functions)) as advance:
@@ -39,12 +41,15 @@ def place_functions(tables: SourceTables, progress: Progress, binaries: Recorded
             if function.record.language is Language.PYTHON:
                 placement: Placement | None = _place_python(function, definitions)
             else:
-                placement = _place_native(function, definitions, missing)
+                possible = _without_namesakes(function, definitions, roots)
+                placement = _place_native(function, possible, missing)
                 placement = placement or _place_generated(function, tables.definitions)
                 if placement is None and (sources := _release_sources(function, released)):
                     placement = _place_released(function, sources)
                     if placement is not None:
                         sources_of[function.id] = sources
+                if placement is None and len(possible) < len(definitions):
+                    placement = _place_native(function, definitions, missing)
             placements.append(placement or Placement(function.id, None, 0))
             advance(1)
     for placement in placements:
@@ -81,6 +86,12 @@ def _place_native(
         if how is not None and found:
             return _placement(function, how, found)
     return None
+
+
+def _without_namesakes(function: UnplacedFunction, definitions: Sequence[Found], roots: tuple[str, ...]) -> list[Found]:
+    """The definitions without those of other translation units, in files that are in no source folder and no map."""
+    own = in_its_unit(function.record, definitions)
+    return [each for each in definitions if each in own or not each[0].startswith("/") or each[0].startswith(roots)]
 
 
 def _place_generated(

@@ -116,16 +116,14 @@ class BinarySources:
             for path, definition in self._asked(partial(source_map.definitions, short_name, key, language)) or ()
         ]
 
-    def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> list[Found]:
+    def definitions_for(self, function: FunctionRecord, key: tuple[str, ...]) -> Sequence[Found]:
         """The C++ definitions that a function with this key may have.
 
         Of a binary of others only a function's name says that it is XLA's: what was compiled in another translation
         unit than XLA has it in is something else of that name.
         """
         found = self.definitions(function.short_name, "cpp", key)
-        if self._origin.is_known or not function.unit:
-            return found
-        return [each for each in found if not each[0].endswith(_COMPILED) or _file_name(each[0]) == function.unit]
+        return found if self._origin.is_known else in_its_unit(function, found)
 
     def holding(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
         """The maps that these files are in, each with the release that it is of."""
@@ -146,6 +144,13 @@ class BinarySources:
             for calls in self._asked(partial(source_map.calls_in_bodies, short_name, is_member, most, longest)) or ()
         ]
         return found if len(found) <= most else []
+
+
+def in_its_unit(function: FunctionRecord, definitions: Sequence[Found]) -> Sequence[Found]:
+    """The definitions that are in the function's translation unit, or in a header; all where no unit is known."""
+    if not function.unit.endswith(_COMPILED):
+        return definitions
+    return [each for each in definitions if not each[0].endswith(_COMPILED) or _file_name(each[0]) == function.unit]
 
 
 def _file_name(path: str) -> str:
