@@ -125,7 +125,7 @@ class BinarySources:
         unit than XLA has it in is something else of that name.
         """
         found = self.definitions(function.short_name, "cpp", key)
-        if self._origin.is_known or not function.unit:
+        if self._origin.is_known or not function.unit.endswith(_COMPILED):
             return found
         return [each for each in found if not each[0].endswith(_COMPILED) or _file_name(each[0]) == function.unit]
 

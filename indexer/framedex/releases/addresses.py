@@ -63,6 +63,8 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
         parts = urlsplit(url)
     except ValueError:  # brackets that hold no host
         return None
+    if "@" in parts.netloc:  # a password, or a name that looks like another host: no public page has one
+        return None
     forms = (_RAW,) if parts.hostname == _RAW_HOST else _FORMS
     match = next(filter(None, (form.fullmatch(parts.path) for form in forms)), None)
     if match is None or not is_inside(path := unquote(match["path"])):

@@ -270,3 +270,31 @@ def test_functions_of_xla_in_a_library_of_others_lead_to_the_nearest_release(pro
     assert found is not None and is_of_nearest_release(found.path)
     assert found.path.endswith("xla/tsl/platform/default/port.cc")
     assert set(places.values()) == {None}
+
+
+def test_a_function_of_ones_own_that_is_named_as_one_of_jaxlib_does_not_take_its_place(
+    recorded: Path, index: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "kernel.cc"
+    source.write_text(
+        "namespace xla {\nstruct PjRtCApiClient { int BufferFromHostBuffer(int); };\n"
+        "int PjRtCApiClient::BufferFromHostBuffer(int value) { volatile int copy = value; return copy; }\n}\n"
+    )
+    library = tmp_path / "libkernel.so"
+    subprocess.run(["g++", "-shared", "-fPIC", "-g", source, "-o", library], check=True)
+    read = read_capture(recorded)
+    own = NativeFrame(len(read.modules), _middle(library, "_ZN3xla14PjRtCApiClient20BufferFromHostBufferEi"))
+    stack, *others = read.stacks
+    capture = replace(
+        read,
+        modules=(*read.modules, _module(library)),
+        frames=(*read.frames, own),
+        stacks=(replace(stack, frames=(len(read.frames), *stack.frames)), *others),
+    )
+
+    add(index, capture)
+
+    assert place(trace_of(index)).path.endswith(f":{XLA}")
+    with Index.open(index) as opened:
+        found = {function.location.path for function in opened.functions.named(INNERMOST) if function.location}
+    assert str(source) in found and len(found) == 2

@@ -72,6 +72,8 @@ def test_the_addresses_of_a_projects_own_templates_are_read() -> None:
         f"file://github.com/openxla/xla/blob/{COMMIT}/a.cc",
         f"javascript:{GITHUB}/blob/{COMMIT}/a.cc",
         "https://[/blob/main/a.cc",
+        f"https://github.com@example.org/openxla/xla/blob/{COMMIT}/a.cc#L1",
+        f"https://me:secret@example.org/openxla/xla/blob/{COMMIT}/a.cc#L1",
     ],
 )
 def test_what_is_no_line_of_a_repository_is_none(address: str) -> None:
