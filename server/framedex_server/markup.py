@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from framedex.plaintext import printable
 
-_IN_URL = ":/#?&=%@+~,;!-._"
+_IN_ADDRESSES = ":/#?&=%@+~,;!-._"
 
 LONGEST_LINE = 200
 """Characters of a line of source that are shown."""
@@ -52,7 +52,7 @@ class Markup:
         """A text that is marked up already, leading to a public address if there is one."""
         if url is None:
             return text
-        return f"[{text}](<{quote(url, safe=_IN_URL)}>)" if self.markdown else f"{text} <{url}>"
+        return f"[{text}](<{quoted_address(url)}>)" if self.markdown else f"{text} <{url}>"
 
     def block(self, lines: Sequence[str], language: str) -> str:
         """Lines of a source file, with the colours of their language where the client has such."""
@@ -87,3 +87,8 @@ def shorten(text: str) -> str:
         return text
     half = (LONGEST_NAME - 1) // 2
     return f"{text[:half]}…{text[-half:]}"
+
+
+def quoted_address(url: str) -> str:
+    """An address of the web with nothing left in it that could end a link, or mean something to who opens it."""
+    return quote(url, safe=_IN_ADDRESSES)

@@ -39,12 +39,12 @@ def import_map(store: Store, path: Path, progress: Progress) -> Imported:
     return imported
 
 
-def import_shipped_maps(store: Store, progress: Progress) -> Iterator[str]:
+def import_maps_of_wheels(store: Store, progress: Progress) -> Iterator[str]:
     """Take in the maps that lie beside recorded binaries, as a wheel may ship them; return what went wrong.
 
     A map is left alone where its component is known from another one. No function is placed yet.
     """
-    for path in _shipped(store.sources.module_folders()):
+    for path in _maps_in(store.sources.module_folders()):
         try:
             if _is_wanted(store, path):
                 with store.transaction():
@@ -66,7 +66,7 @@ def _store_map(store: Store, path: Path, progress: Progress) -> Imported:
     return Imported(info, count, definitions, replaced)
 
 
-def _shipped(folders: Iterable[str]) -> Iterator[Path]:
+def _maps_in(folders: Iterable[str]) -> Iterator[Path]:
     for folder in sorted(folders):
         try:
             yield from sorted(Path(entry.path) for entry in os.scandir(folder) if entry.name.endswith(ENDING))

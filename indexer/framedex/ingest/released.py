@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 from framedex.index.write.records import FunctionRecord
 from framedex.index.write.sources import SourceTables
 from framedex.model import Definition, SourceMapInfo
+from framedex.model.places import prefix_in
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.reader import SHIPPED
 from framedex.releases import BinaryOrigin, is_named_by_xla
@@ -131,14 +132,14 @@ class BinarySources:
 
     def holding(self, paths: Iterable[str]) -> list[tuple[SourceMapInfo, str]]:
         """The maps that these files are in, each with the release that it is of."""
-        prefixes = {f"{path.partition(':')[0]}:" for path in paths}
+        prefixes = set(map(prefix_in, paths))
         return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
 
     def definitions_in(self, path: str) -> list[Definition]:
         """The definitions of a file that call something, with their calls."""
-        prefix, _, inside = path.partition(":")
-        source_map = next(source_map for info, source_map in self._maps if info.prefix == f"{prefix}:")
-        return self._asked(partial(source_map.definitions_in, inside)) or []
+        prefix = prefix_in(path)
+        source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
+        return self._asked(partial(source_map.definitions_in, path.removeprefix(prefix))) or []
 
     def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""

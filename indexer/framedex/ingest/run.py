@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from framedex.index import Store
 from framedex.ingest.captures import has_moved, read_captures, states_of
-from framedex.ingest.map_import import import_shipped_maps
+from framedex.ingest.map_import import import_maps_of_wheels
 from framedex.ingest.mapping import find_mapped, place_mapped
 from framedex.ingest.needed import MOST, read_needed
 from framedex.ingest.placing import place_functions
@@ -66,7 +66,7 @@ def ingest_captures(
     moved = [state.path for state in states if has_moved(store, state)]
     binaries = _binaries(store, debuginfod)
     added = read_captures(store, states, refused, progress, binaries)
-    troubles = list(import_shipped_maps(store, progress))
+    troubles = list(import_maps_of_wheels(store, progress))
     sources = (find or find_sources)(store, progress, binaries)
     sources.problems.extend(troubles)
     return Report(tuple(added), tuple(refused.items()), sources, store.totals(), tuple(moved))

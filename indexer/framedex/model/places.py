@@ -12,6 +12,8 @@ OF_A_MAP = re.compile(
 )
 """The paths of source maps: `SourceMapInfo.prefix`, and a path within a repository."""
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
 
 class How(StrEnum):
     """How a location is known. A bare guess is never shown as a fact."""
@@ -70,13 +72,23 @@ NEAREST = "+nearest"
 
 def is_of_nearest_release(path: str) -> bool:
     """Whether a path is of a source map of another release than what was recorded (`xla@131bf41acb46+nearest:...`)."""
-    return not is_local(path) and path.partition(":")[0].endswith(NEAREST)
+    return not is_local(path) and prefix_in(path).endswith(f"{NEAREST}:")
+
+
+def prefix_in(path: str) -> str:
+    """What says in the path of a source map which map that is: `SourceMapInfo.prefix`."""
+    return f"{path.partition(':')[0]}:"
 
 
 def path_in_repository(path: str) -> str:
     """The path of a source map without what says of which component and commit it is; another one as it is."""
     match = OF_A_MAP.fullmatch(path)
     return match["path"] if match is not None else path
+
+
+def leads_inside(path: str) -> bool:
+    """Whether a path leads to somewhere inside a repository, written in the one way there is, and into none above."""
+    return not _CONTROL.search(path) and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
 class Stale(StrEnum):

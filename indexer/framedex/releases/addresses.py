@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from framedex.model.places import OF_A_MAP
+from framedex.model.places import OF_A_MAP, leads_inside
 from framedex.releases.repository import REPOSITORIES, public_url
 
 _REVISION = r"(?P<revision>(?:refs/(?:heads|tags)/)?[\w.][\w.+-]*)"
@@ -56,9 +56,10 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
     if len(url) > _LONGEST or not url.startswith(("http://", "https://")):
         return None
     for component, template in (links or {}).items():
-        if "/" not in component and (match := _pattern(template).fullmatch(url)) and is_inside(unquote(match["path"])):
+        match = None if "/" in component else _pattern(template).fullmatch(url)
+        if match is not None and leads_inside(path := unquote(match["path"])):
             groups = match.groupdict()
-            return _line(component, groups.get("commit") or "", unquote(match["path"]), groups.get("line"), url)
+            return _line(component, groups.get("commit") or "", path, groups.get("line"), url)
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets that hold no host
@@ -67,7 +68,7 @@ def read_address(url: str, links: Mapping[str, str] | None = None) -> PublicLine
         return None
     forms = (_RAW,) if parts.hostname == _RAW_HOST else _FORMS
     match = next(filter(None, (form.fullmatch(parts.path) for form in forms)), None)
-    if match is None or not is_inside(path := unquote(match["path"])):
+    if match is None or not leads_inside(path := unquote(match["path"])):
         return None
     line = _LINE.match(parts.fragment)
     repository = match["repository"].rstrip("/").removesuffix(".git").rpartition("/")[2]
@@ -80,18 +81,13 @@ def read_mapped(path: str, line: int | None, links: Mapping[str, str] | None = N
     Without the map its address is known of the usual components alone, and of those that `links` has.
     """
     match = OF_A_MAP.fullmatch(path)
-    if match is None or not is_inside(match["path"]):
+    if match is None or not leads_inside(match["path"]):
         return None
     component, revision = match["component"], match["revision"]
     url = None
     if _CHANGED not in match["state"]:
         url = public_url(component, match["path"], line or 1, revision, links)
     return _line(component, revision, match["path"], str(line) if line else None, url)
-
-
-def is_inside(path: str) -> bool:
-    """Whether a path leads to somewhere inside a repository, and into no folder above it."""
-    return not re.search(r"[\x00-\x1f\x7f\\]", path) and all(part not in ("", ".", "..") for part in path.split("/"))
 
 
 def _line(name: str, revision: str, path: str, line: str | None, url: str | None) -> PublicLine:

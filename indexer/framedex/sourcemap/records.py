@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from framedex.model import DefinitionRow, ExtractedFile, SourceMapInfo
+from framedex.model.places import leads_inside
 
 _COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REPOSITORY = re.compile(r"https?://[^\s@?#\"'<>\\]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LANGUAGES = ("cpp", "python", "protobuf", "tablegen")
 _MOST = 1 << 31
 
@@ -101,10 +101,8 @@ def decode_file(value: object) -> ExtractedFile:
 
 
 def is_inside(path: object) -> bool:
-    """Whether this is a path to somewhere inside the repository, written in the one way there is."""
-    if not isinstance(path, str) or not 0 < len(path) < 4096 or _CONTROL.search(path) or not _is_text(path):
-        return False
-    return all(part not in ("", ".", "..") for part in path.split("/"))
+    """Whether this is a path that a source map may have: to somewhere inside the repository."""
+    return isinstance(path, str) and len(path) < 4096 and _is_text(path) and leads_inside(path)
 
 
 def _definitions(

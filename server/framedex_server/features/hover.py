@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from framedex.model.places import is_of_nearest_release
-from framedex.placetext import location_labels
+from framedex.placetext import location_labels, release_labels
 from framedex.words import clock, count, duration
 from framedex_server.answers import frame_lines
 from framedex_server.answers.elsewhere import InCheckouts
@@ -212,7 +211,7 @@ def _excerpts(
     finder = InCheckouts(session, index, place.uri)
     for there in elsewhere[:MOST_EXCERPTS]:
         if (here := finder.find(there)) is not None:
-            labels = [*["nearest release"] * is_of_nearest_release(there.path), *location_labels(here)]
+            labels = [*release_labels(there), *location_labels(here)]
             how = f" [{', '.join(labels)}]" if labels else ""
             name = markup.code(f"{place_name(there)}")
             yield f"{markup.link(name, f'{session.documents.uri_of(here.path)}#L{here.line}')}{how}"
@@ -271,8 +270,6 @@ def _names(markup: Markup, counts: Sequence[tuple[str, int]], elsewhere: Mapping
 def _name(markup: Markup, name: str, place: Location | None) -> str:
     if place is None:
         return markup.code(name)
-    from framedex.placetext import release_labels
-
     labels = "".join(f" [{label}]" for label in release_labels(place))
     return f"{markup.link(markup.code(name), place.url)}{labels}"
 

@@ -6,19 +6,17 @@ It is only run where the user asks for it: a question such as go to definition o
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
 from framedex_server.answers.elsewhere import open_public
 from framedex_server.answers.session import Session
+from framedex_server.markup import quoted_address
 from framedex_server.protocol import OPEN_PUBLIC
 
 LONGEST = 8192
 """Characters of an address."""
-
-_IN_ADDRESSES = ":/?#&=%@+~,;!-._"
 
 
 def register(server: LanguageServer, session: Session) -> None:
@@ -28,4 +26,4 @@ def register(server: LanguageServer, session: Session) -> None:
     async def command(url: Any = None) -> None:
         if not isinstance(url, str) or len(url) > LONGEST or not url.startswith(("http://", "https://")):
             raise JsonRpcInvalidParams(f"{OPEN_PUBLIC} takes an address that begins with https:// or http://.")
-        open_public(server, quote(url, safe=_IN_ADDRESSES))
+        open_public(server, quoted_address(url))

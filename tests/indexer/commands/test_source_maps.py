@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from framedex.commands.main import cli
 from framedex.index import Index, Store
 from framedex.ingest import Silence, find_sources
-from framedex.ingest.map_import import import_map, import_shipped_maps
+from framedex.ingest.map_import import import_map, import_maps_of_wheels
 from framedex.model import How, Location
 from framedex.sourcemap import SourceMapError
 from tests.gitrepository import commit_all, git
@@ -247,37 +247,39 @@ def test_two_imports_at_once_both_succeed(source_map: Path) -> None:
 
 def test_a_map_beside_a_recorded_binary_is_found(project: Project, source_map: Path) -> None:
     """As a wheel ships it, beside its library."""
-    shipped = project.library.with_name("glue.fdmap")
-    shutil.copy(source_map, shipped)
+    beside = project.library.with_name("glue.fdmap")
+    shutil.copy(source_map, beside)
     try:
         project.ingest().close()
         with Store(project.index) as store:
-            assert list(import_shipped_maps(store, Silence())) == []
+            assert list(import_maps_of_wheels(store, Silence())) == []
             find_sources(store, Silence())
         place = convert(project.index)
         assert place is not None and place.path.startswith("glue@")
-        shipped.write_bytes(b"broken")
+        beside.write_bytes(b"broken")
         with Store(project.index) as store:
-            assert "no source map" in " ".join(import_shipped_maps(store, Silence()))
+            assert "no source map" in " ".join(import_maps_of_wheels(store, Silence()))
         assert convert(project.index) == place
     finally:
-        shipped.unlink()
+        beside.unlink()
 
 
-def test_a_shipped_map_does_not_replace_one_that_was_imported(project: Project, source_map: Path, tree: Path) -> None:
-    shipped = project.library.with_name("glue.fdmap")
+def test_the_map_of_a_wheel_does_not_replace_one_that_was_imported(
+    project: Project, source_map: Path, tree: Path
+) -> None:
+    beside = project.library.with_name("glue.fdmap")
     project.ingest().close()
     run("--index", project.index, "sources", "import", source_map)
     before = convert(project.index)
     commit_all(tree)
-    run("sources", "export", tree, "-o", shipped)
+    run("sources", "export", tree, "-o", beside)
     try:
         with Store(project.index) as store:
-            assert list(import_shipped_maps(store, Silence())) == []
+            assert list(import_maps_of_wheels(store, Silence())) == []
             find_sources(store, Silence())
         assert convert(project.index) == before is not None
     finally:
-        shipped.unlink()
+        beside.unlink()
 
 
 def test_a_crash_text_leads_through_a_map_to_the_public_repository(tree: Path, source_map: Path) -> None:

@@ -104,7 +104,7 @@ def relation_lines(function: FunctionRow, edges: Sequence[Edge], heading: str, *
 def static_caller_lines(found: StaticCallers | None) -> Iterator[Line]:
     """The functions whose sources call another, below those that were recorded."""
     if found is None:
-        yield text_line("  static callers: its source is not known", "dim")
+        yield text_line("  static callers: not known, as its source is not in the index", "dim")
         return
     for caller in found.callers:
         first, *others = (replace(caller.location, line=line) for line in caller.lines or (caller.location.line,))

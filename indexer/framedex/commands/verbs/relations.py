@@ -76,9 +76,9 @@ def callees(index_path: Path | None, name: str, show_all: bool, as_json: bool) -
 
 
 def _static_callers(index: Index, function: FunctionRow) -> StaticCallers | None:
-    """The callers that the sources tell of a function, but for those that were recorded; None without sources of it."""
+    """The callers that the sources tell of a function, but for those that were recorded; None where none tells."""
     begin = function.location
-    if begin is None:
+    if begin is None or not index.sources.knows(begin.path):
         return None
     return index.line(begin.path, begin.line).static_callers(index.functions.all_callers(function.id))
 

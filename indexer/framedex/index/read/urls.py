@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from framedex.model import is_local
+from framedex.model.places import prefix_in
 
 if TYPE_CHECKING:
     from framedex.index.read.rows import Reader
@@ -59,10 +60,11 @@ class Urls:
         """The source map that a path is of: component, repository, commit, whether it was changed, prefix."""
         if is_local(path):
             return None
-        prefix = f"{path.partition(':')[0]}:"
-        query = "SELECT component, repository, revision, is_dirty, prefix FROM source_maps WHERE prefix = ?"
-        query += " ORDER BY release IS NOT NULL LIMIT 1"  # an imported one may have another address
-        return self._reader.row(query, prefix)
+        query = (
+            "SELECT component, repository, revision, is_dirty, prefix FROM source_maps WHERE prefix = ?"
+            " ORDER BY release IS NOT NULL LIMIT 1"  # an imported one may have another address
+        )
+        return self._reader.row(query, prefix_in(path))
 
     @cached_property
     def _builds(self) -> list[Build]:
