@@ -107,6 +107,22 @@ async def test_what_helps_an_index_is_told_only_where_something_does(
     assert (listed["action"] and listed["action"]["command"]) == command
 
 
+async def test_an_index_of_an_older_version_is_made_anew_from_the_editor(tmp_path: Path, connect: Connect) -> None:
+    recording = record(tmp_path)
+    with closing(sqlite3.connect(recording.index)) as connection:
+        connection.executescript("DROP TABLE release_maps; ALTER TABLE functions DROP COLUMN is_release_known")
+        connection.execute("PRAGMA user_version = 5")
+    client = await connect(tmp_path)
+    (listed,) = (await answer(client, "indexes"))["indexes"]
+    assert "has version 5; this framedex reads version 6" in listed["problem"]
+
+    action = listed["action"]
+    await client.workspace_execute_command_async(types.ExecuteCommandParams(action["command"], action["arguments"]))
+
+    (listed,) = (await answer(client, "indexes"))["indexes"]
+    assert listed["problem"] is None
+
+
 async def test_an_empty_index_can_be_filled(tmp_path: Path, connect: Connect) -> None:
     index = tmp_path / ".framedex" / "index.db"
     index.parent.mkdir()

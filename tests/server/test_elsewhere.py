@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 
+from framedex.commands.main import cli
 from tests.gitrepository import commit_all, git
 from tests.server.asking import EDITORS, Connect, at, definition, hover, own
 from tests.server.recording import Recording
@@ -20,6 +23,9 @@ DEFINITION = "textDocument/definition"
 MOVED = "\n".join(f"// line {line}" for line in range(1, 20)) + "\nvoid Moved() { `client`->Buffer(); }\n// line 21\n"
 
 
+IN_NAMESPACE = "namespace jax { void Moved() { client->Buffer(); } }"
+
+
 def publish(recording: Recording, commit: str) -> str:
     """Have /build/moved.cc, where `jax::Moved` was recorded, be public at a commit; the address of its line."""
     template = f"https://github.com/example/moved/blob/{commit}/{{path}}#L{{line}}"
@@ -27,11 +33,11 @@ def publish(recording: Recording, commit: str) -> str:
     return template.format(path="moved.cc", line=20)
 
 
-def make_checkout(recording: Recording) -> tuple[Path, str]:
+def make_checkout(recording: Recording, text: str = MOVED) -> tuple[Path, str]:
     """A checkout that has the file, and its commit."""
     folder = recording.root / "checkout"
     folder.mkdir()
-    (folder / "moved.cc").write_text(MOVED)
+    (folder / "moved.cc").write_text(text)
     commit = commit_all(folder)
     git(folder, "remote", "add", "origin", "https://github.com/example/moved.git")
     return folder, commit
@@ -85,6 +91,41 @@ async def test_a_folder_of_the_workspace_may_be_the_checkout(recording: Recordin
     await hover(client, recording.library, recording.device_put_enters_cpp)
     added = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(folder.as_uri(), "checkout")], [])
     client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(added))
+
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
+
+
+@pytest.mark.parametrize("verb", [["index", "--source"], ["sources", "add"]])
+async def test_a_checkout_that_appears_while_the_editor_is_open_is_led_to(
+    recording: Recording, connect: Connect, verb: list[str]
+) -> None:
+    """Given an open editor and no checkout, when one is made and indexed, then the next definition leads there."""
+    folder, commit = make_checkout(recording, MOVED.replace("void Moved() { `client`->Buffer(); }", IN_NAMESPACE))
+    publish(recording, commit)
+    (recording.root / "framedex.toml").write_text(
+        (recording.root / "framedex.toml").read_text().replace('sources = ["checkout"]\n', "")
+    )
+    hidden = folder.rename(recording.root / ".not-yet")
+    client = await connect(recording.root)
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("client.cc", 4)]
+
+    hidden.rename(folder)
+    done = await asyncio.to_thread(CliRunner().invoke, cli, ["--index", str(recording.index), *verb, str(folder)])
+
+    assert done.exit_code == 0, done.output
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
+
+
+async def test_a_source_folder_of_the_settings_that_is_made_later_is_led_to(
+    recording: Recording, connect: Connect
+) -> None:
+    folder, commit = make_checkout(recording)
+    publish(recording, commit)
+    hidden = folder.rename(recording.root / ".not-yet")
+    client = await connect(recording.root)
+    assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("client.cc", 4)]
+
+    hidden.rename(folder)
 
     assert await definition(client, recording.library, recording.device_put_enters_cpp) == [("moved.cc", 20)]
 

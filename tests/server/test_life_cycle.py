@@ -200,6 +200,23 @@ def test_every_request_is_answered_when_they_interleave_and_are_cancelled(
     assert all("result" in answered[request_id] for request_id in wanted if request_id % 2 == 0)
 
 
+def test_searches_for_callers_can_be_cancelled_and_every_question_beside_them_is_answered(
+    client: RawClient, recording: Recording
+) -> None:
+    client.initialize(recording.root)
+    place = hover_params(recording.demo, recording.make_input_calls_device_put - 1)
+    (item,) = client.request("textDocument/prepareCallHierarchy", place, "item")["result"]
+    searches, hovers = range(100, 130), range(200, 230)
+    for search, hover in zip(searches, hovers, strict=True):
+        client.send({"id": search, "method": "callHierarchy/incomingCalls", "params": {"item": item}})
+        client.send({"id": hover, "method": "textDocument/hover", "params": place})
+        if search % 2:
+            client.send({"method": "$/cancelRequest", "params": {"id": search}})
+    answered = {message["id"]: message for message in (client.receive() for _ in range(60))}
+    assert sorted(answered) == [*searches, *hovers]
+    assert all("result" in answered[each] for each in (*searches[::2], *hovers))
+
+
 def test_the_log_goes_to_the_named_file_and_never_to_stdout(tmp_path: Path) -> None:
     log = tmp_path / "server.log"
     with RawClient("--index", str(tmp_path / "missing.db"), "--log-file", str(log)) as client:

@@ -11,7 +11,7 @@ from pathlib import Path
 from framedex.model import Definition, is_local
 from framedex.regularfile import read_regular, read_regular_text
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, WrittenCalls, known_calls
+from framedex.sources.calls import Span, WrittenCall, known_calls, written_calls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -49,7 +49,7 @@ class Bodies:
         if path not in self._written:
             definitions = self._definitions_in(path)
             if is_local(path):
-                self._written[path] = WrittenCalls(_read(path), definitions)
+                self._written[path] = written_calls(_read(path), definitions)
             else:
                 self._written[path] = known_calls(definitions)
         return self._written[path]

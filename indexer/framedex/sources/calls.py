@@ -7,8 +7,9 @@ which line a debugger would give are read off the text around it here, for the f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from framedex.model import CallSite, Definition
 
@@ -55,23 +56,19 @@ class WrittenCall:
 class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
     """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
 
-    That is the order where nothing jumps. Calls in the arguments of a macro are on the line of the macro. Each function
-    is arranged when it is first asked for: of a file, few are.
+    That is the order where nothing jumps. Each function is arranged when it is first asked for: of a file, few are.
     """
 
-    def __init__(self, source: bytes, definitions: Iterable[Definition]) -> None:
-        self._source = source
-        self._starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
-        self._sites = {
-            (definition.line, definition.end_line): definition.calls
-            for definition in definitions
-            if definition.calls and definition.line < len(self._starts)
-        }
+    def __init__(
+        self, definitions: Iterable[Definition], arrange: Callable[[Sequence[CallSite]], Sequence[WrittenCall]]
+    ) -> None:
+        self._arrange = arrange
+        self._sites = {(each.line, each.end_line): each.calls for each in definitions if each.calls}
         self._arranged: dict[Span, Sequence[WrittenCall]] = {}
 
     def __getitem__(self, span: Span) -> Sequence[WrittenCall]:
         if span not in self._arranged:
-            self._arranged[span] = _arranged(self._source, self._starts, self._sites[span])
+            self._arranged[span] = self._arrange(self._sites[span])
         return self._arranged[span]
 
     def __iter__(self) -> Iterator[Span]:
@@ -81,16 +78,23 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
         return len(self._sites)
 
 
-def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCall]]:
+def written_calls(source: bytes, definitions: Iterable[Definition]) -> WrittenCalls:
+    """The calls in a text. Those in the arguments of a macro are on the line of the macro."""
+    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+    inside = (each for each in definitions if each.line < len(starts))
+    return WrittenCalls(inside, partial(_arranged, source, starts))
+
+
+def known_calls(definitions: Iterable[Definition]) -> WrittenCalls:
     """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
-    return {
-        (each.line, each.end_line): [
-            WrittenCall(site.line, site.kind, site.callee, None, is_member=_MEMBER.search(site.written) is not None)
-            for site in each.calls
-        ]
-        for each in definitions
-        if each.calls
-    }
+    return WrittenCalls(definitions, _without_text)
+
+
+def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
+    return [
+        WrittenCall(site.line, site.kind, site.callee, None, is_member=_MEMBER.search(site.written) is not None)
+        for site in sites
+    ]
 
 
 def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:

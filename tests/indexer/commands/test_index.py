@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -68,6 +69,25 @@ def test_a_first_trace_has_public_links_for_jaxlib_and_says_how_its_sources_come
     assert "libjax_common.so+0x" not in shown.stdout and "without source here" not in shown.stderr
     assert "https://github.com/openxla/xla/blob/" in shown.stdout and " public links" in shown.stdout
     assert "`framedex sources fetch`" in shown.stderr
+
+
+def test_the_links_that_a_trace_counts_are_those_it_shows_and_a_fetch_brings_none_of_the_interpreters(
+    project: Path,
+) -> None:
+    run()
+
+    def count(pattern: str, text: str) -> int:
+        found = re.search(pattern, text)
+        assert found is not None, text
+        return int(found[1])
+
+    of_code, of_all = (CliRunner().invoke(cli, ["trace", BOUNDARY, *options]) for options in ([], ["--all"]))
+
+    assert count(r", (\d+) public link", of_code.stdout) == of_code.stdout.count("https://github.com/")
+    brought = count(r"The source of (\d+) frame", of_code.stderr)
+    assert brought == count(r", (\d+) public link", of_code.stdout)
+    assert brought == count(r"The source of (\d+) frame", of_all.stderr)
+    assert count(r", (\d+) public link", of_all.stdout) >= brought
 
 
 def test_what_frames_of_jaxlib_lack_is_told_by_the_repositories_they_come_from(

@@ -132,7 +132,7 @@ def test_nothing_is_changed_where_stdout_is_no_terminal(deep: Location) -> None:
 @pytest.mark.parametrize("width", [20, 40, 80, 100])
 def test_a_trace_fits_but_for_paths_and_names(trace: Trace, width: int) -> None:
     terminal = replace(FOLLOWED, width=width)
-    lines = [*header(trace), *folded_frames(trace.frames, width)]
+    lines = [*header(trace, trace.frames), *folded_frames(trace.frames, width)]
 
     for line in lines:
         for row in rows(line, terminal):
@@ -161,7 +161,7 @@ def test_an_error_is_named_and_a_trace_has_its_whole_message(trace: Trace) -> No
     assert error_lines(replace(trace.call, error=12, arguments={"error_message": "UNIMPLEMENTED: x"})) == [
         "UNIMPLEMENTED: x"
     ]
-    shown = rows_of(header(replace(trace, call=_failed(trace.call))))
+    shown = rows_of(header(replace(trace, call=_failed(trace.call)), trace.frames))
     assert "             second line" in shown
 
 
@@ -171,18 +171,18 @@ def test_a_stack_without_python_says_why(trace: Trace) -> None:
         native, capture=replace(native.capture, metadata_text='{"python_problem": "unknown version"}')
     )
 
-    assert "no Python runs on this thread" in rows_of(header(native))[-1]
-    assert "no Python runs" not in rows_of(header(trace))[-1]
-    assert "were not recorded: unknown version" in rows_of(header(unsupported))[-1]
+    assert "no Python runs on this thread" in rows_of(header(native, native.frames))[-1]
+    assert "no Python runs" not in rows_of(header(trace, trace.frames))[-1]
+    assert "were not recorded: unknown version" in rows_of(header(unsupported, ()))[-1]
 
 
 def test_only_source_that_is_here_is_counted_as_source(trace: Trace) -> None:
     first = trace.frames[0]
     gone = replace(first, location=Location("/no/such/file.py", 1, How.EXACT))
 
-    assert "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(header(trace))[-1]
+    assert "8 frames (4 Python, 4 native), 8 with source here (7 exact)" in rows_of(header(trace, trace.frames))[-1]
     elsewhere = replace(trace, frames=(gone, *trace.frames[1:]))
-    assert "7 with source here (6 exact)" in rows_of(header(elsewhere))[-1]
+    assert "7 with source here (6 exact)" in rows_of(header(elsewhere, elsewhere.frames))[-1]
 
 
 def rows_of(lines: object) -> list[str]:

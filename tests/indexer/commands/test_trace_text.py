@@ -76,7 +76,7 @@ def test_hostile_names_are_neutralised_everywhere(trace: Trace) -> None:
     )
     capture = replace(trace.capture, command=HOSTILE, path=HOSTILE)
     lines = [
-        *header(replace(trace, call=call, capture=capture, frames=(hostile,))),
+        *header(replace(trace, call=call, capture=capture, frames=(hostile,)), ()),
         *folded_frames([hostile, replace(hostile, location=None)]),
         *all_frames([hostile]),
         *call_lines(singly([call]), [capture]),

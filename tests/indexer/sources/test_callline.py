@@ -7,7 +7,7 @@ import pytest
 from framedex.model import How
 from framedex.sources import parse_file
 from framedex.sources.callline import Called, Caller, call_line, called
-from framedex.sources.calls import WrittenCall, WrittenCalls
+from framedex.sources.calls import WrittenCall, written_calls
 
 SOURCE = """\
 #define CHECK_OK(x) if (!Ok(x)) Fail(__LINE__)
@@ -45,7 +45,7 @@ def compiled(folder: Path, *names: str) -> Caller:
     path = folder / "body.cc"
     path.write_text(SOURCE)
     calls = [Called(name, "call", None) for name in names]
-    sites = WrittenCalls(SOURCE.encode(), parse_file(path).definitions)
+    sites = written_calls(SOURCE.encode(), parse_file(path).definitions)
     return Caller((2, 21), sites, calls, lambda i: (calls[:i][::-1], calls[i + 1 :]))
 
 
@@ -122,7 +122,7 @@ def numbered(folder: Path, name: str, passed: list[int]) -> Caller:
     """The function as if it had been compiled to two calls of this name, the first of which is passed these numbers."""
     path = folder / "numbered.cc"
     path.write_text(_NUMBERED)
-    sites = WrittenCalls(_NUMBERED.encode(), parse_file(path).definitions)
+    sites = written_calls(_NUMBERED.encode(), parse_file(path).definitions)
     call = Called(name, "call", None)
     return Caller((1, 6), sites, [call, call], lambda _: ((), ()), lambda i: () if i else passed)
 

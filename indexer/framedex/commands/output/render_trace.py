@@ -81,8 +81,10 @@ def stack_lines(trace: Trace, frames: Frames, terminal_width: int | None = None,
         yield from frames(section.frames[::step], terminal_width)
 
 
-def header(trace: Trace) -> Iterator[Line]:
-    """What was called, when and with what, and how much of its stack is known."""
+def header(trace: Trace, shown: Sequence[FrameRow]) -> Iterator[Line]:
+    """What was called, when and with what, and how much of its stack is known; `shown` are the frames that have a line
+    of their own below it.
+    """
     call, capture = trace.call, trace.capture
     yield (
         Span(f"call {call.id}  ", "head"),
@@ -101,7 +103,7 @@ def header(trace: Trace) -> Iterator[Line]:
         f" thread {call.thread}"
     )
     yield text_line(f"  capture    {capture.id}, {words.clock(capture.started)}: {capture.command or capture.path}")
-    yield text_line(f"  stack      {_quality(trace)}")
+    yield text_line(f"  stack      {_quality(trace, shown)}")
 
 
 def _origin_line(join: Join, site: FfiSite) -> Line:
@@ -120,7 +122,7 @@ def _origin_line(join: Join, site: FfiSite) -> Line:
     )
 
 
-def _quality(trace: Trace) -> str:
+def _quality(trace: Trace, shown: Sequence[FrameRow]) -> str:
     frames = (*trace.frames, *trace.python)
     python = sum(frame.function.language is Language.PYTHON for frame in frames)
     here = [frame.location for frame in frames if source_is_here(frame.location)]
@@ -128,7 +130,7 @@ def _quality(trace: Trace) -> str:
     unnamed = sum(not frame.function.symbol for frame in frames)
     text = f"{words.count(len(frames), 'frame')} ({python} Python, {len(frames) - python} native)"
     text += f", {len(here)} with source here ({exact} exact)"
-    if public := len(public_only(frames)):
+    if public := len(public_only(shown)):
         text += f", {words.count(public, 'public link')}"
     if unnamed:
         text += f", {unnamed} without a name"

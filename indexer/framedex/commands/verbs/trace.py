@@ -68,7 +68,15 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
     elif as_json:
         print_json(trace_document(found))
     else:
-        print_lines(_lines(found, all_frames if show_all else folded_frames, -1 if first else 1))
+        frames = (*found.frames, *found.python)
+        code = [frame for frame in frames if frame.function.role is Role.CODE]
+        print_lines(
+            [
+                *header(found, frames if show_all else code),
+                (),
+                *_stacks(found, all_frames if show_all else folded_frames, -1 if first else 1),
+            ]
+        )
         if capture is not None:
             note_what_is_missing(capture)
         for path, is_followed in _stale_files(found).items():
@@ -76,8 +84,7 @@ def trace(index_path: Path | None, call: str, first: bool, show_all: bool, outpu
             note(f"{path} has changed since the recording: {now}.")
         for hint in (*_unnamed(found), *_missing_sources(found)):
             note(hint)
-        shown = [frame for frame in (*found.frames, *found.python) if frame.function.role is Role.CODE]
-        if public := public_only(shown):
+        if public := public_only(code):  # what is fetched unasked has none of the interpreter
             count = words.count(len(public), "frame")
             note(f"The source of {count} is not here, but public. `framedex sources fetch` brings it.")
 
@@ -151,9 +158,7 @@ def _stale_files(found: Trace) -> dict[str, bool]:
     return {place.path: place.path not in unknown for place in places}
 
 
-def _lines(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
+def _stacks(found: Trace, frames: Frames, step: int) -> Iterator[Line]:
     width = Terminal.of_stdout().width
-    yield from header(found)
-    yield ()
     yield from stack_lines(found, frames, width, step)
     yield from dispatch_lines(found, frames, width, step)
