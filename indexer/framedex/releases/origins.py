@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from framedex.binaries.names import parse_name
 from framedex.releases.builds import Build
 
-_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
+XLA_NAMESPACES = ("xla", "tsl", "stream_executor", "pjrt")
+"""What names begin with that nobody has but XLA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,6 @@ class Origins:
 
 def is_named_by_xla(symbol: str) -> bool:
     """Whether the demangled name of a function is in a namespace of XLA's own."""
-    if not any(f"{namespace}::" in symbol for namespace in _NAMESPACES):
+    if not any(f"{namespace}::" in symbol for namespace in XLA_NAMESPACES):
         return False
-    return parse_name(symbol).key[:1] in [(namespace,) for namespace in _NAMESPACES]
+    return parse_name(symbol).key[:1] in [(namespace,) for namespace in XLA_NAMESPACES]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from framedex.model import How, Location
 from framedex.patterns import compiled_on_use
 from framedex.releases.builds import release_commits
+from framedex.releases.origins import XLA_NAMESPACES
 from framedex.releases.repository import compiled_from, public_url, url_template
 from framedex.releases.stated import FileReleases, StatedReleases
 
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
     from framedex.sourcemap import SourceMapError
     from framedex.sources.matching import Candidate
 
-NAMESPACES = ("xla", "tsl", "stream_executor", "jax", "jaxlib")
+NAMESPACES = (*XLA_NAMESPACES, "jax", "jaxlib")
 """What names begin with that nobody has but XLA and JAX."""
 
 _BEGINNINGS = [(namespace,) for namespace in NAMESPACES]
 _COMMITS = {"xla": "xla", "jaxlib": "jax"}  # the components of the maps, as the table of releases calls their commits
 _NAMED = compiled_on_use(
-    rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::|(?:3xla|3tsl|15stream_executor|3jax|6jaxlib)\d*[A-Z_a-z]"
+    rf"(?<![\w:])(?:{'|'.join(NAMESPACES)})::"
+    rf"|(?:{'|'.join(f'{len(namespace)}{namespace}' for namespace in NAMESPACES)})\d*[A-Z_a-z]"
 )
 # A name without templates, operators and scopes inside of functions: its last word is its short name.
 _PLAIN = compiled_on_use(r"(?:\w+::)+(?!operator\b)(?P<short>\w+)(?<!_exec)(?:\([^()]*\)?)?")
