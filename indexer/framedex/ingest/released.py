@@ -7,7 +7,7 @@ gets the places that were found, and which maps those are in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -20,6 +20,7 @@ from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.reader import SHIPPED
 from framedex.releases import Origin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
+from framedex.sources.calls import Span, WrittenCall
 
 Found = tuple[str, Definition]
 _Answer = TypeVar("_Answer")
@@ -132,11 +133,11 @@ class BinarySources:
         prefixes = {f"{path.partition(':')[0]}:" for path in paths}
         return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
 
-    def definitions_in(self, path: str) -> list[Definition]:
-        """The definitions of a file that call something, with their calls."""
+    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+        """The calls of a file by function."""
         prefix, _, inside = path.partition(":")
         source_map = next(source_map for info, source_map in self._maps if info.prefix == f"{prefix}:")
-        return self._asked(partial(source_map.definitions_in, inside)) or []
+        return self._asked(partial(source_map.written, inside)) or {}
 
     def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""

@@ -54,7 +54,8 @@ class NameIndex:
         """The numbers of the files that in a release define something of this name that a symbol with this key can
         mean; without a key all that define something of this name.
         """
-        wanted = frozenset(_paths_meant(key)) if key else None
+        # A destructor may be written under another name of its class: `match` tells whose it is.
+        wanted = frozenset(_paths_meant(key)) if key and not key[-1].startswith("~") else None
         bit = 1 << release
         return sorted(
             {

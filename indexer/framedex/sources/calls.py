@@ -61,7 +61,7 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
 
     def __init__(self, source: bytes, definitions: Iterable[Definition]) -> None:
         self._source = source
-        self._starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+        self._starts = line_starts(source)
         self._sites = {
             (definition.line, definition.end_line): definition.calls
             for definition in definitions
@@ -71,7 +71,7 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
 
     def __getitem__(self, span: Span) -> Sequence[WrittenCall]:
         if span not in self._arranged:
-            self._arranged[span] = _arranged(self._source, self._starts, self._sites[span])
+            self._arranged[span] = arranged(self._source, self._starts, self._sites[span])
         return self._arranged[span]
 
     def __iter__(self) -> Iterator[Span]:
@@ -93,7 +93,13 @@ def known_calls(definitions: Iterable[Definition]) -> dict[Span, list[WrittenCal
     }
 
 
-def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+def line_starts(source: bytes) -> list[int]:
+    """Where each line of a text begins, by its number, which is 1 for the first."""
+    return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+
+
+def arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+    """The calls of one function or lambda in the order of their evaluation. `starts` are the text's `line_starts`."""
     calls = []
     macro_end, macro_line = 0, 0
     for site in sorted(sites, key=lambda site: (site.line, site.column)):
