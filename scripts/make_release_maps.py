@@ -4,7 +4,7 @@
 
 The clones need the commits that indexer/framedex/releases/commits.json has, with their files; no working tree is looked
 at, and no network. The file is the same byte for byte whatever the folders, the time, the locale and the number of
-processors, with one version of framedex's extractor and of zlib. All releases take half a minute of processor time, so
+processors, with one version of framedex's extractor and of zlib. All releases take three minutes of processor time, so
 a new one is added by writing commits.json (make_release_commits.py) and running this again.
 """
 
