@@ -26,7 +26,7 @@ from framedex.binaries.elf import Elf
 from framedex.binaries.symbols import read_symbols
 from framedex.model import How, NativeSymbol
 from framedex.sources import match, short_name
-from framedex.sources.bodies import Bodies
+from framedex.sources.bodies import Bodies, calls_written_in
 from framedex.sources.callline import Called, Caller, Unnamed, call_line, called
 
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 def _outcomes(path: Path, sources: Sequence[Path]) -> Iterator[Outcome]:
     trees = SourceTrees(sources)
-    bodies = Bodies(trees.definitions, trees.definitions_in)
+    bodies = Bodies(trees.definitions, lambda path: calls_written_in(path, trees.definitions_in(path)))
     binary = Binary.open(path)
     names: dict[int, Called | None] = {}
 

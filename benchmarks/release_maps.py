@@ -92,9 +92,15 @@ def _reading(index: Path) -> dict[str, object]:
     maps = _opened()
     located = [found for each in asked for found in match(each[0], _candidates(maps, each))[1][:1]]
     files = {path for path, _ in located}
-    calling = [definition for path in files for each in maps for definition in each.definitions_in(path)]
-    placed = {(definition.name, definition.line) for _, definition in located}
-    called = {site.callee for each in calling if (each.name, each.line) in placed for site in each.calls}
+    placed = {(path, definition.line, definition.end_line) for path, definition in located}
+    called = {
+        call.callee
+        for path in files
+        for each in maps
+        for span, calls in each.written(path).items()
+        if (path, *span) in placed
+        for call in calls
+    }
     names = called.union(*(calls for name in called for calls in _bodies(maps, name)))
     return {
         "functions": len(asked),
@@ -103,7 +109,7 @@ def _reading(index: Path) -> dict[str, object]:
         "names_of_bodies": len(names),
         "open_ms": _milliseconds(_opened),
         "definitions_ms": _from_opened(lambda maps: [_candidates(maps, each) for each in asked]),
-        "calls_of_files_ms": _from_opened(lambda maps: [each.definitions_in(path) for path in files for each in maps]),
+        "calls_of_files_ms": _from_opened(lambda maps: [each.written(path) for path in files for each in maps]),
         "bodies_ms": _from_opened(lambda maps: [_bodies(maps, name) for name in names]),
     }
 

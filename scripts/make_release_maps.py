@@ -4,7 +4,7 @@
 
 The clones need the commits that indexer/framedex/releases/commits.json has, with their files; no working tree is looked
 at, and no network. The file is the same byte for byte whatever the folders, the time, the locale and the number of
-processors, with one version of framedex's extractor and of zlib. All releases take half a minute of processor time, so
+processors, with one version of framedex's extractor and of zlib. All releases take three minutes of processor time, so
 a new one is added by writing commits.json (make_release_commits.py) and running this again.
 """
 
@@ -20,11 +20,18 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from framedex.model import ExtractedFile, SourceMapInfo
-from framedex.releasemaps import ReleaseMap, ReleaseSources, open_release_maps, write_release_maps
+from framedex.model import SourceMapInfo
+from framedex.releasemaps import (
+    ReleasedFile,
+    ReleaseMap,
+    ReleaseSources,
+    open_release_maps,
+    released_file,
+    write_release_maps,
+)
 from framedex.releasemaps.format import VERSION
 from framedex.releasemaps.reader import SHIPPED
 from framedex.sources import extract_files, language_of, learn_macros
@@ -95,15 +102,13 @@ def _supported(commits: _Commits) -> _Commits:
 
 
 def _sources(
-    repository: Repository, commits: _Commits, trees: Sequence[_Tree], extracted: Mapping[str, ExtractedFile]
+    repository: Repository, commits: _Commits, trees: Sequence[_Tree], extracted: Mapping[str, ReleasedFile]
 ) -> ReleaseSources:
     infos = [
         SourceMapInfo(repository.component, repository.address, commit[repository.key], False, _TOOL)
         for commit in commits.values()
     ]
-    files = [
-        {path: replace(extracted[_place(path, content)], path=path) for path, content in tree.items()} for tree in trees
-    ]
+    files = [{path: extracted[_place(path, content)] for path, content in tree.items()} for tree in trees]
     return ReleaseSources(infos, files)
 
 
@@ -162,15 +167,15 @@ def _place(path: str, content: str) -> str:
     return f"{content[:2]}/{content}/{PurePosixPath(path).name}"
 
 
-def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ExtractedFile]:
+def _extract(trees: Sequence[Sequence[_Tree]], folder: Path) -> dict[str, ReleasedFile]:
     """What is in each file, by its place. A file is read with the macros of the newest release that has it."""
-    found: dict[str, ExtractedFile] = {}
+    found: dict[str, ReleasedFile] = {}
     for of_release in reversed(list(zip(*trees, strict=True))):
         places = sorted({_place(path, content) for tree in of_release for path, content in tree.items()})
         macros = learn_macros([str(folder / place) for place in places if language_of(place) == "cpp"])
         unread = [str(folder / place) for place in places if place not in found]
         for file in extract_files(unread, macros):
-            found[os.path.relpath(file.path, folder)] = file
+            found[os.path.relpath(file.path, folder)] = released_file(file, Path(file.path).read_bytes())
     return found
 
 

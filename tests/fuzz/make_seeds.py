@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from framedex.model import ExtractedFile, SourceMapInfo
-from framedex.releasemaps import ReleaseSources, write_release_maps
+from framedex.releasemaps import ReleaseSources, released_file, write_release_maps
 from framedex.releasemaps.format import read_content
 from framedex.sourcemap.records import encode_file, encode_header
 from framedex.sources.extraction import extract_files
@@ -228,8 +228,11 @@ def source_maps() -> Seeds:
 def release_maps() -> Seeds:
     """Files of our own in two releases, as a file and as the parts of one."""
     paths = [str(ROOT / "native/recorder/base" / name) for name in ("flat_map.h", "json.h")]
-    files = sorted(extract_files(paths), key=lambda file: file.path)
-    old, new = ({f"xla/{Path(file.path).name}": file for file in each} for each in (files[:1], files))
+    files = {
+        f"xla/{Path(file.path).name}": released_file(file, Path(file.path).read_bytes())
+        for file in sorted(extract_files(paths), key=lambda file: file.path)
+    }
+    old, new = dict(list(files.items())[:1]), files
     infos = [SourceMapInfo("xla", "https://example.org/xla", digit * 40, False, "") for digit in "01"]
     made = write_release_maps(["0.10.2", "0.11.0"], [ReleaseSources(infos, [old, new])])
     yield made

@@ -13,7 +13,7 @@ from framedex.ingest.recorded import RecordedBinaries
 from framedex.ingest.released import BinarySources
 from framedex.model import How, Location
 from framedex.progress import Progress
-from framedex.sources.bodies import Bodies
+from framedex.sources.bodies import Bodies, calls_written_in
 from framedex.sources.callline import Called, Caller, Unnamed, call_line, called
 from framedex.sources.calls import Span, WrittenCall
 
@@ -34,9 +34,11 @@ def find_calls(
 
     `released` has the sources of those functions that are in release maps, by their ids.
     """
-    in_trees = Bodies(lambda name: tables.definitions(name, "cpp"), tables.definitions_in)
+    in_trees = Bodies(
+        lambda name: tables.definitions(name, "cpp"), lambda path: calls_written_in(path, tables.definitions_in(path))
+    )
     in_release = {
-        sources: Bodies(lambda _: (), sources.definitions_in, sources.calls_in_bodies) for sources in released.values()
+        sources: Bodies(lambda _: (), sources.written, sources.calls_in_bodies) for sources in released.values()
     }
     defined = {placement.function: placement for placement in placements if _is_defined(placement)}
     frames = tables.open_frames(defined)

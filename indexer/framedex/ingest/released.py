@@ -7,7 +7,7 @@ gets the places that were found, and which maps those are in.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -15,12 +15,13 @@ from typing import Protocol, TypeVar
 
 from framedex.index.write.records import FunctionRecord
 from framedex.index.write.sources import SourceTables
-from framedex.model import Definition, SourceMapInfo
+from framedex.model import SourceMapInfo
 from framedex.model.places import prefix_in
 from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.reader import SHIPPED
 from framedex.releases import BinaryOrigin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
+from framedex.sources.calls import Span, WrittenCall
 from framedex.sources.matching import Candidate
 
 _Answer = TypeVar("_Answer")
@@ -135,11 +136,11 @@ class BinarySources:
         prefixes = set(map(prefix_in, paths))
         return [(info, source_map.release) for info, source_map in self._maps if info.prefix in prefixes]
 
-    def definitions_in(self, path: str) -> list[Definition]:
-        """The definitions of a file that call something, with their calls."""
+    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+        """The calls of a file by function."""
         prefix = prefix_in(path)
         source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
-        return self._asked(partial(source_map.definitions_in, path.removeprefix(prefix))) or []
+        return self._asked(partial(source_map.written, path.removeprefix(prefix))) or {}
 
     def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""

@@ -2,16 +2,55 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from framedex.model import DefinitionRow
+from framedex.model import Definition, DefinitionRow, ExtractedFile
 from framedex.releasemaps.columns import differences, pack, unpack
-from framedex.releasemaps.versions import ABSENT, CALL_KINDS, KINDS
+from framedex.releasemaps.versions import (
+    ABSENT,
+    BETWEEN_NUMBERS,
+    CALL_KINDS,
+    IS_LAST,
+    IS_MEMBER,
+    KINDS,
+    unsigned,
+)
+from framedex.sources.bodies import names_called
+from framedex.sources.calls import WrittenCall, arranged, line_starts
+from framedex.sources.sites import call_sites
 
 _BETWEEN = "\0"  # of two texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedFile:
+    """What release maps keep of a file: its definitions, each with its calls as they are written in the text.
+
+    Releases with the same content of a file may share one of these, which is taken apart once then.
+    """
+
+    language: str
+    definitions: Sequence[tuple[DefinitionRow, Sequence[WrittenCall]]]
+
+
+def released_file(file: ExtractedFile, text: bytes) -> ReleasedFile:
+    """What release maps keep of a file with this text: what is only declared there is no code of its own."""
+    starts, lines = line_starts(text), text.decode(errors="replace").split("\n")
+    rows = [row for row in file.definitions if row[2] in KINDS]
+    return ReleasedFile(file.language, [(row, _calls(row, text, starts, lines)) for row in rows])
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call as it is the same wherever its function has moved: `below` is the lines from the call before to it."""
+
+    below: int
+    flags: int
+    callee: str
+    arguments: int | None
+    passed: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +64,20 @@ class _Stored:
     parameters: str | None
     length: int
     is_const: bool
-    calls: tuple[tuple[int, str, str], ...]  # lines below the call before, kind, callee
+    calls: tuple[_Call, ...]
 
 
 _Version = tuple[tuple[_Stored, int], ...]
 """The definitions of a version with their first lines, in order of line."""
 
 
-def encode_versions(releases: Sequence[Sequence[DefinitionRow] | None]) -> bytes:
-    """The data of a file that has these definitions in each release; None where a release does not have it.
+def encode_versions(releases: Sequence[ReleasedFile | None]) -> bytes:
+    """The data of a file that is this in each release; None where a release does not have it.
 
-    Raises ValueError and struct.error for what the format cannot hold: a call above its function, 255 versions.
+    Raises ValueError for what the format cannot hold: 255 versions.
     """
-    of_releases = [None if rows is None else _version(rows) for rows in releases]
+    read = {file: _version(file) for file in dict.fromkeys(releases) if file is not None}
+    of_releases = [None if file is None else read[file] for file in releases]
     # The newest first: what is asked for most has the smallest numbers.
     versions = list(dict.fromkeys(version for version in reversed(of_releases) if version is not None))
     numbers: dict[_Stored, int] = {}
@@ -57,9 +97,11 @@ def encode_versions(releases: Sequence[Sequence[DefinitionRow] | None]) -> bytes
         [each.length for each in definitions],
         [KINDS.index(each.kind) << 1 | each.is_const for each in definitions],
         [len(each.calls) for each in definitions],
-        [below for below, _, _ in calls],
-        [CALL_KINDS.index(kind) for _, kind, _ in calls],
-        [texts[callee] for _, _, callee in calls],
+        [unsigned(call.below) for call in calls],
+        [call.flags for call in calls],
+        [texts[call.callee] for call in calls],
+        [0 if call.arguments is None else call.arguments + 1 for call in calls],
+        [_number(texts, call.passed) for call in calls],
     ]
     for version in versions:
         steps = differences(numbers[definition] for definition, _ in version)
@@ -74,28 +116,42 @@ def texts_of(data: bytes) -> list[bytes]:
     return bytes(unpack(data)[0]).split(_BETWEEN.encode())
 
 
-def _version(rows: Sequence[DefinitionRow]) -> _Version:
-    return tuple((_stored(row), row[4]) for row in sorted(rows, key=lambda row: row[4]))
+def _version(file: ReleasedFile) -> _Version:
+    return tuple((_stored(*each), each[0][4]) for each in sorted(file.definitions, key=lambda each: each[0][4]))
 
 
-def _stored(row: DefinitionRow) -> _Stored:
-    name, key, kind, parameters, line, end_line, is_const, _, sites = row
+def _stored(row: DefinitionRow, calls: Sequence[WrittenCall]) -> _Stored:
+    name, key, kind, parameters, line, end_line, is_const, *_ = row
     scope, colons, own = name.rpartition("::")
-    calls = []
-    above = line
-    for at, _, call_kind, callee, *_ in sorted(json.loads(sites), key=lambda site: site[:2]) if sites else ():
-        calls.append((at - above, call_kind, callee))
-        above = at
-    outer = scope if colons else None
-    return _Stored(outer, own, key, kind, parameters, end_line - line, bool(is_const), tuple(calls))
+    stored = tuple(
+        _Call(
+            call.line - line_before,
+            CALL_KINDS.index(call.kind) | IS_MEMBER * call.is_member | IS_LAST * call.is_last,
+            call.callee,
+            call.arguments,
+            BETWEEN_NUMBERS.join(map(str, sorted(call.numbers))) or None,
+        )
+        for line_before, call in zip([line, *(call.line for call in calls)], calls, strict=False)
+    )
+    return _Stored(scope if colons else None, own, key, kind, parameters, end_line - line, bool(is_const), stored)
+
+
+def _calls(row: DefinitionRow, text: bytes, starts: Sequence[int], lines: Sequence[str]) -> Sequence[WrittenCall]:
+    """The calls of a definition in the order of their evaluation. What macros call are names: nothing parses them."""
+    name, _, kind, parameters, line, end_line, is_const, _, sites = row
+    if kind != "macro":
+        return arranged(text, starts, call_sites(sites))
+    names = names_called(lines, Definition(name, kind, parameters, line, end_line, is_const))
+    return [WrittenCall(line, "call", each, None) for each in sorted(names.elements())]
 
 
 def _numbered_texts(definitions: Sequence[_Stored]) -> dict[str, int]:
     """Every text that is used, with its number: from 1 on, the smaller the more it is used."""
     used = Counter[str]()
     for each in definitions:
-        used.update((each.name, each.key, *(callee for _, _, callee in each.calls)))
-        used.update(text for text in (each.scope, each.parameters) if text is not None)
+        used.update((each.name, each.key, *(call.callee for call in each.calls)))
+        passed = (call.passed for call in each.calls)
+        used.update(text for text in (each.scope, each.parameters, *passed) if text is not None)
     return {text: number for number, text in enumerate(sorted(used, key=lambda text: (-used[text], text)), 1)}
 
 

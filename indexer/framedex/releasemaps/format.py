@@ -1,4 +1,4 @@
-"""The file that release maps are in, version 1: docs/source-map.md describes it.
+"""The file that release maps are in, version 2: docs/source-map.md describes it.
 
 Whatever is not as described is refused, and so is what is larger than the maps of many releases.
 """
@@ -17,7 +17,7 @@ from framedex.releasemaps.columns import Column, pack, unpack
 from framedex.releasemaps.names import MOST_RELEASES
 from framedex.sourcemap import MalformedError, decode_header, encode_header
 
-VERSION = 1
+VERSION = 2
 LARGEST = 64 << 20  # bytes of a file
 LANGUAGES = ("cpp", "protobuf", "tablegen")
 

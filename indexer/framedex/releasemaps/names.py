@@ -59,7 +59,9 @@ class NameIndex:
         mean; without a key all that define something of this name.
         """
         found = self._range(short_name)
-        wanted = frozenset(_paths_meant(key)) if found and key else None
+        # A destructor may be written under another name of its class: `match` tells whose it is.
+        is_told = found and key and not key[-1].startswith("~")
+        wanted = frozenset(_paths_meant(key)) if is_told else None
         bit = 1 << release
         return sorted(
             {self._files[i] for i in found if self._releases[i] & bit and (wanted is None or self._paths[i] in wanted)}

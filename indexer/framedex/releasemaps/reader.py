@@ -21,6 +21,7 @@ from framedex.releasemaps.names import NameIndex
 from framedex.releasemaps.versions import FileVersions
 from framedex.releases import known_releases
 from framedex.sourcemap import MalformedError, SourceMapError, is_inside
+from framedex.sources.calls import Span, WrittenCall
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
@@ -119,11 +120,11 @@ class ReleaseMap:
                 return []
             return [calls if length <= longest else Counter() for length, calls in found]
 
-    def definitions_in(self, path: str) -> list[Definition]:
-        """The definitions of a file that call something, with their calls; none where there is no such file."""
+    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
+        """The calls of a file by function and lambda, as `WrittenCalls` has them; none where there is no such file."""
         with self._opened.refusing():
             number = self._number(path)
-            return [] if number is None else self._opened.versions(number).calling(self._release)
+            return {} if number is None else self._opened.versions(number).written(self._release)
 
     def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
         """A file with its definitions and their calls; with `within` only the definitions inside those lines.

@@ -1,19 +1,22 @@
 """A source file in all its versions: what several of them have alike is there once.
 
 A definition is kept with its calls as lines from its own first line on, so it is the same text wherever it has moved.
-Each version is a list of definitions and the lines on which they begin.
+Each version is a list of definitions and the lines on which they begin. Calls are kept as they were read off the text,
+arranged for comparison with machine code: nobody who reads them has the text.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
-from framedex.model import CallSite, Definition, DefinitionRow
+from framedex.model import Definition, DefinitionRow
 from framedex.releasemaps.columns import unpack
 from framedex.sourcemap import MalformedError
+from framedex.sources.calls import Span, WrittenCall
 
 KINDS = (
     *("function", "method", "class", "lambda", "macro", "initializer"),
@@ -22,6 +25,11 @@ KINDS = (
 """What a definition can be: as in `Definition`, but for what is only declared, which no symbol stands for."""
 
 CALL_KINDS = ("call", "argument", "new", "braces", "variable", "initializer", "operator")
+IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
+"""What is added to the number of a call's kind: see `WrittenCall`."""
+
+BETWEEN_NUMBERS = ","
+"""Stands between the whole numbers that are arguments of one call, in the text that they are kept as."""
 
 BODIES = frozenset(("function", "method", "macro"))
 """The kinds whose calls another function can make by having them inlined."""
@@ -30,7 +38,7 @@ ABSENT = 255
 """Stands for the version of a release that does not have the file."""
 
 _MOST_LINES = 1 << 31
-_FIXED = 11  # columns between the texts and the versions
+_FIXED = 13  # columns between the texts and the versions
 
 
 class FileVersions:
@@ -43,7 +51,7 @@ class FileVersions:
         self._strings = str(texts, "utf-8").split("\0")
         self._releases, *of_definitions = columns[:8]
         self._scopes, self._names, self._keys, self._parameters, self._lengths, self._flags, counts = of_definitions
-        self._call_lines, self._call_kinds, self._callees = columns[8:_FIXED]
+        self._call_lines, self._call_kinds, self._callees, self._arguments, self._passed = columns[8:_FIXED]
         self._versions = columns[_FIXED:]
         self._ends = list(accumulate(counts))
         self._read: dict[int, list[tuple[int, int]]] = {}
@@ -60,7 +68,8 @@ class FileVersions:
         for number, line in self._version(release):
             end = line + self._lengths[number]
             if within is None or any(first <= line and end <= last for first, last in within):
-                sites = [[site.line, site.column, site.kind, site.callee] for site in self._calls(number, line)]
+                calls = sorted(self._calls(number, line), key=lambda call: call.line)
+                sites = [[call.line, 0, call.kind, call.callee] for call in calls]
                 text = json.dumps(sites, ensure_ascii=False, separators=(",", ":")) if sites else None
                 name, kind, parameters, is_const = self._described(number)
                 found.append((name, self._key(number), kind, parameters, line, end, is_const, False, text))
@@ -70,22 +79,31 @@ class FileVersions:
         """The definitions that are looked up by `key`, without their calls."""
         return [self._definition(number, line) for number, line in self._of_key(release, key)]
 
-    def calling(self, release: int) -> list[Definition]:
-        """The definitions that call something, with their calls."""
-        found = []
-        for number, line in self._version(release):
-            if calls := tuple(self._calls(number, line)):
-                found.append(self._definition(number, line, calls))
-        return found
+    def written(self, release: int) -> dict[Span, list[WrittenCall]]:
+        """The calls of each function and lambda by its lines, in the order of their evaluation."""
+        return {
+            (line, line + self._lengths[number]): calls
+            for number, line in self._version(release)
+            if self._kind(number) != "macro" and (calls := list(self._calls(number, line)))
+        }
 
     def bodies(self, release: int, key: str, is_member: bool) -> Iterator[tuple[int, Counter[str]]]:
         """How many lines follow the first of each function and macro of this key, and the names that it calls, with how
-        often. A member is never a function of no class.
+        often, those that its lambdas call included. A member is never a function of no class.
         """
         kinds = BODIES - {"function"} if is_member else BODIES
-        for number, _ in self._of_key(release, key):
-            if KINDS[self._flags[number] >> 1] in kinds:
-                yield self._lengths[number], Counter(self._called(self._first_call(number), self._ends[number]))
+        for number, line in self._of_key(release, key):
+            if self._kind(number) in kinds:
+                end = line + self._lengths[number]
+                callees = (callee for inner in self._inside(release, line, end) for callee in self._callees_of(inner))
+                yield end - line, Counter(map(self._text, callees))
+
+    def _inside(self, release: int, first: int, last: int) -> Iterator[int]:
+        """The numbers of the definitions in these lines."""
+        version = self._version(release)
+        begin = bisect_left(version, first, key=lambda each: each[1])
+        end = bisect_right(version, last, lo=begin, key=lambda each: each[1])
+        yield from (number for number, line in version[begin:end] if line + self._lengths[number] <= last)
 
     def _of_key(self, release: int, key: str) -> Iterator[tuple[int, int]]:
         """The number and the first line of each definition of a version that is looked up by `key`."""
@@ -111,32 +129,47 @@ class FileVersions:
             self._read[version] = [(at % count, line) for at, line in zip(accumulate(steps), lines, strict=True)]
         return self._read[version]
 
-    def _definition(self, number: int, line: int, calls: tuple[CallSite, ...] = ()) -> Definition:
+    def _definition(self, number: int, line: int) -> Definition:
         name, kind, parameters, is_const = self._described(number)
-        return Definition(name, kind, parameters, line, line + self._lengths[number], is_const, calls)
+        return Definition(name, kind, parameters, line, line + self._lengths[number], is_const)
 
     def _described(self, number: int) -> tuple[str, str, str | None, bool]:
         scope, parameters, flags = self._scopes[number], self._parameters[number], self._flags[number]
         name = self._text(self._names[number] or self._keys[number])
         qualified = f"{self._text(scope)}::{name}" if scope else name
-        return qualified, KINDS[flags >> 1], self._text(parameters) if parameters else None, bool(flags & 1)
+        return qualified, self._kind(number), self._text(parameters) if parameters else None, bool(flags & 1)
+
+    def _kind(self, number: int) -> str:
+        return KINDS[self._flags[number] >> 1]
 
     def _key(self, number: int) -> str:
         return self._text(self._keys[number])
 
-    def _calls(self, number: int, line: int) -> Iterator[CallSite]:
+    def _calls(self, number: int, line: int) -> Iterator[WrittenCall]:
         begin, end = self._first_call(number), self._ends[number]
-        lines = list(accumulate(self._call_lines[begin:end], initial=line))[1:]
-        _check(not lines or lines[-1] < _MOST_LINES, "a line is none")
-        for at, kind, callee in zip(lines, self._call_kinds[begin:end], self._called(begin, end), strict=True):
-            yield CallSite(at, 0, CALL_KINDS[kind], callee)
+        for below, flags, callee, arguments, passed in zip(
+            self._call_lines[begin:end],
+            self._call_kinds[begin:end],
+            self._callees[begin:end],
+            self._arguments[begin:end],
+            self._passed[begin:end],
+            strict=True,
+        ):
+            line += _signed(below)
+            _check(0 < line < _MOST_LINES, "a line is none")
+            numbers = frozenset(map(int, self._text(passed).split(BETWEEN_NUMBERS))) if passed else frozenset()
+            yield WrittenCall(
+                line,
+                CALL_KINDS[flags & (IS_MEMBER - 1)],
+                self._text(callee),
+                arguments - 1 if arguments else None,
+                numbers,
+                is_last=bool(flags & IS_LAST),
+                is_member=bool(flags & IS_MEMBER),
+            )
 
-    def _called(self, begin: int, end: int) -> list[str]:
-        """The names that these calls are of."""
-        callees = self._callees[begin:end]
-        _check(0 not in callees, "a text is missing")
-        texts = self._strings
-        return [texts[callee - 1] for callee in callees]
+    def _callees_of(self, number: int) -> Sequence[int]:
+        return self._callees[self._first_call(number) : self._ends[number]]
 
     def _first_call(self, number: int) -> int:
         return self._ends[number - 1] if number else 0
@@ -144,6 +177,15 @@ class FileVersions:
     def _text(self, number: int) -> str:
         _check(number > 0, "a text is missing")
         return self._strings[number - 1]
+
+
+def unsigned(difference: int) -> int:
+    """A difference as a number of a column: small where it is near 0, on either side."""
+    return difference << 1 if difference >= 0 else ~(difference << 1)
+
+
+def _signed(number: int) -> int:
+    return ~(number >> 1) if number & 1 else number >> 1
 
 
 def _check(condition: object, problem: str) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from framedex.model import DefinitionRow, ExtractedFile, SourceMapInfo
-from framedex.releasemaps.encoding import encode_versions, texts_of
+from framedex.model import SourceMapInfo
+from framedex.releasemaps.encoding import ReleasedFile, encode_versions, texts_of
 from framedex.releasemaps.format import LANGUAGES, Component, Content, compressed, write_content
 from framedex.releasemaps.names import NameEntry, encode_names, hash_of_path, hash_of_short
-from framedex.releasemaps.versions import BODIES, KINDS
+from framedex.releasemaps.versions import BODIES
 from framedex.sources.names import path_of
 
 _LARGEST_DICTIONARY = 1 << 15  # bytes that zlib looks back
@@ -25,7 +25,7 @@ class ReleaseSources:
     """
 
     infos: Sequence[SourceMapInfo | None]
-    files: Sequence[Mapping[str, ExtractedFile]]
+    files: Sequence[Mapping[str, ReleasedFile]]
 
 
 def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources]) -> bytes:
@@ -39,11 +39,11 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
         first = len(paths)
         for path in sorted(set().union(*each.files)):
             versions = [found.get(path) for found in each.files]
-            if any(_definitions(version) for version in versions if version):
+            if any(version.definitions for version in versions if version):
                 entries.extend(_entries(len(paths), versions))
                 paths.append(path)
                 languages.append(_language(versions))
-                files.append(encode_versions([_definitions(version) if version else None for version in versions]))
+                files.append(encode_versions(versions))
         info = next(filter(None, each.infos))
         components[info.component] = Component(tuple(each.infos), first, len(paths))
     dictionary = _dictionary(files)
@@ -55,20 +55,15 @@ def write_release_maps(releases: Sequence[str], sources: Sequence[ReleaseSources
     )
 
 
-def _definitions(file: ExtractedFile) -> list[DefinitionRow]:
-    """What the maps keep of a file: what is only declared there is no code of its own."""
-    return [row for row in file.definitions if row[2] in KINDS]
-
-
-def _language(versions: Sequence[ExtractedFile | None]) -> int:
+def _language(versions: Sequence[ReleasedFile | None]) -> int:
     (language,) = {version.language for version in versions if version}
     return LANGUAGES.index(language)
 
 
-def _entries(number: int, versions: Sequence[ExtractedFile | None]) -> Iterator[NameEntry]:
+def _entries(number: int, versions: Sequence[ReleasedFile | None]) -> Iterator[NameEntry]:
     releases: dict[tuple[int, int, bool], int] = {}
     for release, version in enumerate(versions):
-        for name, key, kind, *_ in _definitions(version) if version else ():
+        for (name, key, kind, *_), _ in version.definitions if version else ():
             entry = hash_of_short(key), hash_of_path(path_of(name)), kind in BODIES
             releases[entry] = releases.get(entry, 0) | 1 << release
     for (short, path, is_body), found in releases.items():

@@ -28,16 +28,16 @@ class Bodies:
     def __init__(
         self,
         definitions: Callable[[str], Sequence[Candidate]],
-        definitions_in: Callable[[str], Sequence[Definition]],
+        written_in: Callable[[str], Mapping[Span, Sequence[WrittenCall]]],
         calls_in_bodies: Callable[[str, bool, int, int], Sequence[Counter[str]]] | None = None,
     ) -> None:
-        """`definitions` gives the C++ definitions of a short name, `definitions_in` those of a file with calls.
+        """`definitions` gives the C++ definitions of a short name, `written_in` the calls of a file by function.
 
         `calls_in_bodies(name, is_member, most, longest)` gives, in place of what is found by those, the names that each
         function or macro of a name calls, with how often: none of one with more lines than `longest`, nothing of a name
         that more than `most` have. With `is_member` functions of no class are left out.
         """
-        self._definitions, self._definitions_in = definitions, definitions_in
+        self._definitions, self._written_in = definitions, written_in
         self._calls_in_bodies = calls_in_bodies or self._find_calls_in_bodies
         self._written: dict[str, Mapping[Span, Sequence[WrittenCall]]] = {}
         self._names: dict[tuple[str, bool], Sequence[Counter[str]]] = {}
@@ -47,11 +47,7 @@ class Bodies:
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
         """The calls of a file by function; none of one that cannot be read."""
         if path not in self._written:
-            definitions = self._definitions_in(path)
-            if is_local(path):
-                self._written[path] = written_calls(_read(path), definitions)
-            else:
-                self._written[path] = known_calls(definitions)
+            self._written[path] = self._written_in(path)
         return self._written[path]
 
     def reaches(self, site: WrittenCall, called: Called, hops: int) -> int:
@@ -92,9 +88,19 @@ class Bodies:
         if not is_local(path):
             calls = self.written(path).get((definition.line, definition.end_line), ())
             return Counter(call.callee for call in calls)
-        body = "\n".join(self._lines(path)[definition.line - 1 : definition.end_line])
-        own = short_of(tuple(definition.name.split("::")))
-        return Counter(called for called in _CALL.findall(body) if called not in _KEYWORDS and called != own)
+        return names_called(self._lines(path), definition)
+
+
+def calls_written_in(path: str, definitions: Sequence[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
+    """The calls of a file with these definitions: as its text has them if it is here, else as far as they are known."""
+    return written_calls(_read(path), definitions) if is_local(path) else known_calls(definitions)
+
+
+def names_called(lines: Sequence[str], definition: Definition) -> Counter[str]:
+    """The names that look called in the lines of a definition, with how often, but its own."""
+    body = "\n".join(lines[definition.line - 1 : definition.end_line])
+    own = short_of(tuple(definition.name.split("::")))
+    return Counter(called for called in _CALL.findall(body) if called not in _KEYWORDS and called != own)
 
 
 _KEYWORDS = frozenset(("if", "for", "while", "switch", "return", "sizeof", "decltype", "catch", "alignof", "defined"))

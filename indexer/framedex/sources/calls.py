@@ -80,9 +80,9 @@ class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
 
 def written_calls(source: bytes, definitions: Iterable[Definition]) -> WrittenCalls:
     """The calls in a text. Those in the arguments of a macro are on the line of the macro."""
-    starts = [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+    starts = line_starts(source)
     inside = (each for each in definitions if each.line < len(starts))
-    return WrittenCalls(inside, partial(_arranged, source, starts))
+    return WrittenCalls(inside, partial(arranged, source, starts))
 
 
 def known_calls(definitions: Iterable[Definition]) -> WrittenCalls:
@@ -97,7 +97,13 @@ def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:
     ]
 
 
-def _arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+def line_starts(source: bytes) -> list[int]:
+    """Where each line of a text begins, by its number, which is 1 for the first."""
+    return [0, 0, *(match.end() for match in re.finditer(b"\n", source))]
+
+
+def arranged(source: bytes, starts: Sequence[int], sites: Sequence[CallSite]) -> list[WrittenCall]:
+    """The calls of one function or lambda in the order of their evaluation. `starts` are the text's `line_starts`."""
     calls = []
     macro_end, macro_line = 0, 0
     for site in sorted(sites, key=lambda site: (site.line, site.column)):

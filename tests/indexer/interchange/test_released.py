@@ -11,9 +11,9 @@ from framedex.index import Index
 from framedex.interchange import read
 from framedex.interchange.placing.released import ReleasedSources
 from framedex.interchange.placing.resolve import Found, Resolver
-from framedex.model import ExtractedFile, How, Launch, SourceMapInfo
+from framedex.model import How, Launch, SourceMapInfo
 from framedex.placetext import location_labels
-from framedex.releasemaps import ReleaseSources, write_release_maps
+from framedex.releasemaps import ReleasedFile, ReleaseSources, released_file, write_release_maps
 from framedex.releases import release_commits
 from framedex.releases.stated import StatedReleases
 from framedex.sources.extraction import extract_files
@@ -46,11 +46,11 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _sources(folder: Path, component: str, path: str, texts: tuple[str, ...]) -> ReleaseSources:
-    files: list[dict[str, ExtractedFile]] = []
+    files: list[dict[str, ReleasedFile]] = []
     for text in texts:
         (folder / "source.cc").write_text(text)
         (file,) = extract_files([str(folder / "source.cc")])
-        files.append({path: replace(file, path=path)})
+        files.append({path: released_file(file, text.encode())})
     return ReleaseSources([_info(component, release) for release in RELEASES], files)
 
 

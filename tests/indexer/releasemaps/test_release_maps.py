@@ -4,17 +4,26 @@ damaged or foreign is taken for one."""
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from framedex.binaries.names import parse_name
-from framedex.model import CallSite, DefinitionRow, ExtractedFile, How, NativeSymbol, SourceMapInfo
-from framedex.releasemaps import ReleaseMap, ReleaseSources, open_release_maps, write_release_maps
+from framedex.model import Definition, DefinitionRow, How, NativeSymbol, SourceMapInfo
+from framedex.releasemaps import (
+    ReleasedFile,
+    ReleaseMap,
+    ReleaseSources,
+    open_release_maps,
+    released_file,
+    write_release_maps,
+)
 from framedex.sourcemap import SourceMapError
-from framedex.sources import call_sites, extract_files, match, short_name
+from framedex.sources import extract_files, match, short_name
+from framedex.sources.calls import WrittenCall, written_calls
 from framedex.sources.names import key_of
+from framedex.sources.sites import call_sites
 from tests.damage import damaged
 
 RELEASES = ("0.4.13", "0.8.0", "0.9.0", "0.11.0")
@@ -40,7 +49,13 @@ void Client::Stop(bool now) {
     return Finish(a);
   };
   done(1);
+  CHECKED(
+      client->Run(),
+      now ? Ready(a) : Ready(7, 0x10));
+  return Outer(
+      Inner(true));
 }
+#define CHECKED(a, b) Checked(a).With(b, Twice(1))
 }
 """
 
@@ -50,7 +65,7 @@ def info(component: str, number: int) -> SourceMapInfo:
 
 
 @pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, ExtractedFile]]:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, ReleasedFile]]:
     """What XLA has in each release: a file that changes, one that stays, and one that comes."""
     found = []
     for number, text in enumerate((OLD, OLD, NEW, NEW)):
@@ -59,15 +74,20 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Extracte
         (folder / "status.h").write_text("namespace xla { inline bool Prepare(int a) { return Check(a); } }\n")
         if number == 3:
             (folder / "more.proto").write_text('syntax = "proto3";\nmessage Shape {}\n')
-        files = extract_files([str(path) for path in sorted(folder.iterdir())])
-        found.append({(path := f"xla/{Path(file.path).name}"): replace(file, path=path) for file in files})
+        found.append({f"xla/{Path(path).name}": file for path, file in extracted(sorted(folder.iterdir())).items()})
     return found
 
 
+def extracted(paths: Sequence[Path]) -> dict[str, ReleasedFile]:
+    """What maps keep of these files, by path."""
+    files = extract_files([str(path) for path in paths])
+    return {file.path: released_file(file, Path(file.path).read_bytes()) for file in files}
+
+
 @pytest.fixture(scope="module")
-def file(sources: list[dict[str, ExtractedFile]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(sources: list[dict[str, ReleasedFile]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The maps of all releases; of JAX's C++ there are the last two."""
-    of_jaxlib: list[dict[str, ExtractedFile]] = [
+    of_jaxlib: list[dict[str, ReleasedFile]] = [
         {},
         {},
         *({"jaxlib/client.cc": each["xla/client.cc"]} for each in sources[2:]),
@@ -91,30 +111,40 @@ def opened(file: Path, release: str, component: str = "xla") -> ReleaseMap:
     return found
 
 
-def kept(file: ExtractedFile) -> list[DefinitionRow]:
+def kept(file: ReleasedFile) -> list[DefinitionRow]:
     """What a map has of a file: definitions with the lines, kinds and names of their calls."""
     rows: list[DefinitionRow] = []
-    for name, key, kind, parameters, line, end_line, is_const, _, sites in file.definitions:
-        calls = [f'[{site.line},0,"{site.kind}","{site.callee}"]' for site in sorted(call_sites(sites), key=place)]
-        if kind != "declaration":
-            text = f"[{','.join(calls)}]" if calls else None
-            rows.append((name, key, kind, parameters, line, end_line, is_const, False, text))
+    for (name, key, kind, parameters, line, end_line, is_const, *_), written in file.definitions:
+        calls = [f'[{each.line},0,"{each.kind}","{each.callee}"]' for each in sorted(written, key=lambda it: it.line)]
+        text = f"[{','.join(calls)}]" if calls else None
+        rows.append((name, key, kind, parameters, line, end_line, is_const, False, text))
     return sorted(rows, key=lambda row: row[4])
 
 
-def place(site: CallSite) -> tuple[int, int]:
-    return site.line, site.column
-
-
-def test_each_release_has_its_files_as_they_were(file: Path, sources: list[dict[str, ExtractedFile]]) -> None:
+def test_each_release_has_its_files_as_they_were(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
     for release, files in zip(RELEASES, sources, strict=True):
         found = opened(file, release)
         assert found.paths() == sorted(files)
-        for path, extracted in files.items():
-            assert list(found.file(path).definitions) == kept(extracted)
-            assert found.file(path).language == extracted.language
-            calling = [(each.name, each.line, each.end_line) for each in found.definitions_in(path)]
-            assert calling == [(row[0], row[4], row[5]) for row in kept(extracted) if row[8]]
+        for path, released in files.items():
+            assert list(found.file(path).definitions) == kept(released)
+            assert found.file(path).language == released.language
+
+
+def test_calls_are_known_as_well_as_from_the_text(file: Path, tmp_path: Path) -> None:
+    source = tmp_path / "client.cc"
+    source.write_text(NEW)
+    (parsed,) = extract_files([str(source)])
+    with_calls = [
+        Definition(name, kind, parameters, line, end_line, is_const, call_sites(sites))
+        for name, _, kind, parameters, line, end_line, is_const, _, sites in parsed.definitions
+    ]
+    written = opened(file, "0.11.0").written("xla/client.cc")
+    assert written == dict(written_calls(NEW.encode(), with_calls))
+    of_stop = {call.callee: call for calls in written.values() for call in calls}
+    assert of_stop["Ready"] == WrittenCall(14, "call", "Ready", 2, frozenset((7, 16)))  # on the line of the macro
+    assert of_stop["Run"].is_member and of_stop["Outer"].is_last
+    (_, stop), _ = opened(file, "0.11.0").definitions("Stop")
+    assert [call.callee for call in written[stop.line, stop.end_line]][-2:] == ["Inner", "Outer"]  # as evaluated
 
 
 def test_only_definitions_inside_given_lines_are_read(file: Path) -> None:
@@ -125,7 +155,7 @@ def test_only_definitions_inside_given_lines_are_read(file: Path) -> None:
 
 
 def test_a_file_that_a_release_does_not_have_is_refused(file: Path) -> None:
-    assert opened(file, "0.9.0").definitions_in("xla/more.proto") == []
+    assert opened(file, "0.9.0").written("xla/more.proto") == {}
     with pytest.raises(SourceMapError, match=r"more\.proto is missing"):
         opened(file, "0.9.0").file("xla/more.proto")
 
@@ -157,6 +187,16 @@ def test_a_name_is_found_in_the_releases_that_have_it(file: Path) -> None:
     assert [each.line for release in RELEASES for _, each in opened(file, release).definitions("Run")] == [4, 4, 8, 8]
 
 
+def test_a_destructor_written_under_another_name_of_its_class_is_found(tmp_path: Path) -> None:
+    source = tmp_path / "storage.cc"
+    source.write_text("namespace xla {\nusing Storage = Array::Kept;\nStorage::~Kept() { Free(); }\n}\n")
+    (released,) = extracted([source]).values()
+    path = tmp_path / "made.fdmaps"
+    path.write_bytes(write_release_maps(["0.11.0"], [ReleaseSources([info("xla", 1)], [{"xla/storage.cc": released}])]))
+    asked = "Kept", key_of(parse_name("xla::Array::Kept::~Kept()"))
+    assert [(where, each.line) for where, each in opened(path, "0.11.0").definitions(*asked)] == [("xla/storage.cc", 3)]
+
+
 def test_messages_are_found_by_their_language(file: Path) -> None:
     found = opened(file, "0.11.0")
     assert found.files_defining("Shape") == []
@@ -166,6 +206,11 @@ def test_messages_are_found_by_their_language(file: Path) -> None:
 def test_what_bodies_call_is_found_unless_too_many_have_the_name(file: Path) -> None:
     found = opened(file, "0.11.0")
     assert found.calls_in_bodies("Prepare", is_member=False, most=1, longest=10) == [{"Check": 1}]
+    assert found.calls_in_bodies("CHECKED", is_member=False, most=1, longest=10) == [
+        {"Checked": 1, "With": 1, "Twice": 1}
+    ]
+    (of_stop,) = found.calls_in_bodies("Stop", is_member=True, most=1, longest=10)
+    assert of_stop["Finish"] == 1 and of_stop["done"] == 1  # its lambda's too
     assert found.calls_in_bodies("Prepare", is_member=False, most=0, longest=10) == []
     assert found.calls_in_bodies("Stop", is_member=False, most=1, longest=1) == [{}]
     assert found.calls_in_bodies("Client", is_member=False, most=9, longest=9) == []  # a class calls nothing
@@ -210,13 +255,16 @@ def test_a_component_that_a_release_lacks_is_given_of_the_nearest_that_has_it(fi
 
 
 def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_path: Path) -> None:
-    files = list(extract_files([str(path) for path in sorted(NATIVE.rglob("*.cc"))]))
-    by_path = {(inside := file.path.removeprefix(f"{NATIVE}/")): replace(file, path=inside) for file in files}
+    files = extracted(sorted(NATIVE.rglob("*.cc")))
+    by_path = {path.removeprefix(f"{NATIVE}/"): file for path, file in files.items()}
     path = tmp_path / "native.fdmaps"
     path.write_bytes(write_release_maps(["0.11.0"], [ReleaseSources([info("xla", 1)], [by_path])]))
     found = opened(path, "0.11.0")
     symbols = {
-        f"{row[0]}{row[3] or '()'}" for file in files for row in file.definitions if row[2] in ("function", "method")
+        f"{row[0]}{row[3] or '()'}"
+        for file in files.values()
+        for row, _ in file.definitions
+        if row[2] in ("function", "method")
     }
     outcomes = []
     for text in sorted(symbols):
@@ -229,7 +277,7 @@ def test_matching_with_maps_gives_what_matching_with_all_definitions_gives(tmp_p
     assert outcomes.count(How.DEFINITION) > len(outcomes) * 0.7
 
 
-def test_the_order_of_files_does_not_matter(file: Path, sources: list[dict[str, ExtractedFile]]) -> None:
+def test_the_order_of_files_does_not_matter(file: Path, sources: list[dict[str, ReleasedFile]]) -> None:
     infos = [info("xla", number) for number in range(4)]
     turned = [dict(reversed(files.items())) for files in sources]
     first, second = (write_release_maps(RELEASES, [ReleaseSources(infos, each)]) for each in (sources, turned))
@@ -243,8 +291,8 @@ def test_what_is_no_file_of_release_maps_is_refused(tmp_path: Path, file: Path) 
     path.write_bytes(b"\xfd7zXZ\0 something else")
     with pytest.raises(SourceMapError, match=r"other\.fdmaps are none"):
         open_release_maps(path)
-    path.write_bytes(file.read_bytes().replace(b"FDMAPS\n\1", b"FDMAPS\n\2", 1))
-    with pytest.raises(SourceMapError, match="are of version 2, this framedex reads version 1") as refusal:
+    path.write_bytes(file.read_bytes().replace(b"FDMAPS\n\2", b"FDMAPS\n\3", 1))
+    with pytest.raises(SourceMapError, match="are of version 3, this framedex reads version 2") as refusal:
         open_release_maps(path)
     assert "Install framedex again" in refusal.value.remedy
 
@@ -266,5 +314,6 @@ def everything(file: Path) -> list[object]:
         for release in RELEASES:
             each = maps.nearest(component, release)
             assert each is not None
-            found += [each.info, each.release, [each.file(path) for path in each.paths()], each.definitions("Run")]
+            files = [(each.file(path), each.written(path)) for path in each.paths()]
+            found += [each.info, each.release, files, each.definitions("Run")]
     return found
