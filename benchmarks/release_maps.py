@@ -109,7 +109,7 @@ def _reading(index: Path) -> dict[str, object]:
         "names_of_bodies": len(names),
         "open_ms": _milliseconds(_opened),
         "definitions_ms": _from_opened(lambda maps: [_candidates(maps, each) for each in asked]),
-        "calls_of_files_ms": _from_opened(lambda maps: [each.written(path) for path in files for each in maps]),
+        "calls_of_files_ms": _from_opened(lambda maps: [dict(each.written(path)) for path in files for each in maps]),
         "bodies_ms": _from_opened(lambda maps: [_bodies(maps, name) for name in names]),
     }
 

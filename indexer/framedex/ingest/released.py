@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from operator import getitem
 from pathlib import Path, PurePosixPath
 from typing import Protocol, TypeVar
 
@@ -21,7 +22,7 @@ from framedex.releasemaps import ReleaseMap, ReleaseMaps, open_release_maps
 from framedex.releasemaps.reader import SHIPPED
 from framedex.releases import BinaryOrigin, is_named_by_xla
 from framedex.sourcemap import SourceMapError
-from framedex.sources.calls import Span, WrittenCall
+from framedex.sources.calls import Span, WrittenCall, WrittenCalls
 from framedex.sources.matching import Candidate
 
 _Answer = TypeVar("_Answer")
@@ -140,7 +141,10 @@ class BinarySources:
         """The calls of a file by function."""
         prefix = prefix_in(path)
         source_map = next(source_map for info, source_map in self._maps if info.prefix == prefix)
-        return self._asked(partial(source_map.written, path.removeprefix(prefix))) or {}
+        found = self._asked(partial(source_map.written, path.removeprefix(prefix))) or {}
+        return WrittenCalls(
+            {span: span for span in found}, lambda span: self._asked(partial(getitem, found, span)) or ()
+        )
 
     def calls_in_bodies(self, short_name: str, is_member: bool, most: int, longest: int) -> list[Counter[str]]:
         """The names that each C++ function of a short name calls; see `Bodies`."""

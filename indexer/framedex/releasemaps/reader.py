@@ -9,9 +9,9 @@ import re
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from framedex.model import Definition, ExtractedFile, SourceMapInfo
@@ -21,7 +21,7 @@ from framedex.releasemaps.names import NameIndex
 from framedex.releasemaps.versions import FileVersions
 from framedex.releases import known_releases
 from framedex.sourcemap import MalformedError, SourceMapError, is_inside
-from framedex.sources.calls import Span, WrittenCall
+from framedex.sources.calls import Span, WrittenCall, WrittenCalls
 
 SHIPPED = Path(__file__).with_name("releases.fdmaps")
 
@@ -120,11 +120,18 @@ class ReleaseMap:
                 return []
             return [calls if length <= longest else Counter() for length, calls in found]
 
-    def written(self, path: str) -> dict[Span, list[WrittenCall]]:
-        """The calls of a file by function and lambda, as `WrittenCalls` has them; none where there is no such file."""
+    def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
+        """The calls of a file by function and lambda, each read when it is asked for; none where there is no such file."""
         with self._opened.refusing():
             number = self._number(path)
-            return {} if number is None else self._opened.versions(number).written(self._release)
+            if number is None:
+                return {}
+            versions = self._opened.versions(number)
+            return WrittenCalls(versions.calling(self._release), partial(self._calls, versions))
+
+    def _calls(self, versions: FileVersions, at: tuple[int, int]) -> Sequence[WrittenCall]:
+        with self._opened.refusing():
+            return list(versions.calls(*at))
 
     def file(self, path: str, within: Collection[tuple[int, int]] | None = None) -> ExtractedFile:
         """A file with its definitions and their calls; with `within` only the definitions inside those lines.

@@ -68,7 +68,7 @@ class FileVersions:
         for number, line in self._version(release):
             end = line + self._lengths[number]
             if within is None or any(first <= line and end <= last for first, last in within):
-                calls = sorted(self._calls(number, line), key=lambda call: call.line)
+                calls = sorted(self.calls(number, line), key=lambda call: call.line)
                 sites = [[call.line, 0, call.kind, call.callee] for call in calls]
                 text = json.dumps(sites, ensure_ascii=False, separators=(",", ":")) if sites else None
                 name, kind, parameters, is_const = self._described(number)
@@ -79,12 +79,12 @@ class FileVersions:
         """The definitions that are looked up by `key`, without their calls."""
         return [self._definition(number, line) for number, line in self._of_key(release, key)]
 
-    def written(self, release: int) -> dict[Span, list[WrittenCall]]:
-        """The calls of each function and lambda by its lines, in the order of their evaluation."""
+    def calling(self, release: int) -> dict[Span, tuple[int, int]]:
+        """The functions and lambdas that call something, by their lines: what `calls` takes."""
         return {
-            (line, line + self._lengths[number]): calls
+            (line, line + self._lengths[number]): (number, line)
             for number, line in self._version(release)
-            if self._kind(number) != "macro" and (calls := list(self._calls(number, line)))
+            if self._kind(number) != "macro" and self._first_call(number) < self._ends[number]
         }
 
     def bodies(self, release: int, key: str, is_member: bool) -> Iterator[tuple[int, Counter[str]]]:
@@ -145,7 +145,8 @@ class FileVersions:
     def _key(self, number: int) -> str:
         return self._text(self._keys[number])
 
-    def _calls(self, number: int, line: int) -> Iterator[WrittenCall]:
+    def calls(self, number: int, line: int) -> Iterator[WrittenCall]:
+        """The calls of the definition of that number, which begins at `line`, in the order of their evaluation."""
         begin, end = self._first_call(number), self._ends[number]
         for below, flags, callee, arguments, passed in zip(
             self._call_lines[begin:end],

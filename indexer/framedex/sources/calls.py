@@ -10,8 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Generic, TypeVar
 
 from framedex.model import CallSite, Definition
+
+_Found = TypeVar("_Found")
 
 Span = tuple[int, int]
 """The first and the last line of a function or lambda, as its `Definition` has them."""
@@ -53,41 +56,43 @@ class WrittenCall:
     is_member: bool = False
 
 
-class WrittenCalls(Mapping[Span, Sequence[WrittenCall]]):
+class WrittenCalls(Mapping[Span, Sequence[WrittenCall]], Generic[_Found]):
     """The calls of a file by the innermost function or lambda around them, in the order of their evaluation.
 
     That is the order where nothing jumps. Each function is arranged when it is first asked for: of a file, few are.
     """
 
-    def __init__(
-        self, definitions: Iterable[Definition], arrange: Callable[[Sequence[CallSite]], Sequence[WrittenCall]]
-    ) -> None:
-        self._arrange = arrange
-        self._sites = {(each.line, each.end_line): each.calls for each in definitions if each.calls}
+    def __init__(self, found: Mapping[Span, _Found], arrange: Callable[[_Found], Sequence[WrittenCall]]) -> None:
+        """`found` is what of each function and lambda `arrange` makes its calls of."""
+        self._found, self._arrange = found, arrange
         self._arranged: dict[Span, Sequence[WrittenCall]] = {}
 
     def __getitem__(self, span: Span) -> Sequence[WrittenCall]:
         if span not in self._arranged:
-            self._arranged[span] = self._arrange(self._sites[span])
+            self._arranged[span] = self._arrange(self._found[span])
         return self._arranged[span]
 
     def __iter__(self) -> Iterator[Span]:
-        return iter(self._sites)
+        return iter(self._found)
 
     def __len__(self) -> int:
-        return len(self._sites)
+        return len(self._found)
 
 
-def written_calls(source: bytes, definitions: Iterable[Definition]) -> WrittenCalls:
+def written_calls(source: bytes, definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The calls in a text. Those in the arguments of a macro are on the line of the macro."""
     starts = line_starts(source)
     inside = (each for each in definitions if each.line < len(starts))
-    return WrittenCalls(inside, partial(arranged, source, starts))
+    return WrittenCalls(_sites(inside), partial(arranged, source, starts))
 
 
-def known_calls(definitions: Iterable[Definition]) -> WrittenCalls:
+def known_calls(definitions: Iterable[Definition]) -> Mapping[Span, Sequence[WrittenCall]]:
     """The same without the text, from a source map: in the order in which they are written, with unknown arguments."""
-    return WrittenCalls(definitions, _without_text)
+    return WrittenCalls(_sites(definitions), _without_text)
+
+
+def _sites(definitions: Iterable[Definition]) -> dict[Span, Sequence[CallSite]]:
+    return {(each.line, each.end_line): each.calls for each in definitions if each.calls}
 
 
 def _without_text(sites: Sequence[CallSite]) -> list[WrittenCall]:

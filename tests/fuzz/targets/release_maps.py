@@ -54,7 +54,7 @@ def _ask(found: ReleaseMap) -> None:
         file = found.file(path)
         assert all(1 <= row[4] <= row[5] for row in file.definitions)
         calling = {(row[4], row[5]) for row in file.definitions if row[8] and row[2] != "macro"}
-        assert found.written(path).keys() == calling
+        assert dict(found.written(path)).keys() == calling
         for name, key, *_ in file.definitions[:20]:
             assert found.files_defining(key, (name,)) <= found.files_defining(key)
             assert {path for path, _ in found.definitions(key)} <= {*found.files_defining(key)}

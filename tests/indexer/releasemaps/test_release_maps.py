@@ -314,6 +314,6 @@ def everything(file: Path) -> list[object]:
         for release in RELEASES:
             each = maps.nearest(component, release)
             assert each is not None
-            files = [(each.file(path), each.written(path)) for path in each.paths()]
+            files = [(each.file(path), dict(each.written(path))) for path in each.paths()]
             found += [each.info, each.release, files, each.definitions("Run")]
     return found
