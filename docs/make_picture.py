@@ -35,7 +35,7 @@ def main(framedex: str) -> None:
 def terminal_output(command: list[str], folder: Path) -> str:
     """What a command writes to a terminal, escape sequences included."""
     leader, follower = pty.openpty()
-    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "240", "FORCE_HYPERLINK": "0"}
+    environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "240", "FORCE_HYPERLINK": "1"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=follower) as process:
         os.close(follower)
         chunks = []
