@@ -65,6 +65,7 @@ ARGUMENTS = {
     "callees": ["main"],
     "explain": ["crash.txt"],
     "resolve": ["demo.py"],
+    "sources fetch": ["--list"],
     "cmake": [".", "-o", "ide"],
 }
 SILENT = {
