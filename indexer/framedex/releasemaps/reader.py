@@ -121,7 +121,7 @@ class ReleaseMap:
             return [calls if length <= longest else Counter() for length, calls in found]
 
     def written(self, path: str) -> Mapping[Span, Sequence[WrittenCall]]:
-        """The calls of a file by function and lambda, each read when it is asked for; none of a file that is not there."""
+        """The calls of a file by function and lambda, each read when it is asked for; none where there is no file."""
         with self._opened.refusing():
             number = self._number(path)
             if number is None:
