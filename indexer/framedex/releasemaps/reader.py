@@ -86,18 +86,13 @@ class ReleaseMap:
         self._opened, self._release = opened, release
         self._component = opened.content.components[info.component]
 
-    def files_defining(self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp") -> list[str]:
-        """The files with definitions that `match` could choose for a symbol: `short_name` and `key_of` are its own.
-
-        Without a key all that define something of that short name. There may be one more, as names are kept as hashes.
-        """
-        with self._opened.refusing():
-            return [self._path(number) for number in self._files(short_name, key, language)]
-
     def definitions(
         self, short_name: str, key: tuple[str, ...] = (), language: str = "cpp"
     ) -> list[tuple[str, Definition]]:
-        """The definitions of that short name in these files, without their calls, in order of path."""
+        """The definitions that `match` could choose for a symbol, without their calls, in order of path.
+
+        `short_name` and `key_of` are the symbol's own; without a key all of that short name are given.
+        """
         with self._opened.refusing():
             return [
                 (self._path(number), definition)

@@ -16,7 +16,7 @@ from itertools import accumulate
 from framedex.model import Definition, DefinitionRow
 from framedex.releasemaps.columns import unpack
 from framedex.sourcemap import MalformedError
-from framedex.sources.calls import Span, WrittenCall
+from framedex.sources.calls import Span, WrittenCall, kinds_called
 
 KINDS = (
     *("function", "method", "class", "lambda", "macro", "initializer"),
@@ -30,9 +30,6 @@ IS_MEMBER, IS_LAST = 1 << 3, 1 << 4
 
 BETWEEN_NUMBERS = ","
 """Stands between the whole numbers that are arguments of one call, in the text that they are kept as."""
-
-BODIES = frozenset(("function", "method", "macro"))
-"""The kinds whose calls another function can make by having them inlined."""
 
 ABSENT = 255
 """Stands for the version of a release that does not have the file."""
@@ -91,7 +88,7 @@ class FileVersions:
         """How many lines follow the first of each function and macro of this key, and the names that it calls, with how
         often, those that its lambdas call included. A member is never a function of no class.
         """
-        kinds = BODIES - {"function"} if is_member else BODIES
+        kinds = kinds_called(is_member)
         for number, line in self._of_key(release, key):
             if self._kind(number) in kinds:
                 end = line + self._lengths[number]

@@ -11,7 +11,7 @@ from framedex.model import SourceMapInfo
 from framedex.releasemaps.encoding import ReleasedFile, encode_versions, texts_of
 from framedex.releasemaps.format import LANGUAGES, Component, Content, compressed, write_content
 from framedex.releasemaps.names import NameEntry, encode_names, hash_of_path, hash_of_short
-from framedex.releasemaps.versions import BODIES
+from framedex.sources.calls import BODIES
 from framedex.sources.names import path_of
 
 _LARGEST_DICTIONARY = 1 << 15  # bytes that zlib looks back

@@ -11,7 +11,7 @@ from pathlib import Path
 from framedex.model import Definition, is_local
 from framedex.regularfile import read_regular, read_regular_text
 from framedex.sources.callline import Called
-from framedex.sources.calls import Span, WrittenCall, known_calls, written_calls
+from framedex.sources.calls import Span, WrittenCall, kinds_called, known_calls, written_calls
 from framedex.sources.names import short_of
 
 Candidate = tuple[str, Definition]
@@ -19,7 +19,6 @@ Candidate = tuple[str, Definition]
 _MOST_NAMESAKES = 12  # a name that more functions have says nothing
 _LONGEST = 400  # lines; nothing longer is inlined
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*(?:<[^<>(){};]*>)?\s*[({]")
-_BODIES = frozenset(("function", "method", "macro"))
 
 
 class Bodies:
@@ -78,7 +77,7 @@ class Bodies:
         return self._names[key]
 
     def _find_calls_in_bodies(self, name: str, is_member: bool, most: int, longest: int) -> Sequence[Counter[str]]:
-        kinds = _BODIES - {"function"} if is_member else _BODIES
+        kinds = kinds_called(is_member)
         found = [c for c in self._definitions(name) if c[1].kind in kinds]
         return [self._called_in(*c, longest) for c in found] if len(found) <= most else []
 

@@ -19,6 +19,9 @@ _Found = TypeVar("_Found")
 Span = tuple[int, int]
 """The first and the last line of a function or lambda, as its `Definition` has them."""
 
+BODIES = frozenset(("function", "method", "macro"))
+"""The kinds of definitions whose calls another function can make by having them inlined."""
+
 _FARTHEST = 1 << 14  # bytes from a name to the end of its arguments
 _SHOUTED = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEMPLATE_ARGUMENTS = re.compile(rb"\s*<[^<>(){};]*(?:<[^<>(){};]*>[^<>(){};]*)*>")
@@ -37,6 +40,11 @@ _CLOSING = {b"(": b")", b"{": b"}"}
 def is_macro(name: str) -> bool:
     """Whether this is a name as macros have them: in capitals."""
     return _SHOUTED.fullmatch(name) is not None
+
+
+def kinds_called(is_member: bool) -> frozenset[str]:
+    """The kinds of definitions that a call can be of; that of a member is never of a function of no class."""
+    return BODIES - {"function"} if is_member else BODIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,5 @@ def _ask(found: ReleaseMap) -> None:
         calling = {(row[4], row[5]) for row in file.definitions if row[8] and row[2] != "macro"}
         assert dict(found.written(path)).keys() == calling
         for name, key, *_ in file.definitions[:20]:
-            assert found.files_defining(key, (name,)) <= found.files_defining(key)
-            assert {path for path, _ in found.definitions(key)} <= {*found.files_defining(key)}
+            assert {path for path, _ in found.definitions(key, (name,))} <= {path for path, _ in found.definitions(key)}
             assert len(found.calls_in_bodies(key, False, 12, 400)) <= 12

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from framedex.model import How, Location
+from framedex.model.places import prefix_in
 from framedex.patterns import compiled_on_use
 from framedex.releases.builds import release_commits
 from framedex.releases.origins import XLA_NAMESPACES
@@ -125,7 +126,7 @@ class ReleasedSources:
 
     def published(self, location: Location) -> Location:
         """A location among those definitions with its public address."""
-        info = self._found_in.get(f"{location.path.partition(':')[0]}:")
+        info = self._found_in.get(prefix_in(location.path))
         if info is None or location.url is not None:
             return location
         templates = {info.component: url_template(info.repository)} if info.repository else {}
