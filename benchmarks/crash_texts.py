@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from framedex.index import Index
 from framedex.interchange import TextFrame, read
-from framedex.interchange.placing.resolve import Binaries, Resolver
+from framedex.interchange.placing.binaries import Binaries
+from framedex.interchange.placing.resolve import Resolver
 from tests.crash_corpus import CrashText, corpus, judge
 
 COLUMNS = (

@@ -81,7 +81,7 @@ def _match(symbols: list[NativeSymbol], trees: SourceTrees) -> tuple[list[_Match
     """The outcome for functions that somebody wrote, and for those of generated code."""
     written, generated = [], []
     for symbol in symbols:
-        how, found = match(symbol, trees.definitions(short_name(symbol.symbol)))
+        how, found = match(symbol, trees.definitions(short_name(symbol.symbol)), classes_named=trees.classes_named)
         if how is None:
             scopes = dict.fromkeys(generated_scopes(symbol))
             by_generator = match_generated(symbol, [c for scope in scopes for c in trees.generating(scope)])

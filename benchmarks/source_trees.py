@@ -25,7 +25,7 @@ class SourceTrees:
                 sites: tuple[CallSite, ...] = call_sites(calls)
                 found = Definition(name, kind, parameters, line, end_line, is_const, sites)
                 self._by_name.setdefault((file.language == "cpp", lookup), []).append((file.path, found))
-                if sites:
+                if sites or kind in ("function", "method"):
                     self._calling.setdefault(file.path, []).append(found)
 
     def __len__(self) -> int:
@@ -35,10 +35,14 @@ class SourceTrees:
         """The C++ definitions of a short name."""
         return self._by_name.get((True, short_name), ())
 
+    def classes_named(self, short_name: str) -> set[str]:
+        """The qualified names of the classes of a short name."""
+        return {found.name for _, found in self.definitions(short_name) if found.kind == "class"}
+
     def generating(self, short_name: str) -> Sequence[Candidate]:
         """The messages and records of a short name."""
         return self._by_name.get((False, short_name), ())
 
     def definitions_in(self, path: str) -> Sequence[Definition]:
-        """The definitions of a file that call something."""
+        """The functions of a file, and what else calls something in it."""
         return self._calling.get(path, ())

@@ -1,0 +1,144 @@
+"""What framedex says of calls, with the stripped library and the sources: as a user would have it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lines.building import Build
+from lines.truth import Call
+from source_trees import SourceTrees
+
+from framedex.binaries import Binary
+from framedex.model import How
+from framedex.sources import match, short_name
+from framedex.sources.bodies import Bodies, calls_written_in
+from framedex.sources.standing import FrameLines
+
+NO_LINE = ("no definition", "several definitions", "class only", "call not found")
+"""Why there is no line, as `Answer.label` has it."""
+
+_OPERATOR = re.compile(r"\boperator\W")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A call with what was said of it: a label (a `How`, or one of `NO_LINE`), the file, and lines, likeliest first."""
+
+    build: Build
+    call: Call
+    caller: str
+    label: str
+    path: str
+    lines: Sequence[int]
+
+    @property
+    def has_line(self) -> bool:
+        """Whether a line of the call was said."""
+        return bool(self.lines)
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the first line is that of the call."""
+        return self.has_line and self.path == self.call.path and self.lines[0] == self.call.line
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether the line of the call is among those said."""
+        return self.path == self.call.path and self.call.line in self.lines
+
+    @property
+    def outcome(self) -> str:
+        """right, among, wrong; or why there is no line."""
+        if not self.has_line:
+            return self.label
+        return "right" if self.is_right else "among" if self.has_truth else "wrong"
+
+    @property
+    def cause(self) -> str:
+        """What kind of callee it is, by its name and by how it is reached."""
+        name = self.call.callee
+        own = name.partition("(")[0]
+        kind = (
+            "destructor"
+            if "::~" in name
+            else "operator"
+            if _OPERATOR.search(own)
+            else "lambda"
+            if "{lambda" in name or "$_" in name
+            else "std::"
+            if re.match(r"(?:\w[\w:<>, ]* )?std::", name) or name.startswith("__")
+            else "constructor"
+            if re.search(r"\b(\w+)(?:<.*>)?::\1$", own)
+            else "function"
+        )
+        inlined = ", inlined" if self.call.is_inlined else ""
+        return f"{kind}, {self.call.kind}{inlined}"
+
+
+class Library:
+    """What framedex knows of a library's sources; read once for all of its builds."""
+
+    def __init__(self, sources: Path) -> None:
+        self._trees = SourceTrees([sources.resolve()])
+        self._bodies = Bodies(
+            self._trees.definitions, lambda path: calls_written_in(path, self._trees.definitions_in(path))
+        )
+
+    def answers(self, build: Build, calls: Iterable[Call]) -> Iterator[Answer]:
+        """What is said of each call."""
+        binary = Binary.open(build.stripped)
+        lines = FrameLines()
+        for call in calls:
+            (frames,) = binary.resolve([call.returns_to - 1])
+            if not frames:
+                yield Answer(build, call, "", NO_LINE[0], "", ())
+                continue
+            symbol = frames[-1]
+            how, found = match(
+                symbol, self._trees.definitions(short_name(symbol.symbol)), classes_named=self._trees.classes_named
+            )
+            if how not in (How.DEFINITION, How.CANDIDATES) or found[0][1].end_line <= 0:
+                label = {None: NO_LINE[0], How.CLASS: NO_LINE[2]}.get(how, NO_LINE[1])
+                yield Answer(build, call, symbol.symbol, label, found[0][0] if found else "", ())
+                continue
+            definitions = [(path, (each.line, each.end_line)) for path, each in found]
+            is_certain = how is How.DEFINITION
+            places = lines.places(definitions, self._bodies, binary, call.returns_to, [call.callee], is_certain)
+            if places:
+                of_file = tuple(place.line for place in places if place.path == places[0].path)
+                yield Answer(build, call, symbol.symbol, str(places[0].how), places[0].path, of_file)
+            else:
+                label = NO_LINE[3] if how is How.DEFINITION else NO_LINE[1]
+                yield Answer(build, call, symbol.symbol, label, found[0][0], ())
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Of how many calls framedex says other functions or lines with the debug information than llvm-symbolizer.
+
+    `silent`: it says nothing of them.
+    """
+
+    asked: int = 0
+    wrong: int = 0
+    silent: int = 0
+
+    def __add__(self, other: Exact) -> Exact:
+        return Exact(self.asked + other.asked, self.wrong + other.wrong, self.silent + other.silent)
+
+    def __str__(self) -> str:
+        return f"{self.wrong} of {self.asked:,}" + (f", silent {self.silent}" if self.silent else "")
+
+
+def compare_exact(build: Build, calls: Sequence[Call]) -> Exact:
+    """What framedex says of these calls with the debug information, beside what llvm-symbolizer says."""
+    binary = Binary.open(build.described)
+    found = Exact()
+    for call, frames in zip(calls, binary.resolve([call.returns_to - 1 for call in calls]), strict=True):
+        ours = [(Path(frame.path).name, frame.line) for frame in frames if frame.path]
+        theirs = [(Path(path).name, line) for _, path, line, _ in call.frames]
+        found += Exact(1, bool(ours) and ours != theirs, not ours)
+    return found
